@@ -1,5 +1,5 @@
-// Package testdata finds the published data that tests measure against.
-package testdata
+// Package published finds the published data that tests measure against.
+package published
 
 import (
 	"os"
