@@ -1545,9 +1545,11 @@ type Cell struct {
 	// Posterior over goals at every step from 0, row by row: (steps + 1) x goals; after a named outcome no more rows.
 	Posterior []float64 `protobuf:"fixed64,5,rep,packed,name=posterior,proto3" json:"posterior,omitempty"`
 	// Set if the posterior is undefined from some step on: an outcome of the model, not a failure of the job.
-	Undefined     *Undefined `protobuf:"bytes,6,opt,name=undefined,proto3,oneof" json:"undefined,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Undefined *Undefined `protobuf:"bytes,6,opt,name=undefined,proto3,oneof" json:"undefined,omitempty"`
+	// By goal, the first step from which it cannot be reached; -1 if it always can.
+	UnreachableFrom []int32 `protobuf:"varint,7,rep,packed,name=unreachable_from,json=unreachableFrom,proto3" json:"unreachable_from,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *Cell) Reset() {
@@ -1618,6 +1620,13 @@ func (x *Cell) GetPosterior() []float64 {
 func (x *Cell) GetUndefined() *Undefined {
 	if x != nil {
 		return x.Undefined
+	}
+	return nil
+}
+
+func (x *Cell) GetUnreachableFrom() []int32 {
+	if x != nil {
+		return x.UnreachableFrom
 	}
 	return nil
 }
@@ -2078,7 +2087,7 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\aFailure\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\"4\n" +
 	"\vInferResult\x12%\n" +
-	"\x05cells\x18\x01 \x03(\v2\x0f.foible.v1.CellR\x05cells\"\x81\x02\n" +
+	"\x05cells\x18\x01 \x03(\v2\x0f.foible.v1.CellR\x05cells\"\xac\x02\n" +
 	"\x04Cell\x12\x1d\n" +
 	"\n" +
 	"study_hash\x18\x01 \x01(\tR\tstudyHash\x12\x1a\n" +
@@ -2086,7 +2095,8 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\rparameter_set\x18\x03 \x01(\v2\x17.foible.v1.ParameterSetR\fparameterSet\x12\x1b\n" +
 	"\tcell_hash\x18\x04 \x01(\fR\bcellHash\x12\x1c\n" +
 	"\tposterior\x18\x05 \x03(\x01R\tposterior\x127\n" +
-	"\tundefined\x18\x06 \x01(\v2\x14.foible.v1.UndefinedH\x00R\tundefined\x88\x01\x01B\f\n" +
+	"\tundefined\x18\x06 \x01(\v2\x14.foible.v1.UndefinedH\x00R\tundefined\x88\x01\x01\x12)\n" +
+	"\x10unreachable_from\x18\a \x03(\x05R\x0funreachableFromB\f\n" +
 	"\n" +
 	"_undefined\"7\n" +
 	"\tUndefined\x12\x12\n" +

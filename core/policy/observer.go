@@ -1,0 +1,296 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"foible/core/ground"
+	"foible/core/pddl"
+)
+
+// HeuristicFunc makes h(s), the estimated cost from a state to a goal; +Inf is a dead end.
+type HeuristicFunc func(t *ground.Task, goal int) (func(ground.StateID) float64, error)
+
+// MaxStates bounds the tasks whose values can be computed exactly.
+const MaxStates = 5_000_000
+
+// ErrTooLarge is the error of a task with more than MaxStates reachable states.
+var ErrTooLarge = fmt.Errorf("more than %d states can be reached: too many for exact values; use value: heuristic", MaxStates)
+
+// Observer infers the goal of one observed plan. What does not depend on the
+// parameters is computed once, when first needed. Safe for concurrent use.
+type Observer struct {
+	goals      int
+	near       []ground.StateID // states that the plan visits or could have gone to next
+	visited    []int32          // index into near, by step
+	choices    []choice         // by step
+	impossible *Undefined
+	heuristic  HeuristicFunc
+
+	mu        sync.Mutex // guards task, and the making of what follows
+	task      *ground.Task
+	graph     *graph
+	optimal   []distance  // by goal
+	estimates [][]float64 // h by goal and index into near
+}
+
+// choice is an observed action among the available ones.
+type choice struct {
+	available []int32 // index into near of where each leads
+	taken     int32   // index into near of where the observed one leads
+}
+
+// distance has what a backward search from a goal found; see [distances].
+type distance struct {
+	dist, order []int32
+}
+
+// Posterior is what an observer believes.
+type Posterior struct {
+	// Goals is the probability of each goal after each number of actions from
+	// 0: [step][goal]. It is shorter than the plan where Undefined is set.
+	Goals [][]float64
+	// UnreachableFrom is the first step at which a goal cannot be reached (any
+	// more), so that its value is Parameters.Unreachable; -1 if there is none.
+	UnreachableFrom []int
+	Undefined       *Undefined
+}
+
+// Undefined says from which step on there is no posterior, and why.
+type Undefined struct {
+	Step   int
+	Reason string
+}
+
+// NewObserver follows a plan through a task, which then belongs to the
+// observer. A plan that cannot be followed to its end gives posteriors up to there.
+func NewObserver(t *ground.Task, plan []pddl.Step, h HeuristicFunc) (*Observer, error) {
+	if len(t.Goals) == 0 {
+		return nil, errors.New("no goals to infer")
+	}
+	o := &Observer{goals: len(t.Goals), task: t, heuristic: h}
+	index := map[ground.StateID]int32{}
+	locate := func(s ground.StateID) int32 {
+		i, ok := index[s]
+		if !ok {
+			i = int32(len(o.near))
+			index[s] = i
+			o.near = append(o.near, s)
+		}
+		return i
+	}
+	s := t.Initial()
+	o.visited = append(o.visited, locate(s))
+	for k, step := range plan {
+		next, ok := follow(t, s, step)
+		if !ok {
+			o.impossible = &Undefined{Step: k + 1, Reason: fmt.Sprintf("impossible at step %d, action %v", k+1, step)}
+			break
+		}
+		c := choice{taken: locate(next)}
+		for _, succ := range t.Successors(s) {
+			c.available = append(c.available, locate(succ.State))
+		}
+		o.choices = append(o.choices, c)
+		o.visited = append(o.visited, c.taken)
+		s = next
+	}
+	return o, nil
+}
+
+func follow(t *ground.Task, s ground.StateID, step pddl.Step) (ground.StateID, bool) {
+	op, ok := t.Operator(step)
+	if !ok {
+		return 0, false
+	}
+	return t.Apply(s, op)
+}
+
+// Posterior infers the goal at every step, from a uniform prior. The error is
+// of the task (too large, no such heuristic) or of parameters out of range.
+func (o *Observer) Posterior(p Parameters) (*Posterior, error) {
+	if !(p.Alpha > 0) || math.IsInf(p.Alpha, 0) || math.IsNaN(p.Unreachable) || math.IsInf(p.Unreachable, 0) {
+		return nil, fmt.Errorf("alpha %v, unreachable value %v: not a Boltzmann agent", p.Alpha, p.Unreachable)
+	}
+	post := &Posterior{
+		Goals:           make([][]float64, len(o.visited)),
+		UnreachableFrom: slices.Repeat([]int{-1}, o.goals),
+		Undefined:       o.impossible,
+	}
+	logs := make([][]float64, len(o.visited)) // ln P(actions so far | goal) by step and goal
+	for k := range logs {
+		logs[k] = make([]float64, o.goals)
+	}
+	for goal := range o.goals {
+		v, reachable, err := o.values(goal, p)
+		if err != nil {
+			return nil, err
+		}
+		for k, s := range o.visited {
+			if !reachable[s] && post.UnreachableFrom[goal] < 0 {
+				post.UnreachableFrom[goal] = k
+			}
+			if k > 0 {
+				logs[k][goal] = logs[k-1][goal] + o.choices[k-1].logProbability(v, p.Alpha)
+			}
+		}
+	}
+	for k := range logs {
+		post.Goals[k] = softmax(logs[k])
+	}
+	return post, nil
+}
+
+// logProbability is ln pi(taken | state). R is the same for every action and
+// cancels. An action that leads where another one leads has its own share.
+func (c *choice) logProbability(v []float64, alpha float64) float64 {
+	best := math.Inf(-1)
+	for _, s := range c.available {
+		best = max(best, v[s])
+	}
+	var sum float64
+	for _, s := range c.available {
+		sum += math.Exp(alpha * (v[s] - best))
+	}
+	return float64(alpha*(v[c.taken]-best)) - math.Log(sum)
+}
+
+// softmax normalizes log weights of which at least one is finite.
+func softmax(logs []float64) []float64 {
+	best := slices.Max(logs)
+	out := make([]float64, len(logs))
+	var sum float64
+	for i, x := range logs {
+		out[i] = math.Exp(x - best)
+		sum += out[i]
+	}
+	for i := range out {
+		out[i] /= sum
+	}
+	return out
+}
+
+// values are V of one goal at the states near the path, and whether the goal
+// can be reached from there.
+func (o *Observer) values(goal int, p Parameters) (v []float64, reachable []bool, err error) {
+	v, reachable = make([]float64, len(o.near)), make([]bool, len(o.near))
+	if p.Value == Heuristic {
+		h, err := o.estimate(goal)
+		if err != nil {
+			return nil, nil, err
+		}
+		for i, cost := range h {
+			v[i], reachable[i] = -cost, !math.IsInf(cost, 1)
+			if !reachable[i] {
+				v[i] = p.Unreachable
+			}
+		}
+		return v, reachable, nil
+	}
+
+	d, g, err := o.distance(goal)
+	if err != nil {
+		return nil, nil, err
+	}
+	var all []float64
+	switch p.Value {
+	case Optimal:
+		for i, s := range o.near {
+			v[i], reachable[i] = -float64(d.dist[s]), d.dist[s] >= 0
+			if !reachable[i] {
+				v[i] = p.Unreachable
+			}
+		}
+		return v, reachable, nil
+	case OnPolicy:
+		if all, err = onPolicyValues(g, d, p.Alpha, p.Unreachable); err != nil {
+			return nil, nil, err
+		}
+		for i, s := range o.near {
+			v[i], reachable[i] = all[s], d.dist[s] >= 0
+		}
+		return v, reachable, nil
+	}
+	return nil, nil, fmt.Errorf("unknown value %q", p.Value)
+}
+
+// States is the number of reachable states of the task.
+func (o *Observer) States() (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if err := o.enumerate(); err != nil {
+		return 0, err
+	}
+	return o.graph.n(), nil
+}
+
+// distance is what is known of a goal over the whole graph.
+func (o *Observer) distance(goal int) (distance, *graph, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if err := o.enumerate(); err != nil {
+		return distance{}, nil, err
+	}
+	return o.optimal[goal], o.graph, nil
+}
+
+// enumerate makes graph and optimal. The caller holds mu.
+func (o *Observer) enumerate() error {
+	if o.graph != nil {
+		return nil
+	}
+	if !o.task.Enumerate(MaxStates) {
+		return ErrTooLarge
+	}
+	n := o.task.Len()
+	g := &graph{row: make([]int32, 1, n+1), to: make([]int32, 0, 4*n)}
+	goals := make([][]int32, o.goals)
+	for s := range ground.StateID(n) {
+		for _, succ := range o.task.Successors(s) {
+			g.to = append(g.to, int32(succ.State))
+		}
+		g.row = append(g.row, int32(len(g.to)))
+		for goal := range goals {
+			if o.task.Satisfies(s, goal) {
+				goals[goal] = append(goals[goal], int32(s))
+			}
+		}
+	}
+	reverse := g.reverse()
+	for _, states := range goals {
+		dist, order := distances(reverse, states)
+		o.optimal = append(o.optimal, distance{dist, order})
+	}
+	o.graph = g
+	return nil
+}
+
+// estimate is h of one goal at the states near the path.
+func (o *Observer) estimate(goal int) ([]float64, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.estimates == nil {
+		if o.heuristic == nil {
+			return nil, errors.New("the domain has no heuristic; use value: optimal")
+		}
+		estimates := make([][]float64, o.goals)
+		for g := range estimates {
+			h, err := o.heuristic(o.task, g)
+			if err != nil {
+				return nil, fmt.Errorf("heuristic: %w", err)
+			}
+			for _, s := range o.near {
+				cost := h(s)
+				if math.IsNaN(cost) || cost < 0 {
+					return nil, fmt.Errorf("heuristic: h is %v", cost)
+				}
+				estimates[g] = append(estimates[g], cost)
+			}
+		}
+		o.estimates = estimates
+	}
+	return o.estimates[goal], nil
+}

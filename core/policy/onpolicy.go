@@ -1,0 +1,55 @@
+package policy
+
+import (
+	"fmt"
+	"math"
+)
+
+// How far the on-policy values are iterated, and when that is given up.
+const (
+	tolerance = 1e-10 // largest change of a value in one pass, cost
+	maxPasses = 100_000
+)
+
+// onPolicyValues solves V(s) = sum_a pi(a|s) [-1 + V(s')] with V = 0 at goal
+// states and V = unreachable where there is no way to one, by Gauss-Seidel
+// passes from the goal outwards, starting at the optimal values.
+func onPolicyValues(g *graph, d distance, alpha, unreachable float64) ([]float64, error) {
+	v := make([]float64, len(d.dist))
+	for s, dist := range d.dist {
+		v[s] = -float64(dist)
+		if dist < 0 {
+			v[s] = unreachable
+		}
+	}
+	for range maxPasses {
+		var change float64
+		for _, s := range d.order {
+			if d.dist[s] == 0 {
+				continue
+			}
+			x := expected(v, g.successors(s), alpha)
+			change = max(change, math.Abs(x-v[s]))
+			v[s] = x
+		}
+		if change < tolerance {
+			return v, nil
+		}
+	}
+	return nil, fmt.Errorf("on-policy values do not settle within %d passes at alpha %v", maxPasses, alpha)
+}
+
+// expected is sum_a pi(a|s) [-1 + V(s')] for pi(a|s) ~ exp(alpha [-1 + V(s')]).
+func expected(v []float64, successors []int32, alpha float64) float64 {
+	best := math.Inf(-1)
+	for _, t := range successors {
+		best = max(best, v[t])
+	}
+	var weight, sum float64
+	for _, t := range successors {
+		w := math.Exp(alpha * (v[t] - best))
+		weight += w
+		sum += float64(w * (v[t] - best))
+	}
+	return -1 + best + sum/weight
+}

@@ -1,0 +1,150 @@
+package sweep
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Config is a sweep as asked for.
+type Config struct {
+	Models    []ModelGrid // in the order of [Models]
+	Runs      int         // independent runs a cell, for models that are not exact; 0 means 1
+	Bootstrap Bootstrap
+	Seed      uint64
+}
+
+// ModelGrid lists the values of a model's axes; an axis not in it has its default.
+type ModelGrid struct {
+	Model string
+	Axes  map[string][]Setting
+}
+
+// Bootstrap says how intervals of r are made.
+type Bootstrap struct {
+	Resamples int      // 0: no intervals
+	Units     []string // participants, stimuli, both; the first that the data allow is the main one
+}
+
+// DefaultBootstrap is the paper's number of resamples, by every unit.
+var DefaultBootstrap = Bootstrap{Resamples: 500, Units: []string{"participants", "stimuli", "both"}}
+
+// MaxParameterSets bounds a sweep's grid.
+const MaxParameterSets = 1 << 22
+
+// ParameterSets expands the grids: models in the order of [Models], axes in
+// the model's order, the last one fastest. Equal values of an axis are one
+// point, kept where the first stands. The error names model and axis.
+func (c *Config) ParameterSets() ([]ParameterSet, error) {
+	grids := slices.Clone(c.Models)
+	rank := func(name string) int {
+		return slices.IndexFunc(Models, func(m Model) bool { return m.Name == name })
+	}
+	slices.SortStableFunc(grids, func(a, b ModelGrid) int { return rank(a.Model) - rank(b.Model) })
+
+	var sets []ParameterSet
+	for i, grid := range grids {
+		model, ok := ModelByName(grid.Model)
+		if !ok {
+			return nil, fmt.Errorf("unknown model %q; there are %s", grid.Model, modelNames())
+		}
+		if i > 0 && grids[i-1].Model == grid.Model {
+			return nil, fmt.Errorf("model %q is there twice", grid.Model)
+		}
+		expanded, err := expand(model, grid)
+		if err != nil {
+			return nil, err
+		}
+		if sets = append(sets, expanded...); len(sets) > MaxParameterSets {
+			return nil, tooMany(len(sets))
+		}
+	}
+	if len(sets) == 0 {
+		return nil, fmt.Errorf("no model to sweep; there are %s", modelNames())
+	}
+	return sets, nil
+}
+
+func tooMany(n int) error {
+	return fmt.Errorf("%d parameter sets are more than a sweep's %d; leave out some values", n, MaxParameterSets)
+}
+
+func modelNames() string {
+	names := make([]string, len(Models))
+	for i, m := range Models {
+		names[i] = m.Name
+	}
+	return strings.Join(names, ", ")
+}
+
+func expand(model Model, grid ModelGrid) ([]ParameterSet, error) {
+	for _, axis := range Axes { // not the map's order
+		if _, given := grid.Axes[axis.Name]; given && !slices.Contains(model.Axes, axis.Name) {
+			return nil, fmt.Errorf("model %q has no axis %q; it has %s", model.Name, axis.Name, strings.Join(model.Axes, ", "))
+		}
+	}
+	for name := range grid.Axes {
+		if _, ok := AxisByName(name); !ok {
+			return nil, fmt.Errorf("model %q has no axis %q; it has %s", model.Name, name, strings.Join(model.Axes, ", "))
+		}
+	}
+	sets := []ParameterSet{{Model: model.Name}}
+	for _, name := range model.Axes {
+		axis, _ := AxisByName(name)
+		values := grid.Axes[name]
+		if len(values) == 0 {
+			values = axis.Default
+		}
+		if len(values) == 0 {
+			return nil, fmt.Errorf("model %q needs values of %q", model.Name, name)
+		}
+		points, err := axis.points(values)
+		if err != nil {
+			return nil, fmt.Errorf("model %q: %w", model.Name, err)
+		}
+		if len(sets)*len(points) > MaxParameterSets {
+			return nil, tooMany(len(sets) * len(points))
+		}
+		next := make([]ParameterSet, 0, len(sets)*len(points))
+		for _, set := range sets {
+			for _, point := range points {
+				set.Set(name, point)
+				next = append(next, set)
+			}
+		}
+		sets = next
+	}
+	return sets, nil
+}
+
+// points checks values and drops those that are there already.
+func (a *Axis) points(values []Setting) ([]Setting, error) {
+	var points []Setting
+	seen := map[Setting]bool{}
+	for _, v := range values {
+		if err := a.check(v); err != nil {
+			return nil, err
+		}
+		if v.Number == 0 {
+			v.Number = 0 // -0 and 0 are one point
+		}
+		if !seen[v] {
+			seen[v] = true
+			points = append(points, v)
+		}
+	}
+	return points, nil
+}
+
+func (a *Axis) check(v Setting) error {
+	switch {
+	case len(a.Words) > 0 && !slices.Contains(a.Words, v.Word):
+		return fmt.Errorf("%s is %q; it can be %s", a.Name, v.String(), strings.Join(a.Words, ", "))
+	case len(a.Words) == 0 && v.Word != "":
+		return fmt.Errorf("%s is %q, not a number", a.Name, v.Word)
+	case len(a.Words) == 0 && (math.IsNaN(v.Number) || v.Number < a.Min || v.Number > a.Max):
+		return fmt.Errorf("%s is %v; it must lie in [%v, %v]", a.Name, v.Number, a.Min, a.Max)
+	}
+	return nil
+}

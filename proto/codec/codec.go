@@ -1,0 +1,253 @@
+// Package codec turns messages of foible.v1 into the checked values of
+// core/sweep and back. What a message cannot mean is an error here, so that
+// the science never sees it.
+package codec
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"foible/core/sweep"
+	foiblev1 "foible/proto/foible/v1"
+)
+
+// Config reads a sweep's configuration; what is not given has its default.
+func Config(m *foiblev1.SweepConfig) (sweep.Config, error) {
+	c := sweep.Config{Runs: int(m.GetFit().GetRuns()), Bootstrap: sweep.DefaultBootstrap, Seed: m.GetSeed()}
+	if b := m.GetBootstrap(); b != nil {
+		c.Bootstrap.Resamples = int(b.GetResamples())
+		if len(b.GetUnits()) > 0 {
+			c.Bootstrap.Units = b.GetUnits()
+		}
+	}
+	for name, model := range m.GetModels() {
+		c.Models = append(c.Models, sweep.ModelGrid{Model: name, Axes: axes(model)})
+	}
+	slices.SortFunc(c.Models, func(a, b sweep.ModelGrid) int { return cmp.Compare(a.Model, b.Model) })
+	_, err := c.ParameterSets()
+	return c, err
+}
+
+// axes lists the axes that a message names. A field of ModelConfig is an axis of the same name.
+func axes(m *foiblev1.ModelConfig) map[string][]sweep.Setting {
+	all := map[string][]sweep.Setting{}
+	if m == nil {
+		return all
+	}
+	r := m.ProtoReflect()
+	fields := r.Descriptor().Fields()
+	for i := range fields.Len() {
+		field := fields.Get(i)
+		list := r.Get(field).List()
+		for j := range list.Len() {
+			var s sweep.Setting
+			switch v := list.Get(j).Interface().(type) {
+			case float64:
+				s.Number = v
+			case int32:
+				s.Number = float64(v)
+			case string:
+				s.Word = v
+			}
+			all[field.TextName()] = append(all[field.TextName()], s)
+		}
+	}
+	return all
+}
+
+// Bootstrap is the message of a bootstrap.
+func Bootstrap(b sweep.Bootstrap) *foiblev1.BootstrapConfig {
+	return &foiblev1.BootstrapConfig{Resamples: int32(b.Resamples), Units: b.Units}
+}
+
+// ReadBootstrap is the bootstrap of a message.
+func ReadBootstrap(m *foiblev1.BootstrapConfig) sweep.Bootstrap {
+	return sweep.Bootstrap{Resamples: int(m.GetResamples()), Units: m.GetUnits()}
+}
+
+// ParameterSet is the message of a parameter set: the model's own axes and no other.
+func ParameterSet(s *sweep.ParameterSet) *foiblev1.ParameterSet {
+	m := &foiblev1.ParameterSet{Model: s.Model}
+	if v, ok := s.Get("alpha"); ok {
+		m.Alpha = &v.Number
+	}
+	if v, ok := s.Get("value"); ok {
+		m.Value = &v.Word
+	}
+	if v, ok := s.Get("unreachable_value"); ok {
+		m.UnreachableValue = &v.Number
+	}
+	return m
+}
+
+// ReadParameterSet is the parameter set of a message, which must have every
+// axis of its model and no other, in range.
+func ReadParameterSet(m *foiblev1.ParameterSet) (sweep.ParameterSet, error) {
+	grid := sweep.ModelGrid{Model: m.GetModel(), Axes: map[string][]sweep.Setting{}}
+	if m.Alpha != nil {
+		grid.Axes["alpha"] = []sweep.Setting{{Number: *m.Alpha}}
+	}
+	if m.Value != nil {
+		grid.Axes["value"] = []sweep.Setting{{Word: *m.Value}}
+	}
+	if m.UnreachableValue != nil {
+		grid.Axes["unreachable_value"] = []sweep.Setting{{Number: *m.UnreachableValue}}
+	}
+	model, ok := sweep.ModelByName(m.GetModel())
+	if !ok {
+		return sweep.ParameterSet{}, fmt.Errorf("unknown model %q", m.GetModel())
+	}
+	for _, axis := range model.Axes {
+		if _, ok := grid.Axes[axis]; !ok {
+			return sweep.ParameterSet{}, fmt.Errorf("a parameter set of %s without %s", model.Name, axis)
+		}
+	}
+	sets, err := (&sweep.Config{Models: []sweep.ModelGrid{grid}}).ParameterSets()
+	if err != nil {
+		return sweep.ParameterSet{}, err
+	}
+	return sets[0], nil
+}
+
+// Shapes reads the stimuli of a sweep.
+func Shapes(ms []*foiblev1.StimulusShape) []sweep.Shape {
+	shapes := make([]sweep.Shape, len(ms))
+	for i, m := range ms {
+		shapes[i] = sweep.Shape{Stimulus: m.GetStimulus(), Goals: int(m.GetGoals()), Actions: int(m.GetActions())}
+		for _, step := range m.GetJudgementSteps() {
+			shapes[i].JudgementSteps = append(shapes[i].JudgementSteps, int(step))
+		}
+	}
+	return shapes
+}
+
+// Cell is the message of a cell's numbers; the caller adds what it answers.
+func Cell(c *sweep.Cell) *foiblev1.Cell {
+	m := &foiblev1.Cell{}
+	for _, row := range c.Posterior {
+		m.Posterior = append(m.Posterior, row...)
+	}
+	if u := c.Undefined; u != nil {
+		m.Undefined = &foiblev1.Undefined{Step: int32(u.Step), Reason: u.Reason}
+	}
+	for _, step := range c.UnreachableFrom {
+		m.UnreachableFrom = append(m.UnreachableFrom, int32(step))
+	}
+	return m
+}
+
+// ReadCell is the cell of a message, which must fit the stimulus: a
+// distribution at every step, or up to a named outcome.
+func ReadCell(m *foiblev1.Cell, shape *sweep.Shape) (sweep.Cell, error) {
+	var c sweep.Cell
+	steps := shape.Actions + 1
+	if u := m.GetUndefined(); u != nil {
+		if u.GetStep() < 0 || int(u.GetStep()) >= steps || u.GetReason() == "" {
+			return c, fmt.Errorf("stimulus %s: undefined from step %d of %d", shape.Stimulus, u.GetStep(), shape.Actions)
+		}
+		steps = int(u.GetStep())
+		c.Undefined = &sweep.Undefined{Step: int(u.GetStep()), Reason: u.GetReason()}
+	}
+	if len(m.GetPosterior()) != steps*shape.Goals {
+		return c, fmt.Errorf("stimulus %s: %d probabilities, want %d steps of %d goals", shape.Stimulus, len(m.GetPosterior()), steps, shape.Goals)
+	}
+	c.Posterior = make([][]float64, steps)
+	for k := range c.Posterior {
+		row := m.GetPosterior()[k*shape.Goals : (k+1)*shape.Goals]
+		var sum float64
+		for _, p := range row {
+			if !(p >= 0 && p <= 1) {
+				return c, fmt.Errorf("stimulus %s, step %d: probability %v", shape.Stimulus, k, p)
+			}
+			sum += p
+		}
+		if math.Abs(sum-1) > 1e-6 {
+			return c, fmt.Errorf("stimulus %s, step %d: probabilities sum to %v", shape.Stimulus, k, sum)
+		}
+		c.Posterior[k] = row
+	}
+	for _, step := range m.GetUnreachableFrom() {
+		c.UnreachableFrom = append(c.UnreachableFrom, int(step))
+	}
+	if n := len(c.UnreachableFrom); n != 0 && n != shape.Goals {
+		return c, fmt.Errorf("stimulus %s: reachability of %d goals, want %d", shape.Stimulus, n, shape.Goals)
+	}
+	return c, nil
+}
+
+// Fit is the message of a fit's numbers; the caller adds what it answers.
+func Fit(f *sweep.Fit) *foiblev1.Fit {
+	m := &foiblev1.Fit{Overall: correlation(&f.Overall), Undefined: int32(f.Undefined)}
+	for i := range f.ByCategory {
+		m.ByCategory = append(m.ByCategory, correlation(&f.ByCategory[i]))
+	}
+	for i := range f.ByStimulus {
+		m.ByStimulus = append(m.ByStimulus, correlation(&f.ByStimulus[i]))
+	}
+	for _, in := range f.Intervals {
+		m.Intervals = append(m.Intervals, &foiblev1.Interval{Unit: in.Unit, Low: in.Low, High: in.High, Resamples: int32(in.Resamples)})
+	}
+	return m
+}
+
+func correlation(c *sweep.Correlation) *foiblev1.Correlation {
+	m := &foiblev1.Correlation{Group: c.Group, N: int32(c.N)}
+	if c.Defined {
+		m.PearsonR = &c.PearsonR
+	}
+	if c.N > 0 {
+		m.Rmse = &c.RMSE
+	}
+	return m
+}
+
+// ReadFit is the fit of a message.
+func ReadFit(m *foiblev1.Fit) (sweep.Fit, error) {
+	f := sweep.Fit{Undefined: int(m.GetUndefined())}
+	var err error
+	if f.Overall, err = readCorrelation(m.GetOverall()); err != nil {
+		return f, err
+	}
+	if f.ByCategory, err = readCorrelations(m.GetByCategory()); err != nil {
+		return f, err
+	}
+	if f.ByStimulus, err = readCorrelations(m.GetByStimulus()); err != nil {
+		return f, err
+	}
+	for _, in := range m.GetIntervals() {
+		if !(in.GetLow() >= -1-1e-9 && in.GetHigh() <= 1+1e-9 && in.GetLow() <= in.GetHigh()) {
+			return f, fmt.Errorf("interval by %s from %v to %v", in.GetUnit(), in.GetLow(), in.GetHigh())
+		}
+		f.Intervals = append(f.Intervals, sweep.Interval{Unit: in.GetUnit(), Low: in.GetLow(), High: in.GetHigh(), Resamples: int(in.GetResamples())})
+	}
+	return f, nil
+}
+
+func readCorrelations(ms []*foiblev1.Correlation) ([]sweep.Correlation, error) {
+	var out []sweep.Correlation
+	for _, m := range ms {
+		c, err := readCorrelation(m)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+func readCorrelation(m *foiblev1.Correlation) (sweep.Correlation, error) {
+	c := sweep.Correlation{Group: m.GetGroup(), N: int(m.GetN()), Defined: m != nil && m.PearsonR != nil}
+	if c.Defined {
+		if c.PearsonR = m.GetPearsonR(); !(math.Abs(c.PearsonR) <= 1+1e-9) {
+			return c, fmt.Errorf("%s: r is %v", c.Group, c.PearsonR)
+		}
+	}
+	if c.N > 0 {
+		if c.RMSE = m.GetRmse(); !(c.RMSE >= 0 && c.RMSE <= 1+1e-9) {
+			return c, fmt.Errorf("%s: rmse is %v", c.Group, c.RMSE)
+		}
+	}
+	return c, nil
+}
