@@ -1,9 +1,13 @@
 """Prints the constants that the tests of core/stats hold.
 
-python3 check.py, with NumPy 2.4.6 and SciPy 1.17.1.
+python3 check.py [DATA], with NumPy 2.4.6 and SciPy 1.17.1. DATA is the folder of
+the published data; without it the constants of published_test.go are left out.
 """
 
+import csv
 import itertools
+import pathlib
+import sys
 
 import numpy as np
 import scipy
@@ -108,3 +112,37 @@ for split in itertools.product(*halves):
     rs.append(stats.pearsonr(a, b).statistic)
 half = np.mean(rs)
 print("ceiling", repr(float(np.sqrt(2 * half / (1 + half)))), "sd of a split", repr(float(np.std(rs))))
+
+
+def published(data, model):
+    """Bootstraps r over participants for one golden model on Block Words."""
+    responses = {}
+    with open(data / "mistakes-2021/block-words/responses.csv") as f:
+        for row in csv.DictReader(f):
+            people = responses.setdefault(row["stimulus"], {})
+            people.setdefault(row["participant"], {})[row["step"], row["goal"]] = float(row["probability"])
+    inferred = {}
+    with open(data / "golden/marginal.csv") as f:
+        for row in csv.DictReader(f):
+            if row["domain"] == "block-words" and row["model"] == model:
+                inferred.setdefault(row["stimulus"], {})[row["step"], row["goal"]] = float(row["probability"])
+    xs, rows = [], []
+    for stimulus, m in sorted(inferred.items()):
+        people = responses[stimulus]
+        points = sorted({p for answers in people.values() for p in answers})
+        xs.append(np.array([m[p] for p in points]))
+        rows.append(np.array([[answers.get(p, np.nan) for p in points] for answers in people.values()]))
+    x = np.concatenate(xs)
+    r = stats.pearsonr(x, np.concatenate([np.nanmean(v, 0) for v in rows])).statistic
+    rng = np.random.default_rng(2021)
+    rs = []
+    for _ in range(20000):
+        y = [np.nanmean(v[rng.integers(0, len(v), len(v))], 0) for v in rows]
+        rs.append(np.corrcoef(x, np.concatenate(y))[0, 1])
+    print(model, "stimuli", len(rows), "points", len(x), "r", round(r, 5), "mean", round(np.mean(rs), 5),
+          "interval", np.round(np.quantile(rs, [0.025, 0.975]), 4))
+
+
+if len(sys.argv) > 1:
+    for model in ("plan-lesioned", "action-lesioned"):
+        published(pathlib.Path(sys.argv[1]), model)
