@@ -158,8 +158,8 @@ func describe(ts Types) string {
 type kind int
 
 const (
-	object  kind = 1
-	numeral kind = 2
+	object    kind = 1
+	numeral   kind = 2
 	ambiguous kind = 4 // an object or a number
 )
 

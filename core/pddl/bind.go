@@ -1,0 +1,64 @@
+package pddl
+
+import "slices"
+
+// Bind is f with objects for the uses of parameters. Nodes keep their positions.
+func Bind(f Formula, parameters []*Parameter, objects []*Object) Formula {
+	b := binder{parameters, objects}
+	return b.formula(f)
+}
+
+type binder struct {
+	parameters []*Parameter
+	objects    []*Object
+}
+
+func (b binder) formula(f Formula) Formula {
+	switch f := f.(type) {
+	case *Atom:
+		return &Atom{f.Pos, f.Predicate, b.terms(f.Args)}
+	case *Compare:
+		return &Compare{f.Pos, f.Op, b.term(f.Left), b.term(f.Right)}
+	case *Not:
+		return &Not{f.Pos, b.formula(f.Body)}
+	case *And:
+		return &And{f.Pos, b.formulas(f.Parts)}
+	case *Or:
+		return &Or{f.Pos, b.formulas(f.Parts)}
+	case *Imply:
+		return &Imply{f.Pos, b.formula(f.If), b.formula(f.Then)}
+	case *Quantified:
+		return &Quantified{f.Pos, f.All, f.Parameters, b.formula(f.Body)}
+	}
+	return f
+}
+
+func (b binder) formulas(fs []Formula) []Formula {
+	bound := make([]Formula, len(fs))
+	for i, f := range fs {
+		bound[i] = b.formula(f)
+	}
+	return bound
+}
+
+func (b binder) terms(ts []Term) []Term {
+	bound := make([]Term, len(ts))
+	for i, t := range ts {
+		bound[i] = b.term(t)
+	}
+	return bound
+}
+
+func (b binder) term(t Term) Term {
+	switch t := t.(type) {
+	case *Variable:
+		if i := slices.Index(b.parameters, t.Parameter); i >= 0 {
+			return &Constant{t.Pos, b.objects[i]}
+		}
+	case *Call:
+		return &Call{t.Pos, t.Function, b.terms(t.Args), t.Bare}
+	case *Arithmetic:
+		return &Arithmetic{t.Pos, t.Op, b.terms(t.Args)}
+	}
+	return t
+}
