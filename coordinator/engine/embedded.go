@@ -1,0 +1,121 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/hashicorp/go-hclog"
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+)
+
+// embedded is a NATS server in this process, without a port, that alone holds its directory.
+type embedded struct {
+	server *server.Server
+	lock   *flock.Flock
+}
+
+func startEmbedded(ctx context.Context, dir string, log hclog.Logger) (*embedded, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("engine: %w", err)
+	}
+	lock := flock.New(filepath.Join(dir, "lock"))
+	switch held, err := lock.TryLock(); {
+	case err != nil:
+		return nil, fmt.Errorf("engine: lock %s: %w", dir, err)
+	case !held:
+		return nil, fmt.Errorf("engine: directory %s is %w", dir, ErrInUse)
+	}
+	// SyncAlways makes an acknowledgement mean "on disk"; the server otherwise syncs every two minutes.
+	srv, err := server.NewServer(&server.Options{
+		ServerName:             "foible",
+		DontListen:             true,
+		NoSigs:                 true,
+		JetStream:              true,
+		StoreDir:               dir,
+		SyncAlways:             true,
+		MaxPayload:             8 << 20,
+		DisableJetStreamBanner: true,
+	})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("engine: start server: %w", err), lock.Unlock())
+	}
+	sink := &serverLog{log: log}
+	srv.SetLoggerV2(sink, log.IsDebug(), false, false)
+	e := &embedded{server: srv, lock: lock}
+	started := make(chan struct{})
+	go func() {
+		srv.Start() // recovers every stream before it returns
+		close(started)
+	}()
+	select {
+	case <-started:
+	case <-ctx.Done():
+		<-started
+		return nil, errors.Join(fmt.Errorf("engine: start server: %w", ctx.Err()), e.stop())
+	}
+	if !srv.ReadyForConnections(10*time.Second) || !srv.JetStreamEnabled() {
+		err := sink.fatal()
+		if err == nil {
+			err = errors.New("server is not ready")
+		}
+		return nil, errors.Join(fmt.Errorf("engine: start server: %w", err), e.stop())
+	}
+	return e, nil
+}
+
+func (e *embedded) connect() (*nats.Conn, error) {
+	return nats.Connect("", nats.InProcessServer(e.server), nats.Name("coordinator"), nats.NoReconnect(),
+		nats.Timeout(10*time.Second), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
+}
+
+func (e *embedded) stop() error {
+	e.server.Shutdown()
+	e.server.WaitForShutdown()
+	return e.lock.Unlock()
+}
+
+// serverLog hands the server's log to hclog. The server's notices are about its own start and stop: Debug.
+type serverLog struct {
+	log hclog.Logger
+
+	mu    sync.Mutex // guards first
+	first error      // the first fatal error; it is returned by Open, not logged
+}
+
+func (l *serverLog) fatal() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.first
+}
+
+func (l *serverLog) Fatalf(format string, v ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.first == nil {
+		l.first = fmt.Errorf(format, v...)
+	}
+}
+
+func (l *serverLog) Errorf(format string, v ...any) {
+	l.log.Error("queue server", "error", fmt.Sprintf(format, v...))
+}
+
+func (l *serverLog) Warnf(format string, v ...any) {
+	l.log.Warn("queue server", "error", fmt.Sprintf(format, v...))
+}
+func (l *serverLog) Noticef(format string, v ...any) { l.debug(format, v) }
+func (l *serverLog) Debugf(format string, v ...any)  { l.debug(format, v) }
+func (l *serverLog) Tracef(string, ...any)           {}
+
+func (l *serverLog) debug(format string, v []any) {
+	if l.log.IsDebug() {
+		l.log.Debug("queue server", "message", fmt.Sprintf(format, v...))
+	}
+}

@@ -1,0 +1,156 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+func jobsName(sweep string) string    { return "JOBS-" + sweep }
+func mainSubject(sweep string) string { return "j." + sweep + ".main" }
+func redoSubject(sweep string) string { return "j." + sweep + ".redo" }
+
+// jobsStream keeps acknowledged jobs until DeleteJobs: a work queue would sync one deletion to disk for
+// every acknowledgement.
+func jobsStream(sweep string) jetstream.StreamConfig {
+	return jetstream.StreamConfig{
+		Name:               jobsName(sweep),
+		Subjects:           []string{mainSubject(sweep), redoSubject(sweep)},
+		Storage:            jetstream.FileStorage,
+		Retention:          jetstream.LimitsPolicy,
+		AllowAtomicPublish: true,
+	}
+}
+
+// openJobs returns the sweep's stream of jobs, which is made at first use and again after DeleteJobs.
+func (e *Engine) openJobs(ctx context.Context, sweep string) (jetstream.Stream, error) {
+	stream, err := e.js.Stream(ctx, jobsName(sweep))
+	if !errors.Is(err, jetstream.ErrStreamNotFound) {
+		return stream, err
+	}
+	if _, _, err := e.Sweep(ctx, sweep); err != nil {
+		return nil, err
+	}
+	return e.js.CreateStream(ctx, jobsStream(sweep))
+}
+
+// Enqueue makes sure that the jobs 0 to n-1 are in the queue, in order, each once: those that are there
+// already are left alone. It may be interrupted and repeated, and two callers at once do no harm.
+func (e *Engine) Enqueue(ctx context.Context, sweep string, n int) error {
+	if err := errors.Join(checkID("sweep", sweep), checkJob(n)); err != nil {
+		return err
+	}
+	next, last, err := e.enqueued(ctx, sweep)
+	subject := mainSubject(sweep)
+	for err == nil && next < n {
+		msgs := make([]*nats.Msg, min(n-next, maxBatch))
+		for i := range msgs {
+			msgs[i] = jobMessage(subject, next+i)
+		}
+		// Only who saw the last job enqueued may add the next ones.
+		msgs[0].Header.Set(jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(last, 10))
+		var seq uint64
+		switch seq, err = e.publishBatch(ctx, msgs); {
+		case err == nil:
+			next, last = next+len(msgs), seq
+		case isWrongSequence(err):
+			next, last, err = e.enqueued(ctx, sweep)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("enqueue jobs of sweep %s from %d: %w", sweep, next, err)
+	}
+	return nil
+}
+
+// Enqueued returns how many jobs Enqueue has put into the queue: 0 to Enqueued-1. It is 0 after DeleteJobs.
+func (e *Engine) Enqueued(ctx context.Context, sweep string) (int, error) {
+	if err := checkID("sweep", sweep); err != nil {
+		return 0, err
+	}
+	n, _, err := e.enqueued(ctx, sweep)
+	if err != nil {
+		return 0, fmt.Errorf("enqueued jobs of sweep %s: %w", sweep, err)
+	}
+	return n, nil
+}
+
+// enqueued also returns the sequence of the last job enqueued, 0 if there is none.
+func (e *Engine) enqueued(ctx context.Context, sweep string) (n int, last uint64, err error) {
+	ctx, cancel, err := e.call(ctx)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer cancel()
+	stream, err := e.openJobs(ctx, sweep)
+	if err != nil {
+		return 0, 0, e.cause(ctx, err)
+	}
+	msg, err := stream.GetLastMsgForSubject(ctx, mainSubject(sweep))
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return 0, 0, nil
+	}
+	if err != nil {
+		return 0, 0, e.cause(ctx, err)
+	}
+	job, err := strconv.Atoi(string(msg.Data))
+	return job + 1, msg.Sequence, err
+}
+
+// Requeue puts jobs into the queue again, behind all others; jobs that Enqueue never held, such as score
+// jobs, come in this way too. Duplicates are harmless.
+func (e *Engine) Requeue(ctx context.Context, sweep string, jobs []int) error {
+	if err := checkID("sweep", sweep); err != nil {
+		return err
+	}
+	for _, job := range jobs {
+		if err := checkJob(job); err != nil {
+			return err
+		}
+	}
+	short, cancel, err := e.call(ctx)
+	if err != nil {
+		return err
+	}
+	defer cancel()
+	if _, err := e.openJobs(short, sweep); err != nil {
+		return fmt.Errorf("requeue jobs of sweep %s: %w", sweep, e.cause(short, err))
+	}
+	subject := redoSubject(sweep)
+	for len(jobs) > 0 {
+		msgs := make([]*nats.Msg, min(len(jobs), maxBatch))
+		for i := range msgs {
+			msgs[i] = jobMessage(subject, jobs[i])
+		}
+		if err := errors.Join(e.publish(ctx, msgs)...); err != nil {
+			return fmt.Errorf("requeue jobs of sweep %s: %w", sweep, err)
+		}
+		jobs = jobs[len(msgs):]
+	}
+	return nil
+}
+
+// DeleteJobs empties the queue of a sweep that is cancelled or done; its results stay. Fetch of the old
+// Queue returns ErrNotFound afterwards.
+func (e *Engine) DeleteJobs(ctx context.Context, sweep string) error {
+	if err := checkID("sweep", sweep); err != nil {
+		return err
+	}
+	ctx, cancel, err := e.call(ctx)
+	if err != nil {
+		return err
+	}
+	defer cancel()
+	if err := e.js.DeleteStream(ctx, jobsName(sweep)); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
+		return fmt.Errorf("delete jobs of sweep %s: %w", sweep, e.cause(ctx, err))
+	}
+	return nil
+}
+
+func jobMessage(subject string, job int) *nats.Msg {
+	return &nats.Msg{Subject: subject, Data: strconv.AppendInt(nil, int64(job), 10), Header: nats.Header{}}
+}

@@ -1,0 +1,140 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/nats-io/nats.go"
+)
+
+// maxCommit bounds the bytes of one group commit.
+const maxCommit = 8 << 20
+
+// Record stores the result of a job. It returns nil when this result is on disk and is the job's result
+// for ever, and ErrRecorded when the job has one already, whatever its content. Any other error leaves
+// open whether it was recorded; call again. It returns ErrNotFound if the sweep does not exist.
+//
+// Calls in progress at once share their fsyncs.
+func (e *Engine) Record(ctx context.Context, sweep string, job int, result []byte) error {
+	if err := errors.Join(checkID("sweep", sweep), checkJob(job)); err != nil {
+		return err
+	}
+	if len(result) > MaxResult {
+		return fmt.Errorf("%w: result of job %d has %d bytes, more than %d", ErrInvalid, job, len(result), MaxResult)
+	}
+	entry := &entry{sweep: sweep, msg: &nats.Msg{Subject: resultSubject(sweep, job), Data: result}, done: make(chan error, 1)}
+	var err error
+	if e.recorder.add(entry) {
+		select {
+		case err = <-entry.done:
+		case <-ctx.Done():
+			err = context.Cause(ctx)
+		}
+	} else {
+		err = ErrClosed
+	}
+	switch {
+	case err == nil:
+		return nil
+	case isTaken(err):
+		err = ErrRecorded
+	}
+	return fmt.Errorf("record job %d of sweep %s: %w", job, sweep, err)
+}
+
+// entry is a result on its way to the disk.
+type entry struct {
+	sweep string
+	msg   *nats.Msg
+	done  chan error // buffered: the recorder never waits for a caller that has left
+}
+
+// recorder is the one publisher of results: what arrives while a commit is under way makes up the next.
+type recorder struct {
+	engine *Engine
+	wake   chan struct{} // holds a token when waiting may be non-empty
+
+	mu      sync.Mutex // guards waiting and stopped
+	waiting []*entry
+	stopped bool
+}
+
+func newRecorder(e *Engine) *recorder { return &recorder{engine: e, wake: make(chan struct{}, 1)} }
+
+// add reports false once the recorder has stopped.
+func (r *recorder) add(entry *entry) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.stopped {
+		return false
+	}
+	r.waiting = append(r.waiting, entry)
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+	return true
+}
+
+// run commits until the engine closes; it then answers ErrClosed to those that still wait.
+func (r *recorder) run() {
+	for {
+		select {
+		case <-r.wake:
+			for group := r.take(); len(group) > 0; group = r.take() {
+				r.commit(group)
+			}
+			continue
+		case <-r.engine.life.Done():
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.stopped = true
+		for _, entry := range r.waiting {
+			entry.done <- ErrClosed
+		}
+		r.waiting = nil
+		return
+	}
+}
+
+// take removes the next group to commit: the results waiting, in order of arrival, of the sweep that has
+// waited longest. It is empty when nothing waits or the engine closes.
+func (r *recorder) take() (group []*entry) {
+	select {
+	case <-r.engine.life.Done():
+		return nil
+	default:
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	size := 0
+	rest := r.waiting[:0]
+	for _, entry := range r.waiting {
+		fits := len(group) < maxBatch && size+len(entry.msg.Data) <= maxCommit
+		if len(group) == 0 || fits && entry.sweep == group[0].sweep {
+			group = append(group, entry)
+			size += len(entry.msg.Data)
+		} else {
+			rest = append(rest, entry)
+		}
+	}
+	clear(r.waiting[len(rest):])
+	r.waiting = slices.Clip(rest)[:len(rest)]
+	return group
+}
+
+func (r *recorder) commit(group []*entry) {
+	ctx, cancel := context.WithTimeoutCause(context.Background(), callTimeout, errTimeout)
+	defer cancel()
+	msgs := make([]*nats.Msg, len(group))
+	for i, entry := range group {
+		msgs[i] = entry.msg
+	}
+	for i, err := range r.engine.publish(ctx, msgs) {
+		group[i].done <- err
+	}
+}
