@@ -31,10 +31,10 @@ func ModelByName(name string) (Model, bool) {
 // Axis is a parameter that can be swept: a number, or a word of a fixed list.
 type Axis struct {
 	Name    string
-	Default []Setting              // its values where a sweep names none; empty: must be named
-	Words   []string               // the words allowed; empty for a number
-	Min     float64                // least number allowed
-	Max     float64                // greatest number allowed
+	Default []Setting // its values where a sweep names none; empty: must be named
+	Words   []string  // the words allowed; empty for a number
+	Min     float64   // least number allowed
+	Max     float64   // greatest number allowed
 	slot    func(*Parameters) *Setting
 }
 

@@ -1,9 +1,11 @@
 package sweep
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -67,10 +69,6 @@ func (v Setting) String() string {
 	return strconv.FormatFloat(v.Number, 'g', -1, 64)
 }
 
-func compareSettings(a, b Setting) int {
-	return cmp.Or(cmp.Compare(a.Word, b.Word), cmp.Compare(a.Number, b.Number))
-}
-
 // Hash is SHA-256 over length-prefixed parts: the echo by which a coordinator
 // knows that a result answers the question that it asked.
 func Hash(parts ...[]byte) []byte {
@@ -90,4 +88,46 @@ func CellHash(studyHash, stimulus string, seed uint64, runs int, set *ParameterS
 	binary.LittleEndian.PutUint64(b[:8], seed)
 	binary.LittleEndian.PutUint64(b[8:], uint64(runs))
 	return Hash([]byte("cell"), []byte(studyHash), []byte(stimulus), b[:], []byte(set.String()))
+}
+
+// ID names a sweep: equal ids, equal results. It is short enough to type.
+func (c *Config) ID(studyHash string, sets []ParameterSet) string {
+	parts := [][]byte{[]byte("sweep"), []byte(studyHash), fmt.Appendf(nil, "seed=%d runs=%d bootstrap=%d %v", c.Seed, c.Runs, c.Bootstrap.Resamples, c.Bootstrap.Units)}
+	for i := range sets {
+		parts = append(parts, []byte(sets[i].String()))
+	}
+	return hex.EncodeToString(Hash(parts...)[:5])
+}
+
+// Prediction is what a parameter set says about one stimulus at its judgement
+// steps: [judgement step][goal], without the ones that have no posterior.
+type Prediction struct {
+	Rows      [][]float64
+	Undefined bool // some step has no posterior
+}
+
+// Predict takes the judgement steps out of a cell.
+func (s *Shape) Predict(c *Cell) Prediction {
+	p := Prediction{Undefined: c.Undefined != nil}
+	for _, step := range s.JudgementSteps {
+		if step < len(c.Posterior) {
+			p.Rows = append(p.Rows, c.Posterior[step])
+		}
+	}
+	return p
+}
+
+// ScoreHash identifies a fit: what was scored, against what, with which resamples.
+func ScoreHash(studyHash string, seed uint64, b Bootstrap, set *ParameterSet, predictions []Prediction) []byte {
+	parts := [][]byte{[]byte("score"), []byte(studyHash), fmt.Appendf(nil, "seed=%d bootstrap=%d %v", seed, b.Resamples, b.Units), []byte(set.String())}
+	for _, p := range predictions {
+		var bits []byte
+		for _, row := range p.Rows {
+			for _, x := range row {
+				bits = binary.LittleEndian.AppendUint64(bits, math.Float64bits(x))
+			}
+		}
+		parts = append(parts, bits)
+	}
+	return Hash(parts...)
 }

@@ -251,3 +251,33 @@ func readCorrelation(m *foiblev1.Correlation) (sweep.Correlation, error) {
 	}
 	return c, nil
 }
+
+// Predictions are the messages of what a parameter set says at the judgement steps.
+func Predictions(ps []sweep.Prediction) []*foiblev1.Predictions {
+	ms := make([]*foiblev1.Predictions, len(ps))
+	for i, p := range ps {
+		ms[i] = &foiblev1.Predictions{Undefined: p.Undefined}
+		for _, row := range p.Rows {
+			ms[i].Posterior = append(ms[i].Posterior, row...)
+		}
+	}
+	return ms
+}
+
+// ReadPredictions are the predictions of messages; goals has the number of goals of each stimulus.
+func ReadPredictions(ms []*foiblev1.Predictions, goals []int) ([]sweep.Prediction, error) {
+	if len(ms) != len(goals) {
+		return nil, fmt.Errorf("predictions of %d stimuli, want %d", len(ms), len(goals))
+	}
+	ps := make([]sweep.Prediction, len(ms))
+	for i, m := range ms {
+		if len(m.GetPosterior())%goals[i] != 0 {
+			return nil, fmt.Errorf("%d predictions for %d goals", len(m.GetPosterior()), goals[i])
+		}
+		ps[i].Undefined = m.GetUndefined()
+		for row := range slices.Chunk(m.GetPosterior(), goals[i]) {
+			ps[i].Rows = append(ps[i].Rows, row)
+		}
+	}
+	return ps, nil
+}

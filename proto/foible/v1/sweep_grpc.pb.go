@@ -50,7 +50,7 @@ type SweepServiceClient interface {
 	// ListFits returns the fits of finished parameter sets, highest r first within a model.
 	// NOT_FOUND: no such sweep.
 	ListFits(ctx context.Context, in *ListFitsRequest, opts ...grpc.CallOption) (*ListFitsResponse, error)
-	// ExportResults streams every recorded result once, in order of job number.
+	// ExportResults streams every recorded result once, chunk by chunk of parameter sets: its infer jobs, then its score job.
 	// NOT_FOUND: no such sweep. FAILED_PRECONDITION: it is still running and `partial` is not set.
 	ExportResults(ctx context.Context, in *ExportResultsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportResultsResponse], error)
 }
@@ -162,7 +162,7 @@ type SweepServiceServer interface {
 	// ListFits returns the fits of finished parameter sets, highest r first within a model.
 	// NOT_FOUND: no such sweep.
 	ListFits(context.Context, *ListFitsRequest) (*ListFitsResponse, error)
-	// ExportResults streams every recorded result once, in order of job number.
+	// ExportResults streams every recorded result once, chunk by chunk of parameter sets: its infer jobs, then its score job.
 	// NOT_FOUND: no such sweep. FAILED_PRECONDITION: it is still running and `partial` is not set.
 	ExportResults(*ExportResultsRequest, grpc.ServerStreamingServer[ExportResultsResponse]) error
 	mustEmbedUnimplementedSweepServiceServer()

@@ -36,6 +36,8 @@ const (
 	Verdict_VERDICT_DUPLICATE Verdict = 2
 	// It does not answer the job: a hash or a shape is wrong.
 	Verdict_VERDICT_REFUSED Verdict = 3
+	// It was a failure; the job is given out again.
+	Verdict_VERDICT_RETRY Verdict = 4
 )
 
 // Enum value maps for Verdict.
@@ -45,12 +47,14 @@ var (
 		1: "VERDICT_RECORDED",
 		2: "VERDICT_DUPLICATE",
 		3: "VERDICT_REFUSED",
+		4: "VERDICT_RETRY",
 	}
 	Verdict_value = map[string]int32{
 		"VERDICT_UNSPECIFIED": 0,
 		"VERDICT_RECORDED":    1,
 		"VERDICT_DUPLICATE":   2,
 		"VERDICT_REFUSED":     3,
+		"VERDICT_RETRY":       4,
 	}
 )
 
@@ -210,7 +214,9 @@ type Hello struct {
 	// Where it runs.
 	Host string `protobuf:"bytes,2,opt,name=host,proto3" json:"host,omitempty"`
 	// Jobs it runs at once.
-	Slots         int32 `protobuf:"varint,3,opt,name=slots,proto3" json:"slots,omitempty"`
+	Slots int32 `protobuf:"varint,3,opt,name=slots,proto3" json:"slots,omitempty"`
+	// Slots busy with jobs from before a reconnection; each is free when its result has come.
+	Busy          int32 `protobuf:"varint,4,opt,name=busy,proto3" json:"busy,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -262,6 +268,13 @@ func (x *Hello) GetHost() string {
 func (x *Hello) GetSlots() int32 {
 	if x != nil {
 		return x.Slots
+	}
+	return 0
+}
+
+func (x *Hello) GetBusy() int32 {
+	if x != nil {
+		return x.Busy
 	}
 	return 0
 }
@@ -1043,12 +1056,13 @@ const file_foible_v1_worker_proto_rawDesc = "" +
 	"\theartbeat\x18\x02 \x01(\v2\x14.foible.v1.HeartbeatH\x00R\theartbeat\x12+\n" +
 	"\x06result\x18\x03 \x01(\v2\x11.foible.v1.ResultH\x00R\x06result\x12(\n" +
 	"\x05drain\x18\x04 \x01(\v2\x10.foible.v1.DrainH\x00R\x05drainB\x10\n" +
-	"\amessage\x12\x05\xbaH\x02\b\x01\"W\n" +
+	"\amessage\x12\x05\xbaH\x02\b\x01\"t\n" +
 	"\x05Hello\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x12\x12\n" +
 	"\x04host\x18\x02 \x01(\tR\x04host\x12 \n" +
 	"\x05slots\x18\x03 \x01(\x05B\n" +
-	"\xbaH\a\x1a\x05\x18\x80\b(\x01R\x05slots\"#\n" +
+	"\xbaH\a\x1a\x05\x18\x80\b(\x01R\x05slots\x12\x1b\n" +
+	"\x04busy\x18\x04 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\x04busy\"#\n" +
 	"\tHeartbeat\x12\x16\n" +
 	"\x06leases\x18\x01 \x03(\x04R\x06leases\"\x93\x01\n" +
 	"\x06Result\x12\"\n" +
@@ -1094,12 +1108,13 @@ const file_foible_v1_worker_proto_rawDesc = "" +
 	"\x03job\x18\x02 \x01(\x05R\x03job\x12\x14\n" +
 	"\x05lease\x18\x03 \x01(\x04R\x05lease\x12,\n" +
 	"\averdict\x18\x04 \x01(\x0e2\x12.foible.v1.VerdictR\averdict\x12\x16\n" +
-	"\x06reason\x18\x05 \x01(\tR\x06reason*d\n" +
+	"\x06reason\x18\x05 \x01(\tR\x06reason*w\n" +
 	"\aVerdict\x12\x17\n" +
 	"\x13VERDICT_UNSPECIFIED\x10\x00\x12\x14\n" +
 	"\x10VERDICT_RECORDED\x10\x01\x12\x15\n" +
 	"\x11VERDICT_DUPLICATE\x10\x02\x12\x13\n" +
-	"\x0fVERDICT_REFUSED\x10\x032L\n" +
+	"\x0fVERDICT_REFUSED\x10\x03\x12\x11\n" +
+	"\rVERDICT_RETRY\x10\x042L\n" +
 	"\rWorkerService\x12;\n" +
 	"\x04Work\x12\x16.foible.v1.WorkRequest\x1a\x17.foible.v1.WorkResponse(\x010\x01B!Z\x1ffoible/proto/foible/v1;foiblev1b\x06proto3"
 

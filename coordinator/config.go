@@ -1,0 +1,73 @@
+// Package coordinator splits sweeps into jobs, gives them to workers over gRPC
+// and gathers their results. Read [Config] and [Coordinator] first.
+//
+// What must not be lost is in the engine: specs, the queue, and the results,
+// which are the only truth. Everything here is derived from them, and made
+// anew after a restart.
+package coordinator
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+)
+
+// Config of a coordinator. The zero value of a field has no meaning but where it says so; start from DefaultConfig.
+type Config struct {
+	// Listener is where workers and users dial in. The coordinator closes it.
+	Listener net.Listener
+	// DataDir holds the engine's files. One coordinator at a time uses it.
+	DataDir string
+	// Version must be the workers' version too, since results are compared byte by byte.
+	Version string
+	// Lease is how long a job that is not heard of stays with its worker.
+	Lease time.Duration
+	// Grace is how long the jobs of a broken connection wait for their worker to come back. At most Lease.
+	Grace time.Duration
+	// MaxAttempts is how often a job is given out before it is recorded as failed.
+	MaxAttempts int
+	// MaxStudyBytes bounds a study's bundle.
+	MaxStudyBytes int
+	// Logger takes what an operator acts on; nil for none.
+	Logger hclog.Logger
+}
+
+// DefaultConfig lacks Listener, DataDir and Version.
+func DefaultConfig() Config {
+	return Config{
+		Lease:         30 * time.Second,
+		Grace:         5 * time.Second,
+		MaxAttempts:   10,
+		MaxStudyBytes: 64 << 20,
+	}
+}
+
+// Validate says what is wrong with a configuration.
+func (c *Config) Validate() error {
+	var errs []error
+	if c.Listener == nil {
+		errs = append(errs, errors.New("no listener"))
+	}
+	if c.DataDir == "" {
+		errs = append(errs, errors.New("no data directory"))
+	}
+	if c.Version == "" {
+		errs = append(errs, errors.New("no version"))
+	}
+	if c.Lease < time.Second {
+		errs = append(errs, fmt.Errorf("lease %v: must be at least a second", c.Lease))
+	}
+	if c.Grace < 0 || c.Grace > c.Lease {
+		errs = append(errs, fmt.Errorf("grace %v: must be at most the lease, %v", c.Grace, c.Lease))
+	}
+	if c.MaxAttempts < 1 {
+		errs = append(errs, fmt.Errorf("%d attempts: must be at least 1", c.MaxAttempts))
+	}
+	if c.MaxStudyBytes < 1 {
+		errs = append(errs, fmt.Errorf("studies of %d bytes: must be at least 1", c.MaxStudyBytes))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,172 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"buf.build/go/protovalidate"
+	"github.com/hashicorp/go-hclog"
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/health"
+	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/reflection"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	"foible/coordinator/engine"
+	"foible/coordinator/service"
+	foiblev1 "foible/proto/foible/v1"
+)
+
+// MaxMessageBytes bounds a gRPC message, on both sides.
+const MaxMessageBytes = 64 << 20
+
+// stopTimeout is how long Run waits for calls in flight when it stops.
+const stopTimeout = 5 * time.Second
+
+// Coordinator owns an engine and the sweeps in it.
+type Coordinator struct {
+	cfg    Config
+	log    hclog.Logger
+	engine *engine.Engine
+	demand *demand
+
+	mu     sync.Mutex // guards what follows
+	sweeps map[string]*sweepRun
+	slots  map[*session]int // connected workers and their slots
+	leases map[uint64]*lease
+
+	background *errgroup.Group
+	ctx        context.Context // of background work; ends with Run
+}
+
+// New checks a configuration.
+func New(cfg Config) (*Coordinator, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("coordinator: %w", err)
+	}
+	log := cfg.Logger
+	if log == nil {
+		log = hclog.NewNullLogger()
+	}
+	return &Coordinator{
+		cfg:    cfg,
+		log:    log.Named("coordinator"),
+		demand: newDemand(),
+		sweeps: map[string]*sweepRun{},
+		slots:  map[*session]int{},
+		leases: map[uint64]*lease{},
+	}, nil
+}
+
+// Run opens the engine, takes up its sweeps, and serves until ctx ends. It
+// returns when all that it started has stopped: nil after ctx.
+func (c *Coordinator) Run(ctx context.Context) (err error) {
+	defer func() { err = errors.Join(err, c.close()) }()
+	if c.engine, err = engine.Open(ctx, engine.Config{Dir: c.cfg.DataDir, AckWait: c.cfg.Lease, Logger: c.log}); err != nil {
+		_ = c.cfg.Listener.Close()
+		return fmt.Errorf("coordinator: %w", err)
+	}
+
+	running, stop := context.WithCancel(ctx)
+	defer stop()
+	c.background, c.ctx = errgroup.WithContext(running)
+	if err := c.resume(c.ctx); err != nil {
+		_ = c.cfg.Listener.Close()
+		return fmt.Errorf("coordinator: take up sweeps: %w", err)
+	}
+
+	server, healthy := c.server()
+	c.background.Go(func() error { return c.dispatch(c.ctx) })
+	c.background.Go(func() error {
+		if err := server.Serve(c.cfg.Listener); err != nil && c.ctx.Err() == nil {
+			return err
+		}
+		return nil
+	})
+	c.log.Info("listening", "address", c.cfg.Listener.Addr().String(), "data_dir", c.cfg.DataDir, "version", c.cfg.Version)
+
+	<-c.ctx.Done() // the caller's, or a part has failed
+	healthy.Shutdown()
+	stop()
+	force := time.AfterFunc(stopTimeout, server.Stop)
+	server.GracefulStop()
+	force.Stop()
+	if err := c.background.Wait(); err != nil && !errors.Is(err, context.Canceled) {
+		return fmt.Errorf("coordinator: %w", err)
+	}
+	c.log.Info("stopped")
+	return nil
+}
+
+func (c *Coordinator) close() error {
+	c.mu.Lock()
+	runs := c.sweeps
+	c.sweeps = map[string]*sweepRun{}
+	c.mu.Unlock()
+	var errs []error
+	for _, run := range runs {
+		if run.queue != nil {
+			errs = append(errs, run.queue.Close())
+		}
+	}
+	if c.engine != nil {
+		errs = append(errs, c.engine.Close())
+	}
+	return errors.Join(errs...)
+}
+
+func (c *Coordinator) server() (*grpc.Server, *health.Server) {
+	server := grpc.NewServer(
+		grpc.MaxRecvMsgSize(MaxMessageBytes),
+		grpc.MaxSendMsgSize(MaxMessageBytes),
+		// A worker may be silent for the whole of a long job but for its heartbeats.
+		grpc.KeepaliveParams(keepalive.ServerParameters{Time: 20 * time.Second, Timeout: 20 * time.Second}),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second, PermitWithoutStream: true}),
+		grpc.UnaryInterceptor(validate),
+	)
+	foiblev1.RegisterStudyServiceServer(server, &service.Study{Studies: studies{c.engine}, MaxBytes: c.cfg.MaxStudyBytes})
+	foiblev1.RegisterSweepServiceServer(server, &service.Sweep{Sweeps: c})
+	foiblev1.RegisterWorkerServiceServer(server, &service.Worker{Dispatcher: c, Stopping: c.ctx})
+	healthy := health.NewServer()
+	healthv1.RegisterHealthServer(server, healthy)
+	reflection.Register(server)
+	return server, healthy
+}
+
+// validate refuses requests that break the rules written beside their fields.
+func validate(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
+	if m, ok := request.(proto.Message); ok {
+		if err := protovalidate.Validate(m); err != nil {
+			return nil, status.Error(codes.InvalidArgument, err.Error())
+		}
+	}
+	return handle(ctx, request)
+}
+
+// studies is the engine with the services' sentinel.
+type studies struct{ *engine.Engine }
+
+func (s studies) Study(ctx context.Context, hash string) ([]byte, error) {
+	bundle, err := s.Engine.Study(ctx, hash)
+	return bundle, sentinel(err)
+}
+
+// sentinel gives an engine's error the service's name for it.
+func sentinel(err error) error {
+	switch {
+	case errors.Is(err, engine.ErrNotFound):
+		return errors.Join(service.ErrNotFound, err)
+	case errors.Is(err, engine.ErrInvalid):
+		return errors.Join(service.ErrInvalid, err)
+	case errors.Is(err, engine.ErrClosed):
+		return errors.Join(service.ErrStopping, err)
+	}
+	return err
+}

@@ -1,0 +1,99 @@
+package coordinator
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"foible/coordinator/service"
+	"foible/core/sweep"
+	foiblev1 "foible/proto/foible/v1"
+)
+
+// opened finds a sweep's run; one that ended before this coordinator started is planned again.
+func (c *Coordinator) opened(ctx context.Context, id string) (*sweepRun, error) {
+	if run, ok := c.run(id); ok {
+		return run, nil
+	}
+	spec, _, err := c.stored(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return c.newRun(ctx, spec)
+}
+
+// Results implements [service.Sweeps].
+func (c *Coordinator) Results(ctx context.Context, id string, partial bool, each func(int, *foiblev1.JobResult) error) error {
+	run, err := c.opened(ctx, id)
+	if err != nil {
+		return err
+	}
+	if !partial && !run.ended() {
+		return fmt.Errorf("%w: it is still running; ask for what is there with --partial", service.ErrPrecondition)
+	}
+	send := func(job int) error {
+		result, err := run.result(ctx, job)
+		if partial && errors.Is(err, service.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return each(job, result)
+	}
+	for chunk := range run.plan.Chunks() {
+		for i := range run.plan.Stimuli {
+			if err := send(chunk*len(run.plan.Stimuli) + i); err != nil {
+				return err
+			}
+		}
+		if err := send(run.plan.ScoreJob(chunk)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Fits implements [service.Sweeps].
+func (c *Coordinator) Fits(ctx context.Context, id string, perModel int) ([]*foiblev1.Fit, error) {
+	run, err := c.opened(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	byModel := map[string][]*foiblev1.Fit{}
+	for chunk := range run.plan.Chunks() {
+		result, err := run.result(ctx, run.plan.ScoreJob(chunk))
+		if errors.Is(err, service.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, fit := range result.GetScore().GetFits() {
+			model := fit.GetParameterSet().GetModel()
+			byModel[model] = keepBest(append(byModel[model], fit), perModel)
+		}
+	}
+	var fits []*foiblev1.Fit
+	for _, model := range sweep.Models {
+		fits = append(fits, byModel[model.Name]...)
+	}
+	return fits, nil
+}
+
+// keepBest sorts by r, undefined last, and cuts to n if n > 0.
+func keepBest(fits []*foiblev1.Fit, n int) []*foiblev1.Fit {
+	r := func(f *foiblev1.Fit) float64 {
+		if f.GetOverall().PearsonR == nil {
+			return -2
+		}
+		return f.GetOverall().GetPearsonR()
+	}
+	slices.SortStableFunc(fits, func(a, b *foiblev1.Fit) int { return cmp.Compare(r(b), r(a)) })
+	if n > 0 && len(fits) > n {
+		fits = fits[:n]
+	}
+	return fits
+}

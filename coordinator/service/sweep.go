@@ -1,0 +1,87 @@
+package service
+
+import (
+	"context"
+	"fmt"
+
+	"google.golang.org/grpc"
+
+	foiblev1 "foible/proto/foible/v1"
+)
+
+// Sweeps is what a coordinator does for its users. Unknown sweeps are ErrNotFound.
+type Sweeps interface {
+	CreateSweep(ctx context.Context, m *foiblev1.CreateSweepRequest) (sweep *foiblev1.Sweep, existed bool, err error)
+	Sweep(ctx context.Context, id string) (*foiblev1.Sweep, error)
+	ListSweeps(ctx context.Context) ([]*foiblev1.Sweep, error)
+	// WatchSweep calls back now and after changes until the sweep has ended or the callback fails.
+	WatchSweep(ctx context.Context, id string, each func(*foiblev1.Sweep) error) error
+	Fits(ctx context.Context, id string, perModel int) ([]*foiblev1.Fit, error)
+	// Results calls back for each recorded result, chunk by chunk: its infer jobs, then its score job.
+	Results(ctx context.Context, id string, partial bool, each func(job int, result *foiblev1.JobResult) error) error
+}
+
+// Sweep serves foible.v1.SweepService.
+type Sweep struct {
+	foiblev1.UnimplementedSweepServiceServer
+	Sweeps Sweeps
+}
+
+// CreateSweep makes a sweep, or returns it if it is there.
+func (s *Sweep) CreateSweep(ctx context.Context, m *foiblev1.CreateSweepRequest) (*foiblev1.CreateSweepResponse, error) {
+	sweep, existed, err := s.Sweeps.CreateSweep(ctx, m)
+	if err != nil {
+		return nil, statusOf(err)
+	}
+	return &foiblev1.CreateSweepResponse{Sweep: sweep, Existed: existed}, nil
+}
+
+// GetSweep returns a sweep with its progress.
+func (s *Sweep) GetSweep(ctx context.Context, m *foiblev1.GetSweepRequest) (*foiblev1.GetSweepResponse, error) {
+	sweep, err := s.Sweeps.Sweep(ctx, m.GetSweepId())
+	if err != nil {
+		return nil, statusOf(named(m.GetSweepId(), err))
+	}
+	return &foiblev1.GetSweepResponse{Sweep: sweep}, nil
+}
+
+// ListSweeps returns all sweeps, newest first.
+func (s *Sweep) ListSweeps(ctx context.Context, _ *foiblev1.ListSweepsRequest) (*foiblev1.ListSweepsResponse, error) {
+	sweeps, err := s.Sweeps.ListSweeps(ctx)
+	if err != nil {
+		return nil, statusOf(err)
+	}
+	return &foiblev1.ListSweepsResponse{Sweeps: sweeps}, nil
+}
+
+// WatchSweep streams a sweep until it ends.
+func (s *Sweep) WatchSweep(m *foiblev1.WatchSweepRequest, stream grpc.ServerStreamingServer[foiblev1.WatchSweepResponse]) error {
+	err := s.Sweeps.WatchSweep(stream.Context(), m.GetSweepId(), func(sweep *foiblev1.Sweep) error {
+		return stream.Send(&foiblev1.WatchSweepResponse{Sweep: sweep})
+	})
+	return statusOf(named(m.GetSweepId(), err))
+}
+
+// ListFits returns what has been scored.
+func (s *Sweep) ListFits(ctx context.Context, m *foiblev1.ListFitsRequest) (*foiblev1.ListFitsResponse, error) {
+	fits, err := s.Sweeps.Fits(ctx, m.GetSweepId(), int(m.GetPerModel()))
+	if err != nil {
+		return nil, statusOf(named(m.GetSweepId(), err))
+	}
+	return &foiblev1.ListFitsResponse{Fits: fits}, nil
+}
+
+// ExportResults streams what has been recorded.
+func (s *Sweep) ExportResults(m *foiblev1.ExportResultsRequest, stream grpc.ServerStreamingServer[foiblev1.ExportResultsResponse]) error {
+	err := s.Sweeps.Results(stream.Context(), m.GetSweepId(), m.GetPartial(), func(job int, result *foiblev1.JobResult) error {
+		return stream.Send(&foiblev1.ExportResultsResponse{Job: int32(job), Result: result})
+	})
+	return statusOf(named(m.GetSweepId(), err))
+}
+
+func named(id string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("sweep %s: %w", id, err)
+}

@@ -1,0 +1,199 @@
+package worker
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+
+	foiblev1 "foible/proto/foible/v1"
+)
+
+// session is one connection to a coordinator. Its run alone sends.
+type session struct {
+	w         *Worker
+	leaving   <-chan struct{} // closed when no new jobs are wanted
+	working   context.Context // of the jobs; when it ends, what is unfinished is handed back
+	executing *sync.WaitGroup // of the jobs
+
+	stream   grpc.BidiStreamingClient[foiblev1.WorkRequest, foiblev1.WorkResponse]
+	draining bool
+	welcomed bool // the coordinator has admitted the worker
+	drained  bool // the worker has left in good order
+}
+
+// run talks until the connection breaks or everything is drained.
+func (s *session) run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var receiving sync.WaitGroup
+	defer receiving.Wait()
+	defer cancel()
+
+	var err error
+	if s.stream, err = s.w.client.Work(ctx); err != nil {
+		return err
+	}
+	incoming := make(chan *foiblev1.WorkResponse)
+	broken := make(chan error, 1)
+	receiving.Go(func() {
+		for {
+			m, err := s.stream.Recv()
+			if err != nil {
+				broken <- err
+				return
+			}
+			select {
+			case incoming <- m:
+			case <-ctx.Done():
+				broken <- ctx.Err()
+				return
+			}
+		}
+	})
+	if err := s.talk(ctx, incoming, broken); err != nil {
+		// Send says EOF and no more of a broken stream; Recv says why.
+		select {
+		case cause := <-broken:
+			return cause
+		case <-time.After(time.Second):
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *session) talk(ctx context.Context, incoming <-chan *foiblev1.WorkResponse, broken chan error) error {
+	err := s.stream.Send(&foiblev1.WorkRequest{Message: &foiblev1.WorkRequest_Hello{Hello: &foiblev1.Hello{
+		Version: s.w.cfg.Version, Host: s.w.cfg.Host, Slots: int32(s.w.cfg.Slots), Busy: int32(s.w.held()),
+	}}})
+	if err != nil {
+		return err
+	}
+	heartbeat := time.NewTicker(time.Hour) // until Welcome says better
+	defer heartbeat.Stop()
+	leaving, handBack := s.leaving, s.working.Done()
+	for !s.draining || s.w.held() > 0 {
+		var err error
+		select {
+		case m := <-incoming:
+			switch m := m.GetMessage().(type) {
+			case *foiblev1.WorkResponse_Welcome:
+				s.welcomed = true
+				s.w.log.Info("connected", "slots", s.w.cfg.Slots)
+				lease := time.Duration(m.Welcome.GetLeaseSeconds() * float64(time.Second))
+				heartbeat.Reset(max(lease/3, 10*time.Millisecond))
+				if err = s.beat(); err == nil {
+					err = s.report() // what an earlier connection could not
+				}
+			case *foiblev1.WorkResponse_Assign:
+				err = s.take(m.Assign)
+			case *foiblev1.WorkResponse_Recorded:
+				s.answered(m.Recorded)
+			}
+		case <-s.w.changed:
+			err = s.report()
+		case <-heartbeat.C:
+			err = s.beat()
+		case <-leaving:
+			leaving, s.draining = nil, true
+			s.w.log.Info("draining", "jobs_held", s.w.held())
+			err = s.hand(nil)
+		case <-handBack:
+			handBack, s.draining = nil, true
+			err = s.hand(s.abandon())
+		case err = <-broken:
+			broken <- err
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	s.drained = true
+	return s.stream.CloseSend()
+}
+
+// beat keeps the leases of what is held.
+func (s *session) beat() error {
+	s.w.mu.Lock()
+	leases := make([]uint64, 0, len(s.w.jobs))
+	for id := range s.w.jobs {
+		leases = append(leases, id)
+	}
+	s.w.mu.Unlock()
+	slices.Sort(leases)
+	return s.stream.Send(&foiblev1.WorkRequest{Message: &foiblev1.WorkRequest_Heartbeat{Heartbeat: &foiblev1.Heartbeat{Leases: leases}}})
+}
+
+// take begins a job; one that comes while draining goes straight back.
+func (s *session) take(assign *foiblev1.Assign) error {
+	if s.draining {
+		return s.hand([]uint64{assign.GetLease()})
+	}
+	j := &job{assign: assign}
+	s.w.mu.Lock()
+	s.w.jobs[assign.GetLease()] = j
+	s.w.mu.Unlock()
+	s.executing.Go(func() { s.w.execute(s.working, j) })
+	return nil
+}
+
+// report sends the results that this connection has not sent.
+func (s *session) report() error {
+	s.w.mu.Lock()
+	var ready []*job
+	for _, j := range s.w.jobs {
+		if j.result != nil && j.sent != s {
+			j.sent = s
+			ready = append(ready, j)
+		}
+	}
+	s.w.mu.Unlock()
+	slices.SortFunc(ready, func(a, b *job) int { return cmp.Compare(a.assign.GetJob(), b.assign.GetJob()) })
+	for _, j := range ready {
+		err := s.stream.Send(&foiblev1.WorkRequest{Message: &foiblev1.WorkRequest_Result{Result: &foiblev1.Result{
+			SweepId: j.assign.GetSweepId(), Job: j.assign.GetJob(), Lease: j.assign.GetLease(), Result: j.result,
+		}}})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// answered forgets a job: it is recorded, or another worker will do it.
+func (s *session) answered(m *foiblev1.Recorded) {
+	s.w.mu.Lock()
+	delete(s.w.jobs, m.GetLease())
+	s.w.mu.Unlock()
+	switch m.GetVerdict() {
+	case foiblev1.Verdict_VERDICT_REFUSED:
+		s.w.log.Warn("result refused", "sweep", m.GetSweepId(), "job", m.GetJob(), "reason", m.GetReason())
+	case foiblev1.Verdict_VERDICT_DUPLICATE:
+		s.w.log.Debug("result was there already", "sweep", m.GetSweepId(), "job", m.GetJob())
+	}
+}
+
+// abandon forgets the jobs that have no result, and returns their leases.
+func (s *session) abandon() []uint64 {
+	s.w.mu.Lock()
+	defer s.w.mu.Unlock()
+	var leases []uint64
+	for id, j := range s.w.jobs {
+		if j.result == nil {
+			leases = append(leases, id)
+			delete(s.w.jobs, id)
+		}
+	}
+	slices.Sort(leases)
+	return leases
+}
+
+// hand says that the worker is leaving, and gives leases back.
+func (s *session) hand(released []uint64) error {
+	return s.stream.Send(&foiblev1.WorkRequest{Message: &foiblev1.WorkRequest_Drain{Drain: &foiblev1.Drain{Released: released}}})
+}

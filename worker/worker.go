@@ -1,0 +1,204 @@
+// Package worker does the jobs that a coordinator gives out: it dials out,
+// holds as many jobs as it has slots, keeps their leases with heartbeats, and
+// sends each result until it is answered. Read [Config] and [Worker] first.
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	foiblev1 "foible/proto/foible/v1"
+)
+
+// Executor does a job. An error is a failure of the job, which is tried again, perhaps elsewhere.
+type Executor interface {
+	Execute(ctx context.Context, job *foiblev1.Assign) (*foiblev1.JobResult, error)
+}
+
+// Config of a worker. Start from DefaultConfig.
+type Config struct {
+	// Conn leads to the coordinator. The caller closes it.
+	Conn grpc.ClientConnInterface
+	// Executor does the jobs, several at once.
+	Executor Executor
+	// Slots is how many jobs are done at once.
+	Slots int
+	// Version must be the coordinator's.
+	Version string
+	// Host says where the worker runs.
+	Host string
+	// DrainTimeout is how long jobs may go on after ctx has ended, before they are handed back.
+	DrainTimeout time.Duration
+	// Retry is the first pause before dialling again; it doubles up to MaxRetry.
+	Retry, MaxRetry time.Duration
+	// Logger takes what an operator acts on; nil for none.
+	Logger hclog.Logger
+}
+
+// DefaultConfig lacks Conn, Executor, Slots and Version.
+func DefaultConfig() Config {
+	return Config{DrainTimeout: 20 * time.Second, Retry: 100 * time.Millisecond, MaxRetry: 10 * time.Second}
+}
+
+// Validate says what is wrong with a configuration.
+func (c *Config) Validate() error {
+	var errs []error
+	if c.Conn == nil {
+		errs = append(errs, errors.New("no connection"))
+	}
+	if c.Executor == nil {
+		errs = append(errs, errors.New("no executor"))
+	}
+	if c.Slots < 1 || c.Slots > 1024 {
+		errs = append(errs, fmt.Errorf("%d slots: must be 1 to 1024", c.Slots))
+	}
+	if c.Version == "" {
+		errs = append(errs, errors.New("no version"))
+	}
+	if c.Retry <= 0 || c.MaxRetry < c.Retry {
+		errs = append(errs, fmt.Errorf("pauses of %v to %v before dialling again", c.Retry, c.MaxRetry))
+	}
+	return errors.Join(errs...)
+}
+
+// Worker is one worker process.
+type Worker struct {
+	cfg    Config
+	log    hclog.Logger
+	client foiblev1.WorkerServiceClient
+
+	mu      sync.Mutex      // guards what follows
+	jobs    map[uint64]*job // held, by lease
+	changed chan struct{}   // holds a token when a result is ready or a job has gone
+}
+
+// job is what a worker holds from its assignment until its result is answered.
+type job struct {
+	assign *foiblev1.Assign
+	result *foiblev1.JobResult // nil while it runs
+	sent   *session            // the connection by which the result was sent
+}
+
+// New checks a configuration.
+func New(cfg Config) (*Worker, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("worker: %w", err)
+	}
+	log := cfg.Logger
+	if log == nil {
+		log = hclog.NewNullLogger()
+	}
+	return &Worker{
+		cfg: cfg, log: log.Named("worker"),
+		client:  foiblev1.NewWorkerServiceClient(cfg.Conn),
+		jobs:    map[uint64]*job{},
+		changed: make(chan struct{}, 1),
+	}, nil
+}
+
+// Run works until ctx ends, then drains: jobs that finish within DrainTimeout
+// are sent and answered, others are handed back. It dials again whenever the
+// connection breaks, and gives up only if the coordinator will not have it.
+func (w *Worker) Run(ctx context.Context) error {
+	// Jobs outlive ctx by DrainTimeout, and the connection by a little more, to hand back what is unfinished.
+	working, stopWorking := context.WithCancel(context.WithoutCancel(ctx))
+	talking, stopTalking := context.WithCancel(context.WithoutCancel(ctx))
+	var executing sync.WaitGroup
+	defer executing.Wait()
+	defer stopTalking()
+	defer stopWorking()
+	defer context.AfterFunc(ctx, func() {
+		time.AfterFunc(w.cfg.DrainTimeout, stopWorking)
+		time.AfterFunc(w.cfg.DrainTimeout+handBackTimeout, stopTalking)
+	})()
+
+	pause := w.cfg.Retry
+	for {
+		s := &session{w: w, leaving: ctx.Done(), working: working, executing: &executing}
+		err := s.run(talking)
+		switch {
+		case s.drained:
+			w.log.Info("drained")
+			return nil
+		case refused(err):
+			return fmt.Errorf("worker: the coordinator refuses it: %s", status.Convert(err).Message())
+		case ctx.Err() != nil && w.held() == 0:
+			return nil
+		}
+		if s.welcomed {
+			pause = w.cfg.Retry
+		}
+		w.log.Warn("connection lost", "error", err, "retry_in", pause.String())
+		select {
+		case <-time.After(pause):
+		case <-talking.Done():
+			return nil // its leases run out
+		}
+		pause = min(2*pause, w.cfg.MaxRetry)
+	}
+}
+
+// handBackTimeout is how long a worker that leaves tries to say so.
+const handBackTimeout = 5 * time.Second
+
+// refused says whether dialling again would be answered in the same way.
+func refused(err error) bool {
+	switch status.Code(err) {
+	case codes.FailedPrecondition, codes.InvalidArgument, codes.Unauthenticated, codes.PermissionDenied:
+		return true
+	}
+	return false
+}
+
+// held counts the jobs whose result has not been answered.
+func (w *Worker) held() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.jobs)
+}
+
+func (w *Worker) signal() {
+	select {
+	case w.changed <- struct{}{}:
+	default:
+	}
+}
+
+// execute does a job and leaves its result for the connection of the moment.
+// A job that ctx interrupts has none.
+func (w *Worker) execute(ctx context.Context, j *job) {
+	started := time.Now()
+	result, err := w.try(ctx, j.assign)
+	log := w.log.With("sweep", j.assign.GetSweepId(), "job", j.assign.GetJob(), "attempt", j.assign.GetAttempt())
+	if ctx.Err() != nil {
+		return
+	}
+	if err != nil {
+		log.Warn("job failed", "error", err)
+		result = &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Failure{Failure: &foiblev1.Failure{Reason: err.Error()}}}
+	} else {
+		log.Debug("job done", "seconds", time.Since(started).Seconds())
+	}
+	w.mu.Lock()
+	j.result = result
+	w.mu.Unlock()
+	w.signal()
+}
+
+// try turns a panic into a failure of the job: one job must not take a worker's others with it.
+func (w *Worker) try(ctx context.Context, assign *foiblev1.Assign) (result *foiblev1.JobResult, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	return w.cfg.Executor.Execute(ctx, assign)
+}
