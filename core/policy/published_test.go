@@ -1,0 +1,142 @@
+package policy_test
+
+import (
+	"encoding/csv"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"foible/core/ground"
+	"foible/core/pddl"
+	"foible/core/policy"
+	"foible/core/published"
+)
+
+func readCSV(t testing.TB, path string) [][]string {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows[1:]
+}
+
+func readFile(t testing.TB, path ...string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(path...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// observer follows a published stimulus. Words are towers, gems are held.
+func observer(t testing.TB, domain, stimulus string) (*policy.Observer, []string) {
+	t.Helper()
+	dir := filepath.Join(published.Dir(t), "mistakes-2021", domain)
+	d, err := pddl.ParseDomain("domain.pddl", readFile(t, dir, "domain.pddl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := pddl.ParseProblem("problem.pddl", readFile(t, dir, "problems", stimulus+".pddl"), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := pddl.ParsePlan("plan", readFile(t, dir, "plans", stimulus+".plan"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, row := range readCSV(t, filepath.Join(dir, "stimuli.csv")) {
+		if row[0] == stimulus {
+			names = strings.Fields(row[2])
+		}
+	}
+	var goals []pddl.Formula
+	for _, name := range names {
+		text := "(has " + name + ")"
+		if domain == "block-words" {
+			text = fmt.Sprintf("(and (clear %c)", name[0])
+			for i := range len(name) - 1 {
+				text += fmt.Sprintf(" (on %c %c)", name[i], name[i+1])
+			}
+			text += fmt.Sprintf(" (ontable %c))", name[len(name)-1])
+		}
+		goal, err := pddl.ParseGoal("goal", []byte(text), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		goals = append(goals, goal)
+	}
+	task, err := ground.New(p, goals)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := policy.NewObserver(task, plan, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o, names
+}
+
+// The golden posteriors come from an independent implementation; its on-policy
+// values are iterated to 1e-10.
+func TestPublishedPosteriors(t *testing.T) {
+	tolerance := map[string]float64{"optimal": 1e-9, "on_policy": 1e-7}
+	worst := map[string]float64{}
+	compared := map[string]int{}
+	type key struct{ domain, stimulus string }
+	observers := map[key]*policy.Observer{}
+	names := map[key][]string{}
+	type run struct {
+		key
+		value, alpha string
+	}
+	posteriors := map[run]*policy.Posterior{}
+	for _, row := range readCSV(t, filepath.Join(published.Dir(t), "golden", "boltzmann.csv")) {
+		k := key{row[0], row[1]}
+		r := run{k, row[2], row[3]}
+		limit, ok := tolerance[r.value]
+		if !ok {
+			continue
+		}
+		if observers[k] == nil {
+			observers[k], names[k] = observer(t, k.domain, k.stimulus)
+		}
+		if posteriors[r] == nil {
+			alpha, _ := strconv.ParseFloat(r.alpha, 64)
+			p, err := observers[k].Posterior(policy.Parameters{Alpha: alpha, Value: policy.Value(r.value), Unreachable: -1000})
+			if err != nil {
+				t.Fatal(err)
+			}
+			posteriors[r] = p
+		}
+		step, _ := strconv.Atoi(row[4])
+		want, _ := strconv.ParseFloat(row[6], 64)
+		for g, name := range names[k] {
+			if name == row[5] {
+				gap := math.Abs(posteriors[r].Goals[step][g] - want)
+				worst[r.value] = max(worst[r.value], gap)
+				compared[r.value]++
+				if !(gap <= limit) {
+					t.Errorf("%v step %d goal %s: %v, want %v", r, step, name, posteriors[r].Goals[step][g], want)
+				}
+			}
+		}
+	}
+	for value := range tolerance {
+		if compared[value] < 3000 {
+			t.Errorf("%s: only %d posteriors compared", value, compared[value])
+		}
+		t.Logf("%s: %d posteriors, largest difference %.1e", value, compared[value], worst[value])
+	}
+}
