@@ -1,0 +1,202 @@
+package heuristic
+
+import (
+	"math"
+
+	"foible/core/ground"
+)
+
+// Relaxation is a task in which nothing ever becomes false (Bonet & Geffner
+// 2001), compiled once and shared by the heuristics of all its goals.
+type Relaxation struct {
+	task    *ground.Propositional
+	pre     rows    // operator -> facts it needs
+	add     rows    // operator -> facts it makes true
+	readers rows    // fact -> operators that need it
+	needs   []int32 // operator -> len(pre)
+	free    []int32 // operators that need nothing
+
+	// Scratch of one exploration.
+	left     []int32 // operator -> needs that are not reached yet
+	level    []int32 // fact -> layer in which it is first true; unreached
+	achiever []int32 // fact -> operator that made it true
+	reached  []int32 // facts in order of their layers
+	state    []int32
+	used     []bool // operator
+	open     []int32
+}
+
+const unreached = -1
+
+// rows are lists of numbers in compressed sparse form: list i is at[from[i]:from[i+1]].
+type rows struct {
+	from []int32
+	at   []int32
+}
+
+func (r *rows) list(i int32) []int32 { return r.at[r.from[i]:r.from[i+1]] }
+
+func newRows(lists [][]int32) rows {
+	r := rows{from: make([]int32, 1, len(lists)+1)}
+	for _, l := range lists {
+		r.at = append(r.at, l...)
+		r.from = append(r.from, int32(len(r.at)))
+	}
+	return r
+}
+
+// NewRelaxation compiles a task.
+func NewRelaxation(p *ground.Propositional) *Relaxation {
+	r := &Relaxation{task: p}
+	pre := make([][]int32, len(p.Operators))
+	add := make([][]int32, len(p.Operators))
+	readers := make([][]int32, p.Facts)
+	for i, op := range p.Operators {
+		pre[i], add[i] = op.Precondition, op.Add
+		for _, f := range op.Precondition {
+			readers[f] = append(readers[f], int32(i))
+		}
+		r.needs = append(r.needs, int32(len(op.Precondition)))
+		if len(op.Precondition) == 0 {
+			r.free = append(r.free, int32(i))
+		}
+	}
+	r.pre, r.add, r.readers = newRows(pre), newRows(add), newRows(readers)
+
+	r.left = make([]int32, len(p.Operators))
+	r.level = make([]int32, p.Facts)
+	r.achiever = make([]int32, p.Facts)
+	r.reached = make([]int32, 0, p.Facts)
+	r.state = make([]int32, 0, p.Facts)
+	r.used = make([]bool, len(p.Operators))
+	r.open = make([]int32, 0, p.Facts)
+	return r
+}
+
+// explore applies all operators, layer by layer, to the facts of s until the
+// goal is reached or nothing is new. It reports whether the goal was reached;
+// facts then have their layer, and the achiever of a fact is the first
+// operator, in the task's order, of the layer before.
+func (r *Relaxation) explore(s ground.StateID, goal []int32) bool {
+	copy(r.left, r.needs)
+	for f := range r.level {
+		r.level[f] = unreached
+	}
+	r.reached = r.reached[:0]
+	r.state = r.task.True(s, r.state[:0])
+	for _, f := range r.state {
+		r.level[f] = 0
+		r.reached = append(r.reached, f)
+	}
+	for layer, head := int32(1), 0; ; layer++ {
+		if r.all(goal) {
+			return true
+		}
+		end := len(r.reached)
+		if layer == 1 {
+			for _, op := range r.free {
+				r.apply(op, layer)
+			}
+		} else if head == end {
+			return false
+		}
+		for ; head < end; head++ {
+			for _, op := range r.readers.list(r.reached[head]) {
+				if r.left[op]--; r.left[op] == 0 {
+					r.apply(op, layer)
+				}
+			}
+		}
+	}
+}
+
+// apply makes an operator's facts true in a layer.
+func (r *Relaxation) apply(op, layer int32) {
+	for _, f := range r.add.list(op) {
+		switch {
+		case r.level[f] == unreached:
+			r.level[f] = layer
+			r.achiever[f] = op
+			r.reached = append(r.reached, f)
+		case r.level[f] == layer && op < r.achiever[f]:
+			r.achiever[f] = op
+		}
+	}
+}
+
+func (r *Relaxation) all(facts []int32) bool {
+	for _, f := range facts {
+		if r.level[f] == unreached {
+			return false
+		}
+	}
+	return true
+}
+
+// FF is the length of a relaxed plan (Hoffmann & Nebel 2001): every fact is
+// achieved by its first achiever, and an operator counts once.
+func (r *Relaxation) FF(goal int) *Table {
+	facts := r.task.Goals[goal]
+	return NewTable(func(s ground.StateID) float64 {
+		if !r.explore(s, facts) {
+			return math.Inf(1)
+		}
+		return float64(r.plan(facts))
+	})
+}
+
+// plan counts the operators that the explored facts rest on.
+func (r *Relaxation) plan(facts []int32) int {
+	clear(r.used)
+	n := 0
+	r.open = append(r.open[:0], facts...)
+	for len(r.open) > 0 {
+		f := r.open[len(r.open)-1]
+		r.open = r.open[:len(r.open)-1]
+		if r.level[f] == 0 || r.used[r.achiever[f]] {
+			continue
+		}
+		r.used[r.achiever[f]] = true
+		n++
+		r.open = append(r.open, r.pre.list(r.achiever[f])...)
+	}
+	return n
+}
+
+// Max is the number of layers until the goal is reached: hmax (Bonet &
+// Geffner 2001), which never overestimates.
+func (r *Relaxation) Max(goal int) *Table {
+	facts := r.task.Goals[goal]
+	return NewTable(func(s ground.StateID) float64 {
+		if !r.explore(s, facts) {
+			return math.Inf(1)
+		}
+		deepest := int32(0)
+		for _, f := range facts {
+			deepest = max(deepest, r.level[f])
+		}
+		return float64(deepest)
+	})
+}
+
+// GoalCount is the number of the goal's facts that do not hold.
+func (r *Relaxation) GoalCount(goal int) *Table {
+	facts := r.task.Goals[goal]
+	holds := make([]bool, r.task.Facts)
+	return NewTable(func(s ground.StateID) float64 {
+		r.state = r.task.True(s, r.state[:0])
+		for _, f := range r.state {
+			holds[f] = true
+		}
+		n := 0
+		for _, f := range facts {
+			if !holds[f] {
+				n++
+			}
+		}
+		for _, f := range r.state {
+			holds[f] = false
+		}
+		return float64(n)
+	})
+}

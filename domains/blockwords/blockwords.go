@@ -1,0 +1,93 @@
+// Package blockwords is the Block Words domain: lettered blocks are stacked
+// into a tower that spells a word, first letter on top.
+package blockwords
+
+import (
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"foible/core/pddl"
+	"foible/domains/internal/picture"
+)
+
+// Name is the domain's name in study.yaml.
+const Name = "block-words"
+
+// PDDL is the domain.
+//
+//go:embed domain.pddl
+var PDDL []byte
+
+// Goal is the PDDL text of a word: its first letter clear, each letter on the
+// next, its last on the table. Letters are the names of blocks, in any case,
+// and each block is there once. The error names a letter that the blocks lack.
+func Goal(word string, p *pddl.Problem) (string, error) {
+	blocks, err := spell(word, p)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "(and (clear %s)", blocks[0])
+	for i, below := range blocks[1:] {
+		fmt.Fprintf(&b, " (on %s %s)", blocks[i], below)
+	}
+	fmt.Fprintf(&b, " (ontable %s))", blocks[len(blocks)-1])
+	return b.String(), nil
+}
+
+// spell lists the blocks of a word from the top.
+func spell(word string, p *pddl.Problem) ([]string, error) {
+	if word == "" {
+		return nil, fmt.Errorf("a word needs at least one letter")
+	}
+	all := blocks(p)
+	used := map[string]bool{}
+	var tower []string
+	for _, r := range word {
+		letter := string(r)
+		block := find(all, letter)
+		switch {
+		case block == "":
+			return nil, fmt.Errorf("word %q cannot be spelt: no block %q among %s", word, letter, list(all))
+		case used[block]:
+			return nil, fmt.Errorf("word %q cannot be spelt: it needs %q more than once and there is one block of it", word, letter)
+		}
+		used[block] = true
+		tower = append(tower, block)
+	}
+	return tower, nil
+}
+
+func blocks(p *pddl.Problem) []string {
+	block := p.Domain.Type("block")
+	if block == nil {
+		return nil
+	}
+	var names []string
+	for _, o := range p.AllObjects() {
+		if o.Type.Is(block) {
+			names = append(names, o.Name)
+		}
+	}
+	return names
+}
+
+func find(blocks []string, letter string) string {
+	for _, b := range blocks {
+		if strings.EqualFold(b, letter) {
+			return b
+		}
+	}
+	return ""
+}
+
+func list(names []string) string {
+	if len(names) == 0 {
+		return "no blocks"
+	}
+	return strings.Join(names, ", ")
+}
+
+// Colour is the colour of the i-th candidate word in figures, "#rrggbb".
+func Colour(goal int, _ string) string { return picture.Colour(goal) }
