@@ -1,10 +1,6 @@
 package heuristic
 
-import (
-	"math"
-
-	"foible/core/ground"
-)
+import "foible/core/ground"
 
 // Relaxation is a task in which nothing ever becomes false (Bonet & Geffner
 // 2001), compiled once and shared by the heuristics of all its goals.
@@ -131,72 +127,4 @@ func (r *Relaxation) all(facts []int32) bool {
 		}
 	}
 	return true
-}
-
-// FF is the length of a relaxed plan (Hoffmann & Nebel 2001): every fact is
-// achieved by its first achiever, and an operator counts once.
-func (r *Relaxation) FF(goal int) *Table {
-	facts := r.task.Goals[goal]
-	return NewTable(func(s ground.StateID) float64 {
-		if !r.explore(s, facts) {
-			return math.Inf(1)
-		}
-		return float64(r.plan(facts))
-	})
-}
-
-// plan counts the operators that the explored facts rest on.
-func (r *Relaxation) plan(facts []int32) int {
-	clear(r.used)
-	n := 0
-	r.open = append(r.open[:0], facts...)
-	for len(r.open) > 0 {
-		f := r.open[len(r.open)-1]
-		r.open = r.open[:len(r.open)-1]
-		if r.level[f] == 0 || r.used[r.achiever[f]] {
-			continue
-		}
-		r.used[r.achiever[f]] = true
-		n++
-		r.open = append(r.open, r.pre.list(r.achiever[f])...)
-	}
-	return n
-}
-
-// Max is the number of layers until the goal is reached: hmax (Bonet &
-// Geffner 2001), which never overestimates.
-func (r *Relaxation) Max(goal int) *Table {
-	facts := r.task.Goals[goal]
-	return NewTable(func(s ground.StateID) float64 {
-		if !r.explore(s, facts) {
-			return math.Inf(1)
-		}
-		deepest := int32(0)
-		for _, f := range facts {
-			deepest = max(deepest, r.level[f])
-		}
-		return float64(deepest)
-	})
-}
-
-// GoalCount is the number of the goal's facts that do not hold.
-func (r *Relaxation) GoalCount(goal int) *Table {
-	facts := r.task.Goals[goal]
-	holds := make([]bool, r.task.Facts)
-	return NewTable(func(s ground.StateID) float64 {
-		r.state = r.task.True(s, r.state[:0])
-		for _, f := range r.state {
-			holds[f] = true
-		}
-		n := 0
-		for _, f := range facts {
-			if !holds[f] {
-				n++
-			}
-		}
-		for _, f := range r.state {
-			holds[f] = false
-		}
-		return float64(n)
-	})
 }
