@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"regexp"
 	"strconv"
@@ -24,7 +25,7 @@ import (
 // keys given twice. Every error has its place in the file.
 func decode(file string, src []byte, into proto.Message) []*pddl.Error {
 	var document yaml.Node
-	if err := yaml.Unmarshal(bytes.TrimPrefix(src, []byte("\ufeff")), &document); err != nil {
+	if err := yaml.Unmarshal(withoutMark(src), &document); err != nil {
 		return []*pddl.Error{yamlError(file, err)}
 	}
 	if len(document.Content) == 0 {
@@ -37,11 +38,34 @@ func decode(file string, src []byte, into proto.Message) []*pddl.Error {
 	}
 	err := protoyaml.UnmarshalOptions{
 		Path:              file,
-		Validator:         protovalidate.GlobalValidator,
+		Validator:         rules{},
 		CustomUnmarshaler: listsOfOne{},
-	}.Unmarshal(bytes.TrimPrefix(src, []byte("\ufeff")), into)
+	}.Unmarshal(withoutMark(src), into)
 	return positioned(file, err)
 }
+
+// keys are the top-level keys of YAML that decode has accepted, with their values, in order.
+func keys(src []byte) iter.Seq2[*yaml.Node, *yaml.Node] {
+	return func(yield func(key, value *yaml.Node) bool) {
+		var document yaml.Node
+		if err := yaml.Unmarshal(withoutMark(src), &document); err != nil || len(document.Content) == 0 {
+			return
+		}
+		top := document.Content[0].Content
+		for i := 0; i+1 < len(top); i += 2 {
+			if !yield(top[i], top[i+1]) {
+				return
+			}
+		}
+	}
+}
+
+func withoutMark(src []byte) []byte { return bytes.TrimPrefix(src, []byte("\ufeff")) }
+
+// rules are those written beside the fields.
+type rules struct{}
+
+func (rules) Validate(m proto.Message) error { return protovalidate.Validate(m) }
 
 // listsOfOne turns a single value of a repeated field into a list.
 type listsOfOne struct{}

@@ -47,7 +47,7 @@ func (c *Config) ParameterSets() ([]ParameterSet, error) {
 	for i, grid := range grids {
 		model, ok := ModelByName(grid.Model)
 		if !ok {
-			return nil, fmt.Errorf("unknown model %q; there are %s", grid.Model, modelNames())
+			return nil, fmt.Errorf("unknown model %q; there are %s", grid.Model, ModelNames())
 		}
 		if i > 0 && grids[i-1].Model == grid.Model {
 			return nil, fmt.Errorf("model %q is there twice", grid.Model)
@@ -61,7 +61,7 @@ func (c *Config) ParameterSets() ([]ParameterSet, error) {
 		}
 	}
 	if len(sets) == 0 {
-		return nil, fmt.Errorf("no model to sweep; there are %s", modelNames())
+		return nil, fmt.Errorf("no model to sweep; there are %s", ModelNames())
 	}
 	return sets, nil
 }
@@ -70,7 +70,8 @@ func tooMany(n int) error {
 	return fmt.Errorf("%d parameter sets are more than a sweep's %d; leave out some values", n, MaxParameterSets)
 }
 
-func modelNames() string {
+// ModelNames lists the models for messages.
+func ModelNames() string {
 	names := make([]string, len(Models))
 	for i, m := range Models {
 		names[i] = m.Name

@@ -1,0 +1,116 @@
+package sweep
+
+import "fmt"
+
+// Outcome is what a job came to: cells, fits, or a failure.
+type Outcome struct {
+	Cells   []Cell // of an infer job, one a parameter set
+	Fits    []Fit  // of a score job, one a parameter set
+	Failure string // why there are none
+}
+
+// Gathered is all that is known of one parameter set.
+type Gathered struct {
+	Index    int // in the plan
+	Set      ParameterSet
+	Cells    []*Cell // by stimulus; nil where a job failed or has no result yet
+	Fit      *Fit    // nil if there is none
+	Failures []string
+}
+
+// Gather folds the outcomes of jobs, in any order, into parameter sets, in the
+// plan's order. It holds only chunks that are incomplete.
+type Gather struct {
+	plan    *Plan
+	visit   func(*Gathered) error
+	pending map[int]*chunk
+	next    int // first chunk that has not been visited
+}
+
+type chunk struct {
+	cells    [][]Cell // by stimulus
+	fits     []Fit
+	failures []string
+	have     map[int]bool // jobs
+}
+
+// NewGather makes a gather that calls visit for each parameter set.
+func NewGather(p *Plan, visit func(*Gathered) error) *Gather {
+	return &Gather{plan: p, visit: visit, pending: map[int]*chunk{}}
+}
+
+// Add takes the outcome of a job; a repeated one is ignored.
+func (g *Gather) Add(number int, o Outcome) error {
+	if number < 0 || number >= g.plan.Jobs() {
+		return fmt.Errorf("job %d of %d", number, g.plan.Jobs())
+	}
+	job := g.plan.Job(number)
+	if job.Chunk < g.next {
+		return nil
+	}
+	c := g.pending[job.Chunk]
+	if c == nil {
+		c = &chunk{cells: make([][]Cell, len(g.plan.Stimuli)), have: map[int]bool{}}
+		g.pending[job.Chunk] = c
+	}
+	if c.have[number] {
+		return nil
+	}
+	switch {
+	case o.Failure != "":
+		c.failures = append(c.failures, fmt.Sprintf("job %d: %s", number, o.Failure))
+	case job.Score && len(o.Fits) == len(job.Sets):
+		c.fits = o.Fits
+	case !job.Score && len(o.Cells) == len(job.Sets):
+		c.cells[job.Stimulus] = o.Cells
+	default:
+		return fmt.Errorf("job %d: %d cells and %d fits for %d parameter sets", number, len(o.Cells), len(o.Fits), len(job.Sets))
+	}
+	c.have[number] = true
+	for {
+		ready := g.pending[g.next]
+		if ready == nil || len(ready.have) < len(g.plan.Stimuli)+1 {
+			return nil
+		}
+		if err := g.flush(); err != nil {
+			return err
+		}
+	}
+}
+
+// Close visits what is left, with gaps where there are no outcomes.
+func (g *Gather) Close() error {
+	for g.next < g.plan.Chunks() {
+		if g.pending[g.next] == nil {
+			g.next++ // nothing is known of it
+			continue
+		}
+		if err := g.flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// flush visits the parameter sets of the next chunk.
+func (g *Gather) flush() error {
+	c := g.pending[g.next]
+	delete(g.pending, g.next)
+	job := g.plan.Job(g.plan.ScoreJob(g.next))
+	g.next++
+	for i, set := range job.Sets {
+		out := &Gathered{Index: job.First + i, Set: set, Cells: make([]*Cell, len(g.plan.Stimuli)), Failures: c.failures}
+		for s, cells := range c.cells {
+			if cells != nil {
+				out.Cells[s] = &cells[i]
+			}
+		}
+		if c.fits != nil {
+			out.Fit = &c.fits[i]
+		}
+		if err := g.visit(out); err != nil {
+			return err
+		}
+	}
+	return nil
+}

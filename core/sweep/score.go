@@ -1,0 +1,214 @@
+package sweep
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"foible/core/stats"
+	"foible/core/study"
+)
+
+// Scorer compares predictions with the people of a study. The people are
+// resampled once, so every parameter set meets the same resamples. Safe for
+// concurrent use.
+type Scorer struct {
+	study      *study.Study
+	human      stats.Human
+	bootstrap  Bootstrap
+	seed       uint64
+	resampled  []resampled // by unit, those that the data allow
+	categories []string    // in order of first appearance
+}
+
+type resampled struct {
+	unit string
+	b    *stats.Bootstrap
+}
+
+// level of every interval.
+const level = 0.95
+
+// NewScorer resamples the people of a study. A unit that needs participants is
+// left out where only means are known.
+func NewScorer(st *study.Study, b Bootstrap, seed uint64) (*Scorer, error) {
+	s := &Scorer{study: st, bootstrap: b, seed: seed, human: human(st)}
+	seen := map[string]bool{}
+	for i := range st.Stimuli {
+		if c := st.Stimuli[i].Category; !seen[c] {
+			seen[c] = true
+			s.categories = append(s.categories, c)
+		}
+	}
+	var err error
+	s.resampled, err = s.resample(s.human)
+	return s, err
+}
+
+func (s *Scorer) resample(h stats.Human) ([]resampled, error) {
+	if s.bootstrap.Resamples == 0 {
+		return nil, nil
+	}
+	var all []resampled
+	for _, name := range s.bootstrap.Units {
+		unit, ok := unitByName(name)
+		if !ok {
+			return nil, fmt.Errorf("bootstrap: unknown unit %q", name)
+		}
+		b, err := stats.NewBootstrap(h, unit, s.bootstrap.Resamples, BootstrapStream(s.seed, name))
+		if errors.Is(err, stats.ErrNoParticipants) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("bootstrap by %s: %w", name, err)
+		}
+		all = append(all, resampled{name, b})
+	}
+	return all, nil
+}
+
+func unitByName(name string) (stats.Unit, bool) {
+	for _, unit := range []stats.Unit{stats.ByParticipants, stats.ByStimuli, stats.Crossed} {
+		if unit.String() == name {
+			return unit, true
+		}
+	}
+	return 0, false
+}
+
+// human flattens judgements: the points of a stimulus are its judgement steps x goals.
+func human(st *study.Study) stats.Human {
+	h := stats.Human{Linked: st.ParticipantsLinked}
+	for i := range st.Stimuli {
+		s := &st.Stimuli[i]
+		goals := len(s.Goals)
+		r := stats.Responses{Mean: flatten(s.Human.Mean, len(s.JudgementSteps), goals), Participants: s.Human.Participants}
+		for _, rows := range s.Human.Responses {
+			r.Values = append(r.Values, flatten(rows, len(s.JudgementSteps), goals))
+		}
+		h.Stimuli = append(h.Stimuli, r)
+	}
+	return h
+}
+
+// flatten lays rows end to end; a missing row is NaN, which the statistics take as "nobody".
+func flatten(rows [][]float64, n, goals int) []float64 {
+	out := make([]float64, 0, n*goals)
+	for j := range n {
+		if j < len(rows) && rows[j] != nil {
+			out = append(out, rows[j]...)
+			continue
+		}
+		for range goals {
+			out = append(out, math.NaN())
+		}
+	}
+	return out
+}
+
+// Score compares what a parameter set predicts, one prediction a stimulus,
+// with the people. Points without a prediction, or without an answer, are left out.
+func (s *Scorer) Score(predictions []Prediction) (Fit, error) {
+	if len(predictions) != len(s.study.Stimuli) {
+		return Fit{}, fmt.Errorf("predictions of %d stimuli, want %d", len(predictions), len(s.study.Stimuli))
+	}
+	var fit Fit
+	model := make([][]float64, len(predictions))
+	for i, p := range predictions {
+		st := &s.study.Stimuli[i]
+		if len(p.Rows) > len(st.JudgementSteps) || len(p.Rows) < len(st.JudgementSteps) && !p.Undefined {
+			return Fit{}, fmt.Errorf("stimulus %s: predictions at %d of %d judgement steps", st.ID, len(p.Rows), len(st.JudgementSteps))
+		}
+		if p.Undefined {
+			fit.Undefined++
+		}
+		model[i] = flatten(p.Rows, len(st.JudgementSteps), len(st.Goals))
+	}
+
+	all := &points{}
+	byCategory := map[string]*points{}
+	for i := range s.study.Stimuli {
+		one := &points{}
+		one.add(model[i], s.human.Stimuli[i].Mean)
+		fit.ByStimulus = append(fit.ByStimulus, one.correlation(s.study.Stimuli[i].ID))
+		all.add(model[i], s.human.Stimuli[i].Mean)
+		category := s.study.Stimuli[i].Category
+		if byCategory[category] == nil {
+			byCategory[category] = &points{}
+		}
+		byCategory[category].add(model[i], s.human.Stimuli[i].Mean)
+	}
+	fit.Overall = all.correlation("")
+	for _, category := range s.categories {
+		fit.ByCategory = append(fit.ByCategory, byCategory[category].correlation(category))
+	}
+	var err error
+	fit.Intervals, err = s.intervals(model)
+	return fit, err
+}
+
+// intervals bootstraps the overall r. Where a model has no prediction, its
+// points are taken from the people too; the resamples stay the same.
+func (s *Scorer) intervals(model [][]float64) ([]Interval, error) {
+	resamples := s.resampled
+	if slices.ContainsFunc(model, func(row []float64) bool { return slices.ContainsFunc(row, math.IsNaN) }) {
+		var err error
+		if resamples, err = s.resample(mask(s.human, model)); err != nil {
+			return nil, err
+		}
+	}
+	var intervals []Interval
+	for _, r := range resamples {
+		rs := r.b.Pearson(model)
+		if low, high, ok := stats.Interval(rs, level); ok {
+			intervals = append(intervals, Interval{Unit: r.unit, Low: low, High: high, Resamples: len(rs)})
+		}
+	}
+	return intervals, nil
+}
+
+// mask is the people without the points that a model does not predict. Those
+// get a number in the model, which then plays no part.
+func mask(h stats.Human, model [][]float64) stats.Human {
+	masked := stats.Human{Linked: h.Linked}
+	for i, r := range h.Stimuli {
+		out := stats.Responses{Mean: slices.Clone(r.Mean), Participants: r.Participants}
+		for _, row := range r.Values {
+			out.Values = append(out.Values, slices.Clone(row))
+		}
+		for k, x := range model[i] {
+			if !math.IsNaN(x) {
+				continue
+			}
+			model[i][k] = 0
+			out.Mean[k] = math.NaN()
+			for _, row := range out.Values {
+				row[k] = math.NaN()
+			}
+		}
+		masked.Stimuli = append(masked.Stimuli, out)
+	}
+	return masked
+}
+
+// points pairs a model with people.
+type points struct{ model, human []float64 }
+
+func (p *points) add(model, human []float64) {
+	for k, x := range model {
+		if !math.IsNaN(x) && !math.IsNaN(human[k]) {
+			p.model = append(p.model, x)
+			p.human = append(p.human, human[k])
+		}
+	}
+}
+
+func (p *points) correlation(group string) Correlation {
+	c := Correlation{Group: group, N: len(p.model)}
+	c.PearsonR, c.Defined = stats.Pearson(p.model, p.human)
+	if c.N > 0 {
+		c.RMSE = stats.RMSE(p.model, p.human)
+	}
+	return c
+}

@@ -1,0 +1,68 @@
+// Package domains lists the built-in domains and loads studies of them. A new
+// domain is a package beside the others and a line in [All].
+package domains
+
+import (
+	_ "embed"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"foible/core/ground"
+	"foible/core/heuristic"
+	"foible/core/pddl"
+	"foible/domains/blockwords"
+	"foible/domains/doorskeysgems"
+)
+
+// Domain is what Foible knows of a domain beyond its PDDL.
+type Domain struct {
+	Name string
+	// PDDL is used by studies that bring none.
+	PDDL []byte
+	// Goal is the goal language: the PDDL text of a goal's name in a problem.
+	Goal func(name string, p *pddl.Problem) (string, error)
+	// Heuristic estimates the cost from a state to a goal, by its index in the task.
+	Heuristic func(t *ground.Task, goal int) (*heuristic.Table, error)
+	// Picture draws a state, and the way that led there, as SVG.
+	Picture func(t *ground.Task, s ground.StateID, past []ground.StateID) (string, error)
+	// Colour is the colour of a goal in figures, as #rrggbb.
+	Colour func(goal int, name string) string
+	// Sample is a study directory to try things with.
+	Sample fs.FS
+	// Sweep is the sweep.yaml of studies that bring none.
+	Sweep []byte
+}
+
+//go:embed sweep.yaml
+var defaultSweep []byte
+
+// All lists the domains; the first one's sample is what is fitted when nothing is named.
+var All = []Domain{
+	{
+		Name: doorskeysgems.Name, PDDL: doorskeysgems.PDDL, Goal: doorskeysgems.Goal, Heuristic: doorskeysgems.Heuristic,
+		Picture: doorskeysgems.Picture, Colour: doorskeysgems.Colour, Sample: doorskeysgems.Sample, Sweep: defaultSweep,
+	},
+	{
+		Name: blockwords.Name, PDDL: blockwords.PDDL, Goal: blockwords.Goal, Heuristic: blockwords.Heuristic,
+		Picture: blockwords.Picture, Colour: blockwords.Colour, Sample: blockwords.Sample, Sweep: defaultSweep,
+	},
+}
+
+// ByName finds a domain.
+func ByName(name string) (*Domain, bool) {
+	i := slices.IndexFunc(All, func(d Domain) bool { return d.Name == name })
+	if i < 0 {
+		return nil, false
+	}
+	return &All[i], true
+}
+
+// Names lists the domains for messages.
+func Names() string {
+	names := make([]string, len(All))
+	for i, d := range All {
+		names[i] = d.Name
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,221 @@
+package domains
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"foible/core/ground"
+	"foible/core/inference"
+	"foible/core/pddl"
+	"foible/core/study"
+	"foible/core/sweep"
+	"foible/proto/codec"
+	foiblev1 "foible/proto/foible/v1"
+)
+
+// Study is a study with the domain it is of.
+type Study struct {
+	*study.Study
+	Domain *Domain
+	// Bundle is a zip archive of study.yaml and all the files that it names:
+	// equal files, equal bytes.
+	Bundle []byte
+	// Hash is SHA-256 of Bundle, 64 hexadecimal digits.
+	Hash string
+}
+
+// Load reads a study directory. The findings say everything that is wrong with
+// it; the study is nil if one of them is an error.
+func Load(fsys fs.FS) (*Study, study.Findings) {
+	src, err := fs.ReadFile(fsys, studyFile)
+	if err != nil {
+		return nil, study.Findings{{Pos: pddl.Pos{File: studyFile}, Message: "cannot be read: " + reason(err)}}
+	}
+	spec := &foiblev1.Study{}
+	if errs := decode(studyFile, src, spec); errs != nil {
+		return nil, findings(errs)
+	}
+	where := positions(src)
+	domain, ok := ByName(spec.GetDomain())
+	if !ok {
+		return nil, study.Findings{{Pos: where("domain"), Message: fmt.Sprintf("unknown domain %q; there are %s", spec.GetDomain(), Names())}}
+	}
+	read, found := study.Read(fsys, study.Source{
+		Name: spec.GetName(), Title: spec.GetTitle(), Domain: spec.GetDomain(), Simulated: spec.GetSimulated(),
+		DomainPDDL: spec.GetDomainPddl(), Stimuli: spec.GetStimuli(), Problems: spec.GetProblems(), Plans: spec.GetPlans(),
+		Responses: spec.GetResponses(), Means: spec.GetMeans(), ParticipantsLinked: spec.GetParticipantsLinked(),
+		Observation: study.Observation{PredicateNoise: spec.GetObservation().GetPredicateNoise(), FluentNoise: spec.GetObservation().GetFluentNoise()},
+		BuiltinPDDL: domain.PDDL, Goal: domain.Goal, Where: where,
+	})
+	if read == nil || found.Err() != nil {
+		return nil, found
+	}
+	bundle, err := pack(fsys, spec, read)
+	if err != nil {
+		return nil, append(found, study.Finding{Message: err.Error()})
+	}
+	sum := sha256.Sum256(bundle)
+	return &Study{Study: read, Domain: domain, Bundle: bundle, Hash: hex.EncodeToString(sum[:])}, found
+}
+
+const studyFile = "study.yaml"
+
+// Open loads a study from its bundle.
+func Open(bundle []byte) (*Study, error) {
+	archive, err := zip.NewReader(bytes.NewReader(bundle), int64(len(bundle)))
+	if err != nil {
+		return nil, err
+	}
+	s, found := Load(archive)
+	return s, found.Err()
+}
+
+// pack archives the files of a study in the order of their names, without compression or times.
+func pack(fsys fs.FS, spec *foiblev1.Study, s *study.Study) ([]byte, error) {
+	files := []string{studyFile}
+	for _, name := range []string{spec.GetDomainPddl(), spec.GetStimuli(), spec.GetResponses(), spec.GetMeans()} {
+		if name != "" {
+			files = append(files, name)
+		}
+	}
+	for i := range s.Stimuli {
+		for _, pattern := range []string{spec.GetProblems(), spec.GetPlans()} {
+			files = append(files, strings.ReplaceAll(pattern, "{stimulus}", s.Stimuli[i].ID))
+		}
+	}
+	slices.Sort(files)
+	var out bytes.Buffer
+	archive := zip.NewWriter(&out)
+	for _, name := range slices.Compact(files) {
+		content, err := fs.ReadFile(fsys, name)
+		if err != nil {
+			return nil, err
+		}
+		w, err := archive.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
+		if err != nil {
+			return nil, err
+		}
+		if _, err := w.Write(content); err != nil {
+			return nil, err
+		}
+	}
+	err := archive.Close()
+	return out.Bytes(), err
+}
+
+// Ready makes a stimulus ready for inference.
+func (s *Study) Ready(stimulus string) (*inference.Stimulus, error) {
+	i := slices.IndexFunc(s.Stimuli, func(st study.Stimulus) bool { return st.ID == stimulus })
+	if i < 0 {
+		return nil, fmt.Errorf("the study has no stimulus %q", stimulus)
+	}
+	return inference.New(&s.Stimuli[i], func(t *ground.Task, goal int) (func(ground.StateID) float64, error) {
+		h, err := s.Domain.Heuristic(t, goal)
+		if err != nil {
+			return nil, err
+		}
+		return h.Value, nil
+	})
+}
+
+// Shapes is what a coordinator needs to know of the stimuli.
+func (s *Study) Shapes() []*foiblev1.StimulusShape {
+	shapes := make([]*foiblev1.StimulusShape, len(s.Stimuli))
+	for i := range s.Stimuli {
+		st := &s.Stimuli[i]
+		shapes[i] = &foiblev1.StimulusShape{Stimulus: st.ID, Goals: int32(len(st.Goals)), Actions: int32(len(st.Plan))}
+		for _, step := range st.JudgementSteps {
+			shapes[i].JudgementSteps = append(shapes[i].JudgementSteps, int32(step))
+		}
+	}
+	return shapes
+}
+
+// LoadSweep reads a sweep.yaml. The error joins everything that is wrong with
+// it, one a line, each with its place.
+func LoadSweep(file string, src []byte) (*foiblev1.SweepConfig, error) {
+	m := &foiblev1.SweepConfig{}
+	errs := decode(file, src, m)
+	if errs == nil {
+		errs = checkModels(file, src)
+	}
+	if errs != nil {
+		joined := make([]error, len(errs))
+		for i, err := range errs {
+			joined[i] = err
+		}
+		return nil, errors.Join(joined...)
+	}
+	if _, err := codec.Config(m); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return m, nil
+}
+
+// checkModels finds models that do not exist, and axes that a model has not.
+func checkModels(file string, src []byte) (errs []*pddl.Error) {
+	for name, models := range keys(src) {
+		if name.Value != "models" {
+			continue
+		}
+		for i := 0; i+1 < len(models.Content); i += 2 {
+			key := models.Content[i]
+			report := func(n *yaml.Node, format string, args ...any) {
+				errs = append(errs, &pddl.Error{Pos: pddl.Pos{File: file, Line: n.Line, Column: n.Column}, Message: fmt.Sprintf(format, args...)})
+			}
+			model, ok := sweep.ModelByName(key.Value)
+			if !ok {
+				report(key, "unknown model %q; there are %s", key.Value, sweep.ModelNames())
+				continue
+			}
+			axes := models.Content[i+1]
+			for j := 0; j+1 < len(axes.Content); j += 2 {
+				if axis := axes.Content[j]; !slices.Contains(model.Axes, axis.Value) {
+					report(axis, "model %q has no axis %q; it has %s", model.Name, axis.Value, strings.Join(model.Axes, ", "))
+				}
+			}
+		}
+	}
+	return errs
+}
+
+// positions finds the value of a key of study.yaml.
+func positions(src []byte) func(field string) pddl.Pos {
+	places := map[string]pddl.Pos{}
+	for key, value := range keys(src) {
+		places[key.Value] = pddl.Pos{File: studyFile, Line: value.Line, Column: value.Column}
+	}
+	return func(field string) pddl.Pos {
+		if p, ok := places[field]; ok {
+			return p
+		}
+		return pddl.Pos{File: studyFile}
+	}
+}
+
+// findings are errors as findings.
+func findings(errs []*pddl.Error) study.Findings {
+	out := make(study.Findings, len(errs))
+	for i, err := range errs {
+		out[i] = study.Finding{Severity: study.Error, Pos: err.Pos, Message: err.Message}
+	}
+	return out
+}
+
+// reason is an error of a file without the path, which the message has already.
+func reason(err error) string {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err.Error()
+	}
+	return err.Error()
+}

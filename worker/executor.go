@@ -1,0 +1,193 @@
+package worker
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"foible/core/inference"
+	"foible/core/sweep"
+	"foible/domains"
+	"foible/proto/codec"
+	foiblev1 "foible/proto/foible/v1"
+)
+
+// Science is the executor of real jobs. It keeps the studies it has met, and
+// of each what does not depend on parameters, so that jobs share it.
+type Science struct {
+	studies foiblev1.StudyServiceClient
+
+	mu     sync.Mutex
+	loaded map[string]*loaded // by study hash; guarded by mu
+}
+
+// loaded is a study made ready; its parts are made when first needed, once.
+type loaded struct {
+	once    sync.Once
+	err     error
+	study   *domains.Study
+	stimuli map[string]*stimulus
+
+	mu      sync.Mutex
+	scorers map[string]*scorer // by seed and bootstrap; guarded by mu
+}
+
+type stimulus struct {
+	once  sync.Once
+	err   error
+	ready *inference.Stimulus
+}
+
+type scorer struct {
+	once  sync.Once
+	err   error
+	ready *sweep.Scorer
+}
+
+// NewScience makes an executor that fetches studies from a coordinator.
+func NewScience(studies foiblev1.StudyServiceClient) *Science {
+	return &Science{studies: studies, loaded: map[string]*loaded{}}
+}
+
+// Execute implements [Executor].
+func (e *Science) Execute(ctx context.Context, job *foiblev1.Assign) (*foiblev1.JobResult, error) {
+	l, err := e.load(ctx, job.GetStudyHash())
+	if err != nil {
+		return nil, fmt.Errorf("study %s: %w", job.GetStudyHash(), err)
+	}
+	switch work := job.GetWork().(type) {
+	case *foiblev1.Assign_Infer:
+		return l.infer(ctx, job, work.Infer)
+	case *foiblev1.Assign_Score:
+		return l.score(ctx, job, work.Score)
+	}
+	return nil, fmt.Errorf("job of an unknown kind %T", job.GetWork())
+}
+
+// load fetches a study once. A failure to fetch is not kept: the next job tries again.
+func (e *Science) load(ctx context.Context, hash string) (*loaded, error) {
+	e.mu.Lock()
+	l := e.loaded[hash]
+	if l == nil {
+		l = &loaded{scorers: map[string]*scorer{}}
+		e.loaded[hash] = l
+	}
+	e.mu.Unlock()
+	l.once.Do(func() { l.study, l.stimuli, l.err = e.fetch(ctx, hash) })
+	if l.err != nil {
+		e.mu.Lock()
+		if e.loaded[hash] == l {
+			delete(e.loaded, hash)
+		}
+		e.mu.Unlock()
+	}
+	return l, l.err
+}
+
+func (e *Science) fetch(ctx context.Context, hash string) (*domains.Study, map[string]*stimulus, error) {
+	stream, err := e.studies.GetStudy(ctx, &foiblev1.GetStudyRequest{StudyHash: hash})
+	if err != nil {
+		return nil, nil, err
+	}
+	var bundle bytes.Buffer
+	for {
+		m, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		bundle.Write(m.GetChunk())
+	}
+	study, err := domains.Open(bundle.Bytes())
+	if err != nil {
+		return nil, nil, err
+	}
+	if study.Hash != hash {
+		return nil, nil, fmt.Errorf("its content has the hash %s", study.Hash)
+	}
+	stimuli := map[string]*stimulus{}
+	for i := range study.Stimuli {
+		stimuli[study.Stimuli[i].ID] = &stimulus{}
+	}
+	return study, stimuli, nil
+}
+
+func (l *loaded) infer(ctx context.Context, job *foiblev1.Assign, work *foiblev1.InferJob) (*foiblev1.JobResult, error) {
+	s := l.stimuli[work.GetStimulus()]
+	if s == nil {
+		return nil, fmt.Errorf("the study has no stimulus %q", work.GetStimulus())
+	}
+	s.once.Do(func() { s.ready, s.err = l.study.Ready(work.GetStimulus()) })
+	if s.err != nil {
+		return nil, s.err
+	}
+	result := &foiblev1.InferResult{}
+	for _, m := range work.GetParameterSets() {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		set, err := codec.ReadParameterSet(m)
+		if err != nil {
+			return nil, err
+		}
+		cell, err := s.ready.Infer(&set)
+		if err != nil {
+			return nil, err
+		}
+		answer := codec.Cell(&cell)
+		answer.StudyHash = l.study.Hash
+		answer.Stimulus = work.GetStimulus()
+		answer.ParameterSet = codec.ParameterSet(&set)
+		answer.CellHash = sweep.CellHash(l.study.Hash, work.GetStimulus(), job.GetSeed(), int(work.GetRuns()), &set)
+		result.Cells = append(result.Cells, answer)
+	}
+	return &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Infer{Infer: result}}, nil
+}
+
+func (l *loaded) score(ctx context.Context, job *foiblev1.Assign, work *foiblev1.ScoreJob) (*foiblev1.JobResult, error) {
+	bootstrap := codec.ReadBootstrap(work.GetBootstrap())
+	key := fmt.Sprint(job.GetSeed(), bootstrap)
+	l.mu.Lock()
+	s := l.scorers[key]
+	if s == nil {
+		s = &scorer{}
+		l.scorers[key] = s
+	}
+	l.mu.Unlock()
+	s.once.Do(func() { s.ready, s.err = sweep.NewScorer(l.study.Study, bootstrap, job.GetSeed()) })
+	if s.err != nil {
+		return nil, s.err
+	}
+	goals := make([]int, len(l.study.Stimuli))
+	for i := range goals {
+		goals[i] = len(l.study.Stimuli[i].Goals)
+	}
+	result := &foiblev1.ScoreResult{}
+	for _, m := range work.GetScored() {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		set, err := codec.ReadParameterSet(m.GetParameterSet())
+		if err != nil {
+			return nil, err
+		}
+		predictions, err := codec.ReadPredictions(m.GetPredictions(), goals)
+		if err != nil {
+			return nil, err
+		}
+		fit, err := s.ready.Score(predictions)
+		if err != nil {
+			return nil, err
+		}
+		answer := codec.Fit(&fit)
+		answer.ParameterSet = codec.ParameterSet(&set)
+		answer.ScoreHash = sweep.ScoreHash(l.study.Hash, job.GetSeed(), bootstrap, &set, predictions)
+		result.Fits = append(result.Fits, answer)
+	}
+	return &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Score{Score: result}}, nil
+}
