@@ -1,0 +1,83 @@
+package study
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"foible/core/ground"
+)
+
+// CheckLimit is how many states of a stimulus Check looks at to find out
+// whether its goals can be reached.
+const CheckLimit = 200_000
+
+// Check reports what a study's grounded tasks show (a plan that cannot be
+// carried out; goals that are true at the start or cannot be reached from it),
+// and counts stimuli and participants. It skips stimuli that Read could not
+// read.
+func Check(s *Study) Findings {
+	var r report
+	refused := map[string]bool{}
+	for i := range s.Stimuli {
+		checkTask(&r, &s.Stimuli[i], refused)
+	}
+	countCategories(&r, s)
+	countParticipants(&r, s)
+	return r.done()
+}
+
+// checkTask reports a construct that the grounder refuses once, also if
+// several stimuli share it.
+func checkTask(r *report, s *Stimulus, refused map[string]bool) {
+	if s.Problem == nil || slices.ContainsFunc(s.Goals, func(g Goal) bool { return g.Formula == nil }) {
+		return
+	}
+	task, err := ground.New(s.Problem, s.formulas())
+	if err != nil {
+		pos, message := located(err)
+		for _, g := range s.Goals {
+			if pos.File == g.file() {
+				pos, message = g.Pos, "goal "+quote(g.Name)+": "+message
+			}
+		}
+		if !refused[err.Error()] {
+			r.errorf(pos, s.ID, "%s", message)
+		}
+		refused[err.Error()] = true
+		return
+	}
+	_, _, err = task.Validate(s.Plan)
+	if p := (*ground.PlanError)(nil); errors.As(err, &p) {
+		r.errorf(p.Pos, s.ID, "%s", p.Message())
+	}
+	checkGoals(r, s, task)
+}
+
+func checkGoals(r *report, s *Stimulus, task *ground.Task) {
+	complete := task.Enumerate(CheckLimit)
+	for g, goal := range s.Goals {
+		if task.Satisfies(task.Initial(), g) {
+			r.warnf(goal.Pos, s.ID, "goal %s is true at the start", quote(goal.Name))
+			continue
+		}
+		switch {
+		case reached(task, g):
+		case complete:
+			r.warnf(goal.Pos, s.ID, "goal %s cannot be reached from the start", quote(goal.Name))
+		default:
+			r.add(Finding{Note, goal.Pos, s.ID, fmt.Sprintf(
+				"goal %s is not reached in the first %d states: not checked further", quote(goal.Name), CheckLimit)})
+		}
+	}
+}
+
+// reached reports whether an interned state satisfies a goal.
+func reached(task *ground.Task, goal int) bool {
+	for s := range ground.StateID(task.Len()) {
+		if task.Satisfies(s, goal) {
+			return true
+		}
+	}
+	return false
+}

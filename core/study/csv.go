@@ -1,0 +1,160 @@
+package study
+
+import (
+	"strings"
+	"unicode"
+
+	"foible/core/pddl"
+)
+
+// cell is one cell of a table: its text without surrounding white space.
+type cell struct {
+	text string
+	pos  pddl.Pos // of its first character, the quote if it is quoted
+
+	// column of the first character of text; 0 when characters of text do not
+	// follow each other on one line (doubled quotes, newlines).
+	column int
+}
+
+// at is the position of the i-th character of the text.
+func (c cell) at(i int) pddl.Pos {
+	if c.column == 0 {
+		return c.pos
+	}
+	return pddl.Pos{File: c.pos.File, Line: c.pos.Line, Column: c.column + i}
+}
+
+// split cuts a text into records of cells (RFC 4180, with white space allowed
+// around quotes). Records of empty cells are left out. A record that cannot
+// be read is left out and its error returned.
+func split(file, text string, separator rune) (records [][]cell, errs []*pddl.Error) {
+	s := splitter{file: file, src: []rune(text), separator: separator, line: 1, column: 1}
+	for s.peek() != end {
+		record, err := s.record()
+		switch {
+		case err != nil:
+			errs = append(errs, err)
+			for s.peek() != end && s.peek() != '\n' {
+				s.next()
+			}
+			s.next()
+		case !blank(record):
+			records = append(records, record)
+		}
+	}
+	return records, errs
+}
+
+func blank(record []cell) bool {
+	for _, c := range record {
+		if c.text != "" {
+			return false
+		}
+	}
+	return true
+}
+
+type splitter struct {
+	file         string
+	src          []rune
+	separator    rune
+	i            int
+	line, column int
+}
+
+const end rune = -1
+
+func (s *splitter) peek() rune {
+	if s.i == len(s.src) {
+		return end
+	}
+	return s.src[s.i]
+}
+
+func (s *splitter) next() {
+	if s.i == len(s.src) {
+		return
+	}
+	if s.src[s.i] == '\n' {
+		s.line, s.column = s.line+1, 0
+	}
+	s.i, s.column = s.i+1, s.column+1
+}
+
+func (s *splitter) pos() pddl.Pos { return pddl.Pos{File: s.file, Line: s.line, Column: s.column} }
+
+func (s *splitter) ends(r rune) bool { return r == end || r == '\n' || r == s.separator }
+
+func (s *splitter) skipBlanks() {
+	for r := s.peek(); !s.ends(r) && unicode.IsSpace(r); r = s.peek() {
+		s.next()
+	}
+}
+
+// record reads one record and the newline behind it.
+func (s *splitter) record() ([]cell, *pddl.Error) {
+	var record []cell
+	for {
+		c, err := s.cell()
+		if err != nil {
+			return nil, err
+		}
+		record = append(record, c)
+		more := s.peek() == s.separator
+		s.next()
+		if !more {
+			return record, nil
+		}
+	}
+}
+
+func (s *splitter) cell() (cell, *pddl.Error) {
+	s.skipBlanks()
+	c := cell{pos: s.pos(), column: s.column}
+	if s.peek() == '"' {
+		return s.quoted(c)
+	}
+	from := s.i
+	for r := s.peek(); !s.ends(r); r = s.peek() {
+		if r == '"' {
+			return c, &pddl.Error{Pos: s.pos(), Message: `a quote inside a cell: put the whole cell in quotes and double this one`}
+		}
+		s.next()
+	}
+	c.text = strings.TrimSpace(string(s.src[from:s.i]))
+	return c, nil
+}
+
+func (s *splitter) quoted(c cell) (cell, *pddl.Error) {
+	s.next()
+	c.column = s.column
+	var text []rune
+	for {
+		r := s.peek()
+		if r == end {
+			return c, &pddl.Error{Pos: c.pos, Message: "this quote is never closed"}
+		}
+		s.next()
+		if r == '"' {
+			if s.peek() != '"' {
+				break
+			}
+			s.next()
+		}
+		if r == '"' || r == '\n' {
+			c.column = 0
+		}
+		text = append(text, r)
+	}
+	s.skipBlanks()
+	if !s.ends(s.peek()) {
+		return c, &pddl.Error{Pos: s.pos(), Message: "text after a closing quote"}
+	}
+	trimmed := strings.TrimLeftFunc(string(text), unicode.IsSpace)
+	if c.column > 0 {
+		c.column += len(text) - len([]rune(trimmed))
+	}
+	c.text = strings.TrimSpace(trimmed)
+	return c, nil
+}

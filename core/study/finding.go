@@ -1,0 +1,86 @@
+package study
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"foible/core/pddl"
+)
+
+// Severity of a finding.
+type Severity int
+
+const (
+	// Error: the study cannot be used as it is.
+	Error Severity = iota
+	// Warning: usable, but probably not what was meant.
+	Warning
+	// Note: a fact about the data that a report should state.
+	Note
+)
+
+func (s Severity) String() string {
+	return [...]string{"error", "warning", "note"}[s]
+}
+
+// Finding is one thing to know about a study. Pos without a line is about the
+// whole file, without a file about the whole study.
+type Finding struct {
+	Severity Severity
+	Pos      pddl.Pos
+	Stimulus string // id, or empty
+	Message  string
+}
+
+// String is "file:line:column: severity: stimulus ID: message", without the
+// parts that are not known.
+func (f Finding) String() string {
+	return f.place() + f.Severity.String() + ": " + f.text()
+}
+
+func (f Finding) place() string {
+	switch {
+	case f.Pos.File == "":
+		return ""
+	case f.Pos.Line == 0:
+		return f.Pos.File + ": "
+	}
+	return fmt.Sprintf("%s:%d:%d: ", f.Pos.File, f.Pos.Line, f.Pos.Column)
+}
+
+func (f Finding) text() string {
+	if f.Stimulus == "" {
+		return f.Message
+	}
+	return "stimulus " + f.Stimulus + ": " + f.Message
+}
+
+// Findings are ordered by file, line and column; those of no file come last.
+type Findings []Finding
+
+// Err joins all errors, one a line; nil if there are none.
+func (fs Findings) Err() error {
+	var errs []error
+	for _, f := range fs {
+		if f.Severity == Error {
+			errs = append(errs, errors.New(f.place()+f.text()))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (fs Findings) sort() {
+	slices.SortStableFunc(fs, func(a, b Finding) int {
+		if (a.Pos.File == "") != (b.Pos.File == "") {
+			return cmp.Compare(b.Pos.File, a.Pos.File)
+		}
+		return cmp.Or(
+			cmp.Compare(a.Pos.File, b.Pos.File),
+			cmp.Compare(a.Pos.Line, b.Pos.Line),
+			cmp.Compare(a.Pos.Column, b.Pos.Column),
+			cmp.Compare(a.Severity, b.Severity),
+		)
+	})
+}

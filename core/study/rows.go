@@ -1,0 +1,223 @@
+package study
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"foible/core/pddl"
+)
+
+var (
+	meansColumns = columns{required: []string{"stimulus", "step", "goal", "probability"}}
+
+	responsesColumns = columns{
+		required: []string{"stimulus", "participant", "step", "goal"},
+		optional: []string{"probability", "exclude"},
+	}
+)
+
+// answers are the rows about one stimulus.
+type answers struct {
+	participants []string   // in order of first appearance; means have one, ""
+	vectors      [][]vector // [participant][j]
+}
+
+// vector is the answer of one participant at one judgement step.
+type vector struct {
+	pos    pddl.Pos   // of its first row; zero = not answered
+	rows   []pddl.Pos // [g], zero = no row
+	raw    []float64  // [g], as written; 1 for a selected goal
+	unsure pddl.Pos   // of a don't know; zero = none
+	broken bool       // an error in it is reported
+	values []float64  // [g], sums to 1; nil until normalized, and if broken
+}
+
+// rowReader sorts the rows of one file into answers.
+type rowReader struct {
+	*reader
+	stimuli    []*draft
+	byID       map[string]int
+	file       string
+	selections bool
+	answers    []answers // as stimuli
+	decimals   int       // the most that a probability is written with
+	excluded   exclusions
+	people     map[[2]string]string // (scope, canonical id): id
+}
+
+// readRows reads the rows of a table with or without participants.
+func (r *reader) readRows(t *table, stimuli []*draft) *rowReader {
+	q := &rowReader{
+		reader: r, stimuli: stimuli, file: t.file,
+		byID:       map[string]int{},
+		selections: !t.has("probability"),
+		answers:    make([]answers, len(stimuli)),
+		people:     map[[2]string]string{},
+	}
+	for i, d := range stimuli {
+		q.byID[d.ID] = i
+	}
+	for _, row := range t.rows {
+		q.read(row)
+	}
+	if note := q.excluded.String(); note != "" {
+		r.notef(pddl.Pos{File: q.file}, "excluded %d of %s: %s", q.excluded.rows, plural(len(t.rows), "row"), note)
+	}
+	return q
+}
+
+func (q *rowReader) read(row row) {
+	if out, err := q.excluded.add(row.cell("exclude").text); err != nil {
+		q.bad("exclusions", row.cell("exclude"), "", err.Error())
+	} else if out {
+		return
+	}
+	k, err := step(row.cell("step").text)
+	if err != nil {
+		q.bad("steps that are not whole numbers", row.cell("step"), "", err.Error())
+	}
+	value, valueErr := 1.0, error(nil)
+	at := row.cell("goal")
+	if !q.selections {
+		at = row.cell("probability")
+		if value, valueErr = probability(at.text); valueErr != nil {
+			q.bad("probabilities that are none", at, "", valueErr.Error())
+		}
+		q.decimals = max(q.decimals, decimals(at.text))
+	}
+	i, ok := q.stimulus(row.cell("stimulus"))
+	if !ok || err != nil {
+		return
+	}
+	d := q.stimuli[i]
+	j, ok := slices.BinarySearch(d.JudgementSteps, k)
+	if !ok {
+		if !d.stepsDoubtful {
+			q.bad("steps that are no judgement steps", row.cell("step"), d.ID,
+				fmt.Sprintf("step %d is not one of its judgement steps (%s)", k, list(d.JudgementSteps)))
+		}
+		return
+	}
+	v := q.vector(i, j, row)
+	if v.pos.IsZero() {
+		v.pos = at.pos
+	}
+	g, unsure := q.goal(d, row.cell("goal"))
+	switch {
+	case unsure && v.unsure.IsZero():
+		v.unsure = row.cell("goal").pos
+	case unsure:
+		q.twice(row, d, v, v.unsure)
+	case g < 0 || valueErr != nil:
+		v.broken = true
+		if g >= 0 {
+			v.rows[g] = at.pos
+		}
+	case !v.rows[g].IsZero():
+		q.twice(row, d, v, v.rows[g])
+	default:
+		v.rows[g], v.raw[g] = at.pos, value
+	}
+}
+
+// bad reports a cell whose text other rows may share.
+func (q *rowReader) bad(kind string, c cell, stimulus, message string) {
+	q.row(kind, c.text, Finding{Error, c.pos, stimulus, message})
+}
+
+func (q *rowReader) twice(row row, d *draft, v *vector, first pddl.Pos) {
+	v.broken = true
+	c := row.cell("goal")
+	q.row("goals that are there twice", c.pos.String(), Finding{
+		Error, c.pos, d.ID,
+		fmt.Sprintf("%s: goal %s is there twice: also in line %d",
+			who(row.cell("participant").text, row.cell("step").text), quote(c.text), first.Line),
+	})
+}
+
+// who names a vector.
+func who(participant string, step any) string {
+	if participant == "" {
+		return fmt.Sprintf("step %v", step)
+	}
+	return fmt.Sprintf("participant %s, step %v", participant, step)
+}
+
+func (q *rowReader) stimulus(c cell) (int, bool) {
+	i, ok := q.byID[c.text]
+	if ok || len(q.stimuli) == 0 {
+		return i, ok
+	}
+	ids := make([]string, len(q.stimuli))
+	for i, d := range q.stimuli {
+		ids[i] = d.ID
+	}
+	message := "no stimulus " + quote(c.text) + " in " + q.stimuli[0].Pos.File
+	switch meant := nearest(c.text, ids); {
+	case meant != "" && canonical(meant) == canonical(c.text):
+		message += fmt.Sprintf(", which has %s: ids are text, and have to be written alike", quote(meant))
+	case meant != "":
+		message += "; did you mean " + quote(meant) + "?"
+	case spreadsheetDate.MatchString(c.text):
+		message += ": a spreadsheet may have made a date of an id such as 1-1"
+	}
+	q.bad("unknown stimuli", c, "", message)
+	return 0, false
+}
+
+// goal is the index of the goal that a cell names, -1 if there is none, or
+// unsure for a selection's don't know.
+func (q *rowReader) goal(d *draft, c cell) (g int, unsure bool) {
+	if g = d.goal(c.text); g >= 0 {
+		return g, false
+	}
+	if q.selections && slices.Contains(DontKnow, strings.NewReplacer("_", " ", "-", " ").Replace(strings.ToLower(c.text))) {
+		return -1, true
+	}
+	if !d.goalsDoubtful {
+		q.bad("unknown goals", c, d.ID, d.unknownGoal("goal", c.text))
+	}
+	return -1, false
+}
+
+// vector is the vector that a row belongs to.
+func (q *rowReader) vector(i, j int, row row) *vector {
+	a, d := &q.answers[i], q.stimuli[i]
+	id := row.cell("participant")
+	p := slices.Index(a.participants, id.text)
+	if p < 0 {
+		q.alike(id, d)
+		p = len(a.participants)
+		a.participants = append(a.participants, id.text)
+		a.vectors = append(a.vectors, make([]vector, len(d.JudgementSteps)))
+	}
+	v := &a.vectors[p][j]
+	if v.rows == nil {
+		v.rows = make([]pddl.Pos, len(d.Goals))
+		v.raw = make([]float64, len(d.Goals))
+	}
+	return v
+}
+
+// alike warns of two ids that probably are one person.
+func (q *rowReader) alike(id cell, d *draft) {
+	scope := d.ID
+	if q.src.ParticipantsLinked {
+		scope = ""
+	}
+	key := [2]string{scope, canonical(id.text)}
+	first, ok := q.people[key]
+	if !ok {
+		q.people[key] = id.text
+	} else if first != id.text {
+		q.row("participants that may be one", id.text, Finding{
+			Warning, id.pos, d.ID,
+			fmt.Sprintf("participants %s and %s are taken as two: ids are text", quote(first), quote(id.text)),
+		})
+	}
+}
+
+func list(steps []int) string {
+	return strings.ReplaceAll(strings.Trim(fmt.Sprint(steps), "[]"), " ", ", ")
+}
