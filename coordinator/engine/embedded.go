@@ -19,6 +19,7 @@ import (
 type embedded struct {
 	server *server.Server
 	lock   *flock.Flock
+	log    hclog.Logger
 }
 
 func startEmbedded(ctx context.Context, dir string, log hclog.Logger) (*embedded, error) {
@@ -47,8 +48,8 @@ func startEmbedded(ctx context.Context, dir string, log hclog.Logger) (*embedded
 		return nil, errors.Join(fmt.Errorf("engine: start server: %w", err), lock.Unlock())
 	}
 	sink := &serverLog{log: log}
-	srv.SetLoggerV2(sink, log.IsDebug(), false, false)
-	e := &embedded{server: srv, lock: lock}
+	srv.SetLoggerV2(sink, false, false, false)
+	e := &embedded{server: srv, lock: lock, log: log}
 	started := make(chan struct{})
 	go func() {
 		srv.Start() // recovers every stream before it returns
@@ -60,7 +61,7 @@ func startEmbedded(ctx context.Context, dir string, log hclog.Logger) (*embedded
 		<-started
 		return nil, errors.Join(fmt.Errorf("engine: start server: %w", ctx.Err()), e.stop())
 	}
-	if !srv.ReadyForConnections(10*time.Second) || !srv.JetStreamEnabled() {
+	if !srv.JetStreamEnabled() || !srv.ReadyForConnections(10*time.Second) {
 		err := sink.fatal()
 		if err == nil {
 			err = errors.New("server is not ready")
@@ -72,7 +73,9 @@ func startEmbedded(ctx context.Context, dir string, log hclog.Logger) (*embedded
 
 func (e *embedded) connect() (*nats.Conn, error) {
 	return nats.Connect("", nats.InProcessServer(e.server), nats.Name("coordinator"), nats.NoReconnect(),
-		nats.Timeout(10*time.Second), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
+		nats.Timeout(10*time.Second), nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+			e.log.Warn("queue connection", "error", err)
+		}))
 }
 
 func (e *embedded) stop() error {
@@ -81,7 +84,7 @@ func (e *embedded) stop() error {
 	return e.lock.Unlock()
 }
 
-// serverLog hands the server's log to hclog. The server's notices are about its own start and stop: Debug.
+// serverLog hands the server's log to hclog. The server's notices are many and about itself: Trace.
 type serverLog struct {
 	log hclog.Logger
 
@@ -110,12 +113,11 @@ func (l *serverLog) Errorf(format string, v ...any) {
 func (l *serverLog) Warnf(format string, v ...any) {
 	l.log.Warn("queue server", "error", fmt.Sprintf(format, v...))
 }
-func (l *serverLog) Noticef(format string, v ...any) { l.debug(format, v) }
-func (l *serverLog) Debugf(format string, v ...any)  { l.debug(format, v) }
-func (l *serverLog) Tracef(string, ...any)           {}
+func (l *serverLog) Debugf(string, ...any) {}
+func (l *serverLog) Tracef(string, ...any) {}
 
-func (l *serverLog) debug(format string, v []any) {
-	if l.log.IsDebug() {
-		l.log.Debug("queue server", "message", fmt.Sprintf(format, v...))
+func (l *serverLog) Noticef(format string, v ...any) {
+	if l.log.IsTrace() {
+		l.log.Trace("queue server", "notice", fmt.Sprintf(format, v...))
 	}
 }

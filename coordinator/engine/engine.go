@@ -63,8 +63,8 @@ type Config struct {
 	// AckWait is the lease: a delivered job that is neither acknowledged nor extended for this long is
 	// delivered again. Default 30 s.
 	AckWait time.Duration
-	// MaxAckPending bounds the leased jobs of one sweep; it must exceed the number of slots of all workers.
-	// Default 10,000.
+	// MaxAckPending bounds the leased jobs of one sweep. It must be well above the number of slots of all
+	// workers: the leases of a coordinator that was killed count until they expire. Default 10,000.
 	MaxAckPending int
 }
 

@@ -47,12 +47,10 @@ func (e *Engine) publishSingly(ctx context.Context, msgs []*nats.Msg) []error {
 	errs := make([]error, len(msgs))
 	acks := make([]jetstream.PubAckFuture, len(msgs))
 	for i, msg := range msgs {
-		for name := range msg.Header {
-			if name == batchIDHeader || name == batchSequenceHeader || name == batchCommitHeader {
-				delete(msg.Header, name)
-			}
-		}
-		msg.Reply = ""
+		// It may come from a refused batch.
+		delete(msg.Header, batchIDHeader)
+		delete(msg.Header, batchSequenceHeader)
+		delete(msg.Header, batchCommitHeader)
 		acks[i], errs[i] = e.js.PublishMsgAsync(msg, jetstream.WithRetryAttempts(0))
 	}
 	for i, ack := range acks {

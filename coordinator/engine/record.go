@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/nats-io/nats.go"
@@ -123,7 +122,7 @@ func (r *recorder) take() (group []*entry) {
 		}
 	}
 	clear(r.waiting[len(rest):])
-	r.waiting = slices.Clip(rest)[:len(rest)]
+	r.waiting = rest
 	return group
 }
 

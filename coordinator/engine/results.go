@@ -181,7 +181,7 @@ func (e *Engine) resultsFrom(ctx context.Context, sweep string, first uint64, fn
 	}
 	defer func() { _ = sub.Unsubscribe() }() // fails only on a closed connection
 	request, err := json.Marshal(map[string]any{
-		"seq": first, "next_by_subj": "r." + sweep + ".*.*", "batch": replayMessages, "max_bytes": replayBytes,
+		"seq": first, "next_by_subj": ">", "batch": replayMessages, "max_bytes": replayBytes,
 	})
 	if err != nil {
 		return first, false, err
