@@ -1,6 +1,7 @@
-// Package golden measures the domains against the published stimuli and the
-// posteriors computed from them by an independent implementation.
-package golden
+// Package domaintest has the tests that every domain must pass: posteriors of
+// its heuristic on the published stimuli ([Gap]), its sample study ([Sample])
+// and its pictures ([Pictures]).
+package domaintest
 
 import (
 	"encoding/csv"
@@ -24,14 +25,6 @@ type Stimulus struct {
 	Goals []string
 	Task  *ground.Task
 	Plan  []pddl.Step
-}
-
-// Stimuli are the published stimuli of a domain, by id, with the PDDL that was
-// published with them.
-func Stimuli(t testing.TB, domain string, goal func(string, *pddl.Problem) (string, error)) []Stimulus {
-	t.Helper()
-	dir := filepath.Join(published.Dir(t), "mistakes-2021", domain)
-	return Read(t, dir, nil, goal)
 }
 
 // Read reads the stimuli of a study directory. domainPDDL nil means that the
