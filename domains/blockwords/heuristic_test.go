@@ -68,3 +68,22 @@ func TestStateCounts(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkHeuristicCold(b *testing.B) {
+	dir := filepath.Join(published.Dir(b), "mistakes-2021", Name)
+	task := domaintest.Read(b, dir, PDDL, Goal)[0].Task
+	task.Enumerate(0)
+	b.ReportAllocs()
+	n := 0
+	for b.Loop() {
+		h, err := Heuristic(task, 0)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for s := range ground.StateID(task.Len()) {
+			h.Value(s)
+			n++
+		}
+	}
+	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "evaluations/s")
+}

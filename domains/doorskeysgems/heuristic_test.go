@@ -110,3 +110,21 @@ func TestStateCounts(t *testing.T) {
 		t.Errorf("%d to %d states, want 851 to 1,760", least, most)
 	}
 }
+
+func BenchmarkHeuristicCold(b *testing.B) {
+	task, _ := walk(b, tour)
+	task.Enumerate(0)
+	b.ReportAllocs()
+	n := 0
+	for b.Loop() {
+		h, err := Heuristic(task, 0)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for s := range ground.StateID(task.Len()) {
+			h.Value(s)
+			n++
+		}
+	}
+	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "evaluations/s")
+}

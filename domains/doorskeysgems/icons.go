@@ -33,13 +33,13 @@ func drawAgent(c *picture.Canvas) {
 	c.Circle(0, -3.2, 2.9, halo)
 }
 
-// drawItem draws a key, or a gem by the number of its name; i is its place among all items.
-func drawItem(c *picture.Canvas, i int, it item) {
+// drawItem draws a key, or a gem in the colour and shape of its number.
+func drawItem(c *picture.Canvas, it item) {
 	if !it.gem {
 		drawKey(c)
 		return
 	}
-	n := index(i, it.name)
+	n := it.number
 	c.Path(cut(n), fmt.Sprintf(`fill="%s" stroke="#000000" stroke-width="0.8" stroke-linejoin="round"`, picture.Colour(n)))
 	c.Text(0, 2.6, 7.5, fmt.Sprintf(`font-weight="bold" fill="%s"`, picture.Ink(n)), label(it.name))
 }

@@ -22,10 +22,11 @@ type maze struct {
 // item is a key or a gem. lies is false while the agent has it, or for ever
 // when a key has been used.
 type item struct {
-	name string
-	gem  bool
-	lies bool
-	at   cell
+	name   string
+	gem    bool
+	number int // of a gem, as index counts
+	lies   bool
+	at     cell
 }
 
 func newMaze(t *ground.Task) (*maze, error) {
@@ -70,8 +71,8 @@ func items(t *ground.Task, s ground.StateID) ([]item, error) {
 	for _, name := range t.Objects("key") {
 		all = append(all, item{name: name})
 	}
-	for _, name := range t.Objects("gem") {
-		all = append(all, item{name: name, gem: true})
+	for i, name := range t.Objects("gem") {
+		all = append(all, item{name: name, gem: true, number: index(i, name)})
 	}
 	for _, f := range t.True(s) {
 		if !strings.EqualFold(f.Predicate, "at") {

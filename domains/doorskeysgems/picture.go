@@ -160,7 +160,7 @@ func (sc *scene) drawTrail(c *picture.Canvas) {
 // drawThings draws the items that lie in the maze, and the agent over them.
 func (sc *scene) drawThings(c *picture.Canvas) {
 	lying := map[cell]int{}
-	for i, it := range sc.items {
+	for _, it := range sc.items {
 		if !it.lies {
 			continue
 		}
@@ -171,7 +171,7 @@ func (sc *scene) drawThings(c *picture.Canvas) {
 		shift := 3 * float64(lying[it.at])
 		lying[it.at]++
 		c.Group(x-shift, y-shift, 1, it.name)
-		drawItem(c, i, it)
+		drawItem(c, it)
 		c.End()
 	}
 	x, y := sc.centre(sc.agent)
@@ -195,7 +195,7 @@ func (sc *scene) drawCarried(c *picture.Canvas, width float64, rows int) {
 	for n, it := range sc.carried {
 		x := width/2 + (float64(n/rows)-float64(columns-1)/2)*side
 		c.Group(x, 10+(float64(n%rows)+0.5)*side, 1, it.name)
-		drawItem(c, slices.IndexFunc(sc.items, func(i item) bool { return i.name == it.name }), it)
+		drawItem(c, it)
 		c.End()
 	}
 }
