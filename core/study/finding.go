@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"foible/core/pddl"
 )
@@ -35,7 +36,7 @@ type Finding struct {
 }
 
 // String is "file:line:column: severity: stimulus ID: message", without the
-// parts that are not known.
+// parts that are not known, on one line.
 func (f Finding) String() string {
 	return f.place() + f.Severity.String() + ": " + f.text()
 }
@@ -51,10 +52,11 @@ func (f Finding) place() string {
 }
 
 func (f Finding) text() string {
-	if f.Stimulus == "" {
-		return f.Message
+	text := f.Message
+	if f.Stimulus != "" {
+		text = "stimulus " + f.Stimulus + ": " + text
 	}
-	return "stimulus " + f.Stimulus + ": " + f.Message
+	return strings.ReplaceAll(text, "\n", " ")
 }
 
 // Findings are ordered by file, line and column; those of no file come last.

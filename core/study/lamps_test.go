@@ -118,3 +118,34 @@ func with(file, text string) map[string]string {
 	files[file] = text
 	return files
 }
+
+// swapped replaces one occurrence more.
+func swapped(files map[string]string, file, old, to string) map[string]string {
+	files[file] = strings.Replace(files[file], old, to, 1)
+	return files
+}
+
+// without lacks a file of the lamps.
+func without(file string) map[string]string {
+	files := lamps()
+	delete(files, file)
+	return files
+}
+
+// renamed has a file of the lamps under another name.
+func renamed(file, name string) map[string]string {
+	files := lamps()
+	files[name] = files[file]
+	delete(files, file)
+	return files
+}
+
+// withStimulus calls stimulus one id among the stimuli, and other in the
+// responses.
+func withStimulus(id, other string) map[string]string {
+	files := lamps()
+	files["plans/"+id+".plan"] = files["plans/one.plan"]
+	files["stimuli.csv"] = strings.ReplaceAll(lampsStimuli, "one,", id+",")
+	files["responses.csv"] = strings.ReplaceAll(lampsResponses, "one,", other+",")
+	return files
+}

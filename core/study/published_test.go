@@ -114,6 +114,9 @@ func everyVectorSumsToOne(t *testing.T, s study.Stimulus) {
 		all = append(all, answers...)
 	}
 	for _, v := range all {
+		if v == nil {
+			continue
+		}
 		sum := 0.0
 		for _, p := range v {
 			sum += p

@@ -15,7 +15,7 @@ import (
 // nothing could. Without an error among the findings every field is as
 // documented.
 func Read(fsys fs.FS, src Source) (*Study, Findings) {
-	r := &reader{fsys: fsys, src: src}
+	r := &reader{fsys: fsys, src: src, doubted: map[string]bool{}}
 	stimuli := r.readStimuli()
 	r.readTasks(stimuli)
 	r.readHuman(stimuli)
@@ -40,6 +40,9 @@ type reader struct {
 	report
 	fsys fs.FS
 	src  Source
+
+	// doubted are the ids of stimuli whose row is unusable.
+	doubted map[string]bool
 }
 
 // draft is a stimulus being read. What depends on a part that is in doubt is

@@ -61,6 +61,9 @@ func (r *reader) readRows(t *table, stimuli []*draft) *rowReader {
 	for _, row := range t.rows {
 		q.read(row)
 	}
+	for _, row := range t.bad {
+		q.doubt(row)
+	}
 	if note := q.excluded.String(); note != "" {
 		r.notef(pddl.Pos{File: q.file}, "excluded %d of %s: %s", q.excluded.rows, plural(len(t.rows), "row"), note)
 	}
@@ -121,6 +124,20 @@ func (q *rowReader) read(row row) {
 	}
 }
 
+// doubt marks the answer that an unusable row belongs to, if it has others.
+func (q *rowReader) doubt(row row) {
+	i, known := q.byID[row.cell("stimulus").text]
+	k, err := step(row.cell("step").text)
+	if !known || err != nil {
+		return
+	}
+	j, ok := slices.BinarySearch(q.stimuli[i].JudgementSteps, k)
+	p := slices.Index(q.answers[i].participants, row.cell("participant").text)
+	if ok && p >= 0 {
+		q.answers[i].vectors[p][j].broken = true
+	}
+}
+
 // bad reports a cell whose text other rows may share.
 func (q *rowReader) bad(kind string, c cell, stimulus, message string) {
 	q.row(kind, c.text, Finding{Error, c.pos, stimulus, message})
@@ -146,7 +163,7 @@ func who(participant string, step any) string {
 
 func (q *rowReader) stimulus(c cell) (int, bool) {
 	i, ok := q.byID[c.text]
-	if ok || len(q.stimuli) == 0 {
+	if ok || len(q.stimuli) == 0 || q.doubted[c.text] {
 		return i, ok
 	}
 	ids := make([]string, len(q.stimuli))

@@ -20,7 +20,10 @@ func (r *reader) readStimuli() []*draft {
 		return nil
 	}
 	r.ignored(t)
-	if len(t.rows) == 0 {
+	for _, row := range t.bad {
+		r.doubted[row.cell("stimulus").text] = true
+	}
+	if len(t.rows) == 0 && len(t.bad) == 0 {
 		r.errorf(pddl.Pos{File: t.file}, "", "no stimuli")
 	}
 	var all []*draft

@@ -2,6 +2,22 @@
 // problem, candidate goals, an observed plan, judgement steps) and what people
 // judged. [Read] turns a study directory into a [Study] and reports everything
 // wrong with it as [Findings]; [Check] adds what only a grounded task can tell.
+//
+// # Tables
+//
+//	stimuli    stimulus, goals, judgement_steps [, category, true_goal]
+//	responses  stimulus, participant, step, goal [, probability, exclude]
+//	means      stimulus, step, goal, probability
+//
+// Columns stand in any order; others are not used, and noted. Goals and
+// judgement steps are lists separated by spaces. Ids are text, compared as they
+// are; goals match without regard to case. Probabilities of one answer sum to 1
+// within 0.02 and are renormalised. Without a column probability each row is a
+// chosen goal, see [DontKnow]. A text in exclude leaves the row out and says why.
+//
+// Files are UTF-8, or UTF-16 with byte order mark; cells are separated by
+// commas, semicolons or tabs, as the header line shows, or Excel's "sep=;"
+// above it. Numbers have a decimal point or comma. Positions count characters.
 package study
 
 import (

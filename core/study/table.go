@@ -21,9 +21,10 @@ type table struct {
 	head   pddl.Pos       // of the first column's name
 	other  []string       // names of columns that are not known
 	rows   []row
+	bad    []row // with cells missing or too many; reported
 }
 
-// row is one record; every required cell of it has text.
+// row is one record. In a table's rows every required cell has text.
 type row struct {
 	table *table
 	cells []cell
@@ -69,6 +70,8 @@ func readTable(r *report, file string, src []byte, known columns) *table {
 	for _, cells := range records[1:] {
 		if t.fits(r, records[0], cells, separator) && t.filled(r, cells, known) {
 			t.rows = append(t.rows, row{t, cells})
+		} else {
+			t.bad = append(t.bad, row{t, cells})
 		}
 	}
 	return t

@@ -1,0 +1,73 @@
+package study_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"foible/core/study"
+)
+
+func TestCheck(t *testing.T) {
+	files := swapped(lamps(), "plans/two.plan", "(switch red)", "(switch blue)")
+	files = swapped(files, "stimuli.csv", "red green,red", "red green white broken,red")
+	files = swapped(files, "plans/one.plan", "red", "purple")
+	source := lampsSource()
+	source.Responses, source.Simulated = "", "by a coin"
+	s, findings := study.Read(folder(files), source)
+	noErrors(t, findings)
+	compare(t, "check", printed(study.Check(s)), []string{
+		`plans/one.plan:1:1: error: stimulus one: step 1: (switch purple) is not applicable: unknown object "purple"`,
+		`plans/two.plan:2:1: error: stimulus two: step 2: (switch blue) is not applicable: precondition (dark blue) does not hold`,
+		`stimuli.csv:2:21: warning: stimulus one: goal "white" is true at the start`,
+		`stimuli.csv:2:27: warning: stimulus one: goal "broken" cannot be reached from the start`,
+		`note: stimuli: 2 (plain 1, odd 1)`,
+		`note: no people: simulated, by a coin`,
+	})
+}
+
+func TestCheckCountsParticipants(t *testing.T) {
+	source := lampsSource()
+	source.ParticipantsLinked = true
+	s, findings := study.Read(folder(lamps()), source)
+	noErrors(t, findings)
+	compare(t, "check", printed(study.Check(s)), []string{
+		`stimuli.csv:3:1: warning: stimulus two: only one participant at step 1: no standard error`,
+		`note: stimuli: 2 (plain 1, odd 1)`,
+		`note: participants per judgement: 1 to 2, median 2`,
+		`note: participants that answered only some judgement steps of a stimulus: 1`,
+	})
+}
+
+// 20 lamps have 2^20 states, more than CheckLimit.
+func TestCheckStopsAtItsLimit(t *testing.T) {
+	var objects, facts strings.Builder
+	for i := range 20 {
+		fmt.Fprintf(&objects, " lamp%d", i)
+		fmt.Fprintf(&facts, " (dark lamp%d)", i)
+	}
+	files := swapped(lamps(), "problem.pddl", "(:objects", "(:objects"+objects.String())
+	files = swapped(files, "problem.pddl", "(:init", "(:init"+facts.String())
+	files = swapped(files, "stimuli.csv", "red green,", "red broken,")
+	files["stimuli.csv"] = files["stimuli.csv"][:strings.Index(files["stimuli.csv"], "two")]
+	source := lampsSource()
+	source.Responses = ""
+	s, findings := study.Read(folder(files), source)
+	noErrors(t, findings)
+	compare(t, "check", printed(study.Check(s)), []string{
+		`stimuli.csv:2:15: note: stimulus one: goal "broken" is not reached in the first 200000 states: not checked further`,
+		`note: stimuli: 1 (plain 1)`,
+	})
+}
+
+// Check goes over what could be read of a study with errors.
+func TestCheckOfBrokenStudy(t *testing.T) {
+	for name := range lamps() {
+		files := lamps()
+		files[name] = strings.Replace(files[name], "red", "(", 1)
+		s, _ := study.Read(folder(files), lampsSource())
+		if s != nil {
+			study.Check(s)
+		}
+	}
+}
