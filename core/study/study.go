@@ -49,8 +49,8 @@ type Observation struct {
 	PredicateNoise, FluentNoise float64
 }
 
-// Stimulus is one observed plan with its candidate goals. Problem, Plan and a
-// Goal's Formula are nil only where Read reported an error.
+// Stimulus is one observed plan with its candidate goals. Problem and a Goal's
+// Formula are nil only where Read reported an error.
 type Stimulus struct {
 	ID, Category string
 	Pos          pddl.Pos // of the id in the stimuli file
@@ -78,7 +78,7 @@ type Goal struct {
 // goals that sum to 1. j indexes JudgementSteps, g indexes Goals.
 type Judgements struct {
 	// Participants are ids in order of first appearance; nil when only means
-	// are known.
+	// are known or nobody answered.
 	Participants []string
 
 	// Responses is [participant][j][g]; a nil [g] slice means that this
@@ -89,7 +89,7 @@ type Judgements struct {
 	Mean [][]float64
 
 	// SE is [j][g], the standard error of Mean: sd (n-1) / sqrt(n). SE is nil
-	// when only means are known, SE[j] where fewer than two answered.
+	// without a responses file, SE[j] where fewer than two answered.
 	SE [][]float64
 
 	// N[j] counts the participants that answered; 0 when only means are known.
