@@ -106,20 +106,10 @@ func (c *Coordinator) Run(ctx context.Context) (err error) {
 }
 
 func (c *Coordinator) close() error {
-	c.mu.Lock()
-	runs := c.sweeps
-	c.sweeps = map[string]*sweepRun{}
-	c.mu.Unlock()
-	var errs []error
-	for _, run := range runs {
-		if run.queue != nil {
-			errs = append(errs, run.queue.Close())
-		}
+	if c.engine == nil {
+		return nil
 	}
-	if c.engine != nil {
-		errs = append(errs, c.engine.Close())
-	}
-	return errors.Join(errs...)
+	return c.engine.Close()
 }
 
 func (c *Coordinator) server() (*grpc.Server, *health.Server) {

@@ -32,7 +32,7 @@ func (c *Coordinator) CreateSweep(ctx context.Context, m *foiblev1.CreateSweepRe
 	}
 	shapes := codec.Shapes(m.GetStimuli())
 	spec := &foiblev1.Sweep{
-		SweepId:     m.GetStudyName() + "-" + config.ID(m.GetStudyHash(), sets),
+		SweepId:     m.GetStudyName() + "-" + config.ID(m.GetStudyHash(), c.cfg.Version, sets),
 		StudyHash:   m.GetStudyHash(),
 		StudyName:   m.GetStudyName(),
 		Config:      m.GetConfig(),
@@ -42,12 +42,8 @@ func (c *Coordinator) CreateSweep(ctx context.Context, m *foiblev1.CreateSweepRe
 		CreateTime:  timestamppb.New(time.Now()),
 		State:       foiblev1.SweepState_SWEEP_STATE_RUNNING,
 	}
-	if existing, err := c.Sweep(ctx, spec.GetSweepId()); err == nil {
-		if existing.GetVersion() != c.cfg.Version {
-			return nil, false, fmt.Errorf("%w: sweep %s was made by version %s, this is %s; use another data directory",
-				service.ErrPrecondition, existing.GetSweepId(), existing.GetVersion(), c.cfg.Version)
-		}
-		return existing, true, nil
+	if existing, err := c.Sweep(ctx, spec.GetSweepId()); !errors.Is(err, service.ErrNotFound) {
+		return existing, true, err
 	}
 	run, err := c.newRun(ctx, spec)
 	if err != nil {

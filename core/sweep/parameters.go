@@ -90,9 +90,10 @@ func CellHash(studyHash, stimulus string, seed uint64, runs int, set *ParameterS
 	return Hash([]byte("cell"), []byte(studyHash), []byte(stimulus), b[:], []byte(set.String()))
 }
 
-// ID names a sweep: equal ids, equal results. It is short enough to type.
-func (c *Config) ID(studyHash string, sets []ParameterSet) string {
-	parts := [][]byte{[]byte("sweep"), []byte(studyHash), fmt.Appendf(nil, "seed=%d runs=%d bootstrap=%d %v", c.Seed, c.Runs, c.Bootstrap.Resamples, c.Bootstrap.Units)}
+// ID names a sweep computed by a version of Foible: equal ids, equal results.
+// It is short enough to type.
+func (c *Config) ID(studyHash, version string, sets []ParameterSet) string {
+	parts := [][]byte{[]byte("sweep"), []byte(studyHash), []byte(version), fmt.Appendf(nil, "seed=%d runs=%d bootstrap=%d %v", c.Seed, c.Runs, c.Bootstrap.Resamples, c.Bootstrap.Units)}
 	for i := range sets {
 		parts = append(parts, []byte(sets[i].String()))
 	}

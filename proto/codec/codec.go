@@ -281,3 +281,28 @@ func ReadPredictions(ms []*foiblev1.Predictions, goals []int) ([]sweep.Predictio
 	}
 	return ps, nil
 }
+
+// Outcome is what a recorded result says of its job.
+func Outcome(m *foiblev1.JobResult, plan *sweep.Plan, number int) (sweep.Outcome, error) {
+	var o sweep.Outcome
+	if number < 0 || number >= plan.Jobs() {
+		return o, fmt.Errorf("job %d of %d", number, plan.Jobs())
+	}
+	shape := &plan.Stimuli[plan.Job(number).Stimulus]
+	for _, m := range m.GetInfer().GetCells() {
+		cell, err := ReadCell(m, shape)
+		if err != nil {
+			return o, err
+		}
+		o.Cells = append(o.Cells, cell)
+	}
+	for _, m := range m.GetScore().GetFits() {
+		fit, err := ReadFit(m)
+		if err != nil {
+			return o, err
+		}
+		o.Fits = append(o.Fits, fit)
+	}
+	o.Failure = m.GetFailure().GetReason()
+	return o, nil
+}

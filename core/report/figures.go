@@ -1,0 +1,169 @@
+package report
+
+import (
+	"fmt"
+	"math"
+
+	"foible/core/figure"
+	"foible/core/study"
+	"foible/core/sweep"
+)
+
+// figures draws the sensitivity of every model, and its best parameter set
+// against people: over all points, and over time.
+func (r *Report) figures() error {
+	if err := r.save("sensitivity", r.sensitivity()); err != nil {
+		return err
+	}
+	for _, model := range sweep.Models {
+		if c := r.best[model.Name]; c != nil {
+			if err := r.save("scatter-"+model.Name, r.scatter(c)); err != nil {
+				return err
+			}
+		}
+	}
+	for i := range r.study.Stimuli {
+		if err := r.save("timecourse-"+r.study.Stimuli[i].ID, r.timeCourse(i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Report) save(name string, f *figure.Figure) error {
+	if err := r.write("figures/"+name+".svg", f.WriteSVG); err != nil {
+		return err
+	}
+	return r.write("figures/"+name+".pdf", f.WritePDF)
+}
+
+// title is what a figure is called; simulated judgements are never shown as people's.
+func (r *Report) title(of string) string {
+	title := r.study.Title
+	if title == "" {
+		title = r.study.Name
+	}
+	if of != "" {
+		title += ": " + of
+	}
+	if r.study.Simulated != "" {
+		title += " (simulated participants)"
+	}
+	return title
+}
+
+func (r *Report) sensitivity() *figure.Figure {
+	options := figure.SensitivityOptions{Title: r.title("")}
+	var curves []figure.Curve
+	for _, model := range sweep.Models {
+		curve := figure.Curve{Model: model.Name, Chosen: -1}
+		for i := range r.scored {
+			f := &r.scored[i]
+			if f.Set.Model != model.Name {
+				continue
+			}
+			if c := r.best[model.Name]; c != nil && c.at == i {
+				curve.Chosen = len(curve.Points)
+			}
+			p := figure.Point{R: correlation(&f.Overall), Label: f.Set.Settings()}
+			if len(f.Intervals) > 0 {
+				in := f.Intervals[0]
+				p.Low, p.High = in.Low, in.High
+				options.Interval = "95% interval by " + in.Unit
+			}
+			curve.Points = append(curve.Points, p)
+		}
+		if len(curve.Points) > 0 {
+			curves = append(curves, curve)
+		}
+	}
+	return figure.Sensitivity(curves, options)
+}
+
+func correlation(c *sweep.Correlation) float64 {
+	if !c.Defined {
+		return math.NaN()
+	}
+	return c.PearsonR
+}
+
+// scatter has a panel of all points, and one a category.
+func (r *Report) scatter(c *chosen) *figure.Figure {
+	all := figure.Panel{Category: "All", R: correlation(&c.Fit.Overall), N: c.Fit.Overall.N}
+	if len(c.Fit.Intervals) > 0 {
+		all.Low, all.High = c.Fit.Intervals[0].Low, c.Fit.Intervals[0].High
+	}
+	panels := []figure.Panel{all}
+	for i := range c.Fit.ByCategory {
+		group := &c.Fit.ByCategory[i]
+		panels = append(panels, figure.Panel{Category: group.Group, R: correlation(group), N: group.N})
+	}
+	for i := range r.study.Stimuli {
+		st := &r.study.Stimuli[i]
+		for _, p := range r.points(c, i) {
+			panels[0].Points = append(panels[0].Points, p)
+			for k := range panels[1:] {
+				if panels[k+1].Category == st.Category {
+					panels[k+1].Points = append(panels[k+1].Points, p)
+				}
+			}
+		}
+	}
+	return figure.Scatter(r.title(c.Set.Settings()), panels)
+}
+
+func (r *Report) points(c *chosen, stimulus int) []figure.ScatterPoint {
+	cell := c.Cells[stimulus]
+	if cell == nil {
+		return nil
+	}
+	var points []figure.ScatterPoint
+	st := &r.study.Stimuli[stimulus]
+	for j, row := range r.plan.Stimuli[stimulus].Predict(cell).Rows {
+		for goal, p := range row {
+			if human := humanPoint(st, j, goal); !math.IsNaN(human.Mean) {
+				points = append(points, figure.ScatterPoint{Model: p, Human: human.Mean, SE: human.SE, Series: c.Set.Model})
+			}
+		}
+	}
+	return points
+}
+
+// timeCourse shows the best parameter set of every model on one stimulus.
+func (r *Report) timeCourse(stimulus int) *figure.Figure {
+	st := &r.study.Stimuli[stimulus]
+	panels := make([]figure.CoursePanel, len(st.Goals))
+	for goal := range panels {
+		panels[goal] = figure.CoursePanel{Goal: st.Goals[goal].Name, True: goal == st.TrueGoal}
+		for j := range st.JudgementSteps {
+			panels[goal].Human = append(panels[goal].Human, humanPoint(st, j, goal))
+		}
+		for _, model := range sweep.Models {
+			c := r.best[model.Name]
+			if c == nil || c.Cells[stimulus] == nil {
+				continue
+			}
+			course := figure.Course{Model: model.Name}
+			for _, row := range c.Cells[stimulus].Posterior {
+				course.Probability = append(course.Probability, row[goal])
+			}
+			panels[goal].Models = append(panels[goal].Models, course)
+		}
+	}
+	of := "stimulus " + st.ID
+	if st.Category != "" {
+		of += fmt.Sprintf(", %s", st.Category)
+	}
+	return figure.TimeCourse(r.title(of), panels)
+}
+
+func humanPoint(st *study.Stimulus, j, goal int) figure.HumanPoint {
+	p := figure.HumanPoint{Step: st.JudgementSteps[j], Mean: math.NaN()}
+	if j < len(st.Human.Mean) && st.Human.Mean[j] != nil {
+		p.Mean = st.Human.Mean[j][goal]
+	}
+	if j < len(st.Human.SE) && st.Human.SE[j] != nil {
+		p.SE = st.Human.SE[j][goal]
+	}
+	return p
+}

@@ -1,0 +1,359 @@
+// Package report writes what a sweep came to: tables, figures and a manifest.
+// Read [Report] first. Files go to an [Output]; nothing here depends on time,
+// machine or the order in which jobs were done.
+package report
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"foible/core/study"
+	"foible/core/sweep"
+)
+
+// Output makes the files of a report; names are relative and slash-separated.
+type Output interface {
+	Create(name string) (io.WriteCloser, error)
+}
+
+// MaxPosteriorCells bounds the cells of which posteriors.csv has every step;
+// of a larger sweep it has each model's best parameter set alone.
+const MaxPosteriorCells = 20_000
+
+// Manifest says what a report is of.
+type Manifest struct {
+	SweepID    string            `json:"sweep_id"`
+	Study      string            `json:"study"`
+	Title      string            `json:"title,omitempty"`
+	Domain     string            `json:"domain"`
+	Simulated  string            `json:"simulated,omitempty"` // how the judgements were simulated; absent for people's
+	StudyHash  string            `json:"study_hash"`          // SHA-256 of the study's bundle
+	Inputs     map[string]string `json:"inputs"`              // SHA-256 of each file of the study
+	Seed       uint64            `json:"seed"`
+	Version    string            `json:"version"`
+	Complete   bool              `json:"complete"` // every cell has a result
+	Cells      int               `json:"cells"`
+	Parameters map[string]int    `json:"parameter_sets"` // by model
+	Notes      []string          `json:"notes,omitempty"`
+	Created    string            `json:"created"` // when the sweep was made, RFC 3339
+}
+
+// Report is a report in the making: New, Add for each parameter set in the
+// plan's order, Close.
+type Report struct {
+	Manifest Manifest
+	study    *study.Study
+	plan     *sweep.Plan
+	config   sweep.Config
+	out      Output
+
+	tables  []*table
+	fits    *table
+	group   map[string]*table // by_category, by_stimulus
+	bounds  *table
+	beliefs *table
+	failed  *table
+
+	number map[string]int // parameter sets of each model so far
+	scored []sweep.ParameterFit
+	best   map[string]*chosen // by model
+	all    bool               // posteriors.csv has every parameter set
+}
+
+// chosen is a model's best parameter set so far.
+type chosen struct {
+	number int // within the model, from 1
+	at     int // index into scored
+	*sweep.Gathered
+}
+
+// New opens the tables. The manifest's caller fills in what is not in study, plan and config.
+func New(out Output, st *study.Study, plan *sweep.Plan, config sweep.Config, m Manifest) (*Report, error) {
+	m.Study, m.Title, m.Domain, m.Simulated = st.Name, st.Title, st.Domain, st.Simulated
+	m.Seed, m.Cells, m.Parameters = config.Seed, plan.Cells(), map[string]int{}
+	r := &Report{
+		Manifest: m, study: st, plan: plan, config: config, out: out,
+		group: map[string]*table{}, number: map[string]int{}, best: map[string]*chosen{},
+		all: plan.Cells() <= MaxPosteriorCells,
+	}
+	var err error
+	open := func(name string, columns ...string) *table {
+		if err != nil {
+			return nil
+		}
+		var t *table
+		if t, err = newTable(out, name, columns); err == nil {
+			r.tables = append(r.tables, t)
+		}
+		return t
+	}
+	axes := make([]string, len(sweep.Axes))
+	for i, a := range sweep.Axes {
+		axes[i] = a.Name
+	}
+	columns := append([]string{"model", "parameter_set"}, axes...)
+	r.fits = open("fits.csv", append(columns, "runs", "particles_per_goal", "n", "pearson_r", "ci_low", "ci_high", "mc_se", "rmse", "ci_unit", "undefined_stimuli")...)
+	r.bounds = open("intervals.csv", "model", "parameter_set", "unit", "ci_low", "ci_high", "resamples")
+	r.group["category"] = open("fits_by_category.csv", "model", "parameter_set", "category", "n", "pearson_r", "rmse")
+	r.group["stimulus"] = open("fits_by_stimulus.csv", "model", "parameter_set", "stimulus", "n", "pearson_r", "rmse")
+	r.beliefs = open("posteriors.csv", "model", "parameter_set", "stimulus", "step", "goal", "probability", "mc_se", "human", "human_se", "outcome")
+	if err != nil {
+		return nil, errors.Join(err, r.closeTables())
+	}
+	return r, nil
+}
+
+// Add writes the rows of a parameter set.
+func (r *Report) Add(g *sweep.Gathered) error {
+	r.number[g.Set.Model]++
+	number := r.number[g.Set.Model]
+	if g.Fit == nil {
+		return r.fail(g, number)
+	}
+	if err := r.addFit(g, number); err != nil {
+		return err
+	}
+	r.scored = append(r.scored, sweep.ParameterFit{Set: g.Set, Fit: *g.Fit})
+	at := len(r.scored) - 1
+	if best := r.best[g.Set.Model]; g.Fit.Overall.Defined && (best == nil || g.Fit.Overall.PearsonR > best.Fit.Overall.PearsonR) {
+		r.best[g.Set.Model] = &chosen{number: number, at: at, Gathered: g}
+	}
+	if r.all {
+		return r.addPosteriors(g, number)
+	}
+	return nil
+}
+
+func (r *Report) fail(g *sweep.Gathered, number int) error {
+	r.Manifest.Complete = false
+	if len(g.Failures) == 0 {
+		return nil
+	}
+	if r.failed == nil {
+		t, err := newTable(r.out, "failures.csv", []string{"model", "parameter_set", "reason"})
+		if err != nil {
+			return err
+		}
+		r.failed = t
+		r.tables = append(r.tables, t)
+	}
+	for _, reason := range g.Failures {
+		if err := r.failed.row(g.Set.Model, number, reason); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Report) addFit(g *sweep.Gathered, number int) error {
+	f := g.Fit
+	row := []any{g.Set.Model, number}
+	for _, axis := range sweep.Axes {
+		if v, ok := g.Set.Get(axis.Name); ok {
+			row = append(row, v.String())
+		} else {
+			row = append(row, nil)
+		}
+	}
+	row = append(row, r.runs(g.Set.Model), nil, f.Overall.N)
+	if f.Overall.Defined {
+		row = append(row, f.Overall.PearsonR)
+	} else {
+		row = append(row, nil)
+	}
+	if len(f.Intervals) > 0 {
+		row = append(row, f.Intervals[0].Low, f.Intervals[0].High)
+	} else {
+		row = append(row, nil, nil)
+	}
+	row = append(row, 0.0) // exact posteriors have no Monte-Carlo error
+	if f.Overall.N > 0 {
+		row = append(row, f.Overall.RMSE)
+	} else {
+		row = append(row, nil)
+	}
+	if len(f.Intervals) > 0 {
+		row = append(row, f.Intervals[0].Unit)
+	} else {
+		row = append(row, nil)
+	}
+	if err := r.fits.row(append(row, f.Undefined)...); err != nil {
+		return err
+	}
+	for _, in := range f.Intervals {
+		if err := r.bounds.row(g.Set.Model, number, in.Unit, in.Low, in.High, in.Resamples); err != nil {
+			return err
+		}
+	}
+	for name, groups := range map[string][]sweep.Correlation{"category": f.ByCategory, "stimulus": f.ByStimulus} {
+		for _, c := range groups {
+			row := []any{g.Set.Model, number, c.Group, c.N, nil, nil}
+			if c.Defined {
+				row[4] = c.PearsonR
+			}
+			if c.N > 0 {
+				row[5] = c.RMSE
+			}
+			if err := r.group[name].row(row...); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// runs is how often a cell was run: once where that is exact.
+func (r *Report) runs(model string) int {
+	if m, ok := sweep.ModelByName(model); ok && m.Exact {
+		return 1
+	}
+	return max(1, r.config.Runs)
+}
+
+// addPosteriors writes what a parameter set infers at every step, with the people at the judgement steps.
+func (r *Report) addPosteriors(g *sweep.Gathered, number int) error {
+	for i, cell := range g.Cells {
+		if cell == nil {
+			continue
+		}
+		st := &r.study.Stimuli[i]
+		judged := map[int]int{}
+		for j, step := range st.JudgementSteps {
+			judged[step] = j
+		}
+		for step, row := range cell.Posterior {
+			for goal, p := range row {
+				out := []any{g.Set.Model, number, st.ID, step, st.Goals[goal].Name, p, 0.0, nil, nil, nil}
+				if j, ok := judged[step]; ok && j < len(st.Human.Mean) && st.Human.Mean[j] != nil {
+					out[7] = st.Human.Mean[j][goal]
+					if j < len(st.Human.SE) && st.Human.SE[j] != nil {
+						out[8] = st.Human.SE[j][goal]
+					}
+				}
+				if from := unreachable(cell, goal); from >= 0 && step >= from {
+					out[9] = "goal cannot be reached"
+				}
+				if err := r.beliefs.row(out...); err != nil {
+					return err
+				}
+			}
+		}
+		if u := cell.Undefined; u != nil {
+			if err := r.beliefs.row(g.Set.Model, number, st.ID, u.Step, nil, nil, nil, nil, nil, u.Reason); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func unreachable(c *sweep.Cell, goal int) int {
+	if goal < len(c.UnreachableFrom) {
+		return c.UnreachableFrom[goal]
+	}
+	return -1
+}
+
+// Best lists each model's best parameter set, with its number within the model, in the order of [sweep.Models].
+func (r *Report) Best() (fits []sweep.ParameterFit, numbers []int) {
+	for _, model := range sweep.Models {
+		if c := r.best[model.Name]; c != nil {
+			fits = append(fits, r.scored[c.at])
+			numbers = append(numbers, c.number)
+		}
+	}
+	return fits, numbers
+}
+
+// Close writes what needs all parameter sets: figures, the configuration, the manifest.
+func (r *Report) Close() error {
+	if !r.all {
+		for _, model := range sweep.Models {
+			if c := r.best[model.Name]; c != nil {
+				if err := r.addPosteriors(c.Gathered, c.number); err != nil {
+					return errors.Join(err, r.closeTables())
+				}
+			}
+		}
+		r.note(fmt.Sprintf("posteriors.csv has the best parameter set of each model alone: %d cells are more than %d.", r.plan.Cells(), MaxPosteriorCells))
+	}
+	if err := r.closeTables(); err != nil {
+		return err
+	}
+	for model, n := range r.number {
+		r.Manifest.Parameters[model] = n
+	}
+	if err := r.figures(); err != nil {
+		return err
+	}
+	if err := r.write("sweep.yaml", func(w io.Writer) error { return writeConfig(w, &r.config) }); err != nil {
+		return err
+	}
+	return r.write("manifest.json", func(w io.Writer) error {
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		e.SetEscapeHTML(false)
+		return e.Encode(r.Manifest)
+	})
+}
+
+func (r *Report) note(text string) { r.Manifest.Notes = append(r.Manifest.Notes, text) }
+
+func (r *Report) closeTables() error {
+	var errs []error
+	for _, t := range r.tables {
+		errs = append(errs, t.close())
+	}
+	return errors.Join(errs...)
+}
+
+// write makes one file.
+func (r *Report) write(name string, content func(io.Writer) error) error {
+	f, err := r.out.Create(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(content(f), f.Close())
+}
+
+// table is a CSV file with a fixed number of columns.
+type table struct {
+	name    string
+	file    io.WriteCloser
+	csv     *csv.Writer
+	columns int
+	record  []string
+}
+
+func newTable(out Output, name string, columns []string) (*table, error) {
+	f, err := out.Create(name)
+	if err != nil {
+		return nil, err
+	}
+	t := &table{name: name, file: f, csv: csv.NewWriter(f), columns: len(columns)}
+	return t, t.csv.Write(columns)
+}
+
+// row writes a row; nil is an empty field. A number that is not finite is refused.
+func (t *table) row(values ...any) error {
+	if len(values) != t.columns {
+		panic(fmt.Sprintf("report: %d values for the %d columns of %s", len(values), t.columns, t.name))
+	}
+	t.record = t.record[:0]
+	for _, v := range values {
+		text, err := field(v)
+		if err != nil {
+			return fmt.Errorf("%s: %w", t.name, err)
+		}
+		t.record = append(t.record, text)
+	}
+	return t.csv.Write(t.record)
+}
+
+func (t *table) close() error {
+	t.csv.Flush()
+	return errors.Join(t.csv.Error(), t.file.Close())
+}

@@ -1,0 +1,61 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"foible/core/sweep"
+)
+
+// field is a value as it stands in a table: the shortest decimal that reads
+// back as the same number.
+func field(v any) (string, error) {
+	switch v := v.(type) {
+	case nil:
+		return "", nil
+	case string:
+		return v, nil
+	case int:
+		return strconv.Itoa(v), nil
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return "", fmt.Errorf("a value is %v", v)
+		}
+		return strconv.FormatFloat(v, 'g', -1, 64), nil
+	}
+	panic(fmt.Sprintf("report: no field for %T", v))
+}
+
+// writeConfig writes a configuration as a sweep.yaml with nothing left to default.
+func writeConfig(w io.Writer, c *sweep.Config) error {
+	var b strings.Builder
+	b.WriteString("models:\n")
+	for _, model := range sweep.Models {
+		for _, grid := range c.Models {
+			if grid.Model != model.Name {
+				continue
+			}
+			fmt.Fprintf(&b, "  %s:\n", model.Name)
+			for _, name := range model.Axes {
+				axis, _ := sweep.AxisByName(name)
+				values := grid.Axes[name]
+				if len(values) == 0 {
+					values = axis.Default
+				}
+				texts := make([]string, len(values))
+				for i, v := range values {
+					texts[i] = v.String()
+				}
+				fmt.Fprintf(&b, "    %s: [%s]\n", name, strings.Join(texts, ", "))
+			}
+		}
+	}
+	fmt.Fprintf(&b, "fit:\n  runs: %d\n", max(1, c.Runs))
+	fmt.Fprintf(&b, "bootstrap:\n  resamples: %d\n  units: [%s]\n", c.Bootstrap.Resamples, strings.Join(c.Bootstrap.Units, ", "))
+	fmt.Fprintf(&b, "seed: %d\n", c.Seed)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
