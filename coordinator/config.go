@@ -27,8 +27,11 @@ type Config struct {
 	Lease time.Duration
 	// Grace is how long the jobs of a broken connection wait for their worker to come back. At most Lease.
 	Grace time.Duration
-	// MaxAttempts is how often a job is given out before it is recorded as failed.
+	// MaxAttempts is how often a job is given out before it is recorded as failed: workers leave for many reasons
+	// that are not the job's.
 	MaxAttempts int
+	// MaxFailures is how often a job may be reported as failed, or answered wrongly, before that is recorded.
+	MaxFailures int
 	// MaxStudyBytes bounds a study's bundle.
 	MaxStudyBytes int
 	// Logger takes what an operator acts on; nil for none.
@@ -40,7 +43,8 @@ func DefaultConfig() Config {
 	return Config{
 		Lease:         30 * time.Second,
 		Grace:         5 * time.Second,
-		MaxAttempts:   10,
+		MaxAttempts:   20,
+		MaxFailures:   3,
 		MaxStudyBytes: 64 << 20,
 	}
 }
@@ -65,6 +69,9 @@ func (c *Config) Validate() error {
 	}
 	if c.MaxAttempts < 1 {
 		errs = append(errs, fmt.Errorf("%d attempts: must be at least 1", c.MaxAttempts))
+	}
+	if c.MaxFailures < 1 {
+		errs = append(errs, fmt.Errorf("%d failures: must be at least 1", c.MaxFailures))
 	}
 	if c.MaxStudyBytes < 1 {
 		errs = append(errs, fmt.Errorf("studies of %d bytes: must be at least 1", c.MaxStudyBytes))

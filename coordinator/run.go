@@ -32,13 +32,19 @@ type sweepRun struct {
 	revision   uint64 // of the stored spec
 	state      foiblev1.SweepState
 	endTime    time.Time
-	queued     bool           // every infer job is in the queue
-	failed     map[int]string // recorded failures, by job
-	reasons    map[int]string // last reported failure of a job that is tried again
-	leased     int            // jobs with workers
-	duplicates int64          // results refused since the coordinator started
-	audited    time.Time      // when the queue was last compared with the results
-	changed    chan struct{}  // closed at the next change
+	queued     bool              // every infer job is in the queue
+	failed     map[int]string    // recorded failures, by job
+	reported   map[int]*failures // reported by workers, of jobs without a result
+	leased     int               // jobs with workers
+	duplicates int64             // results refused since the coordinator started
+	audited    time.Time         // when the queue was last compared with the results
+	changed    chan struct{}     // closed at the next change
+}
+
+// failures of a job as workers reported them.
+type failures struct {
+	count int
+	last  string
 }
 
 // newRun plans a sweep from its spec.
@@ -60,7 +66,7 @@ func (c *Coordinator) newRun(ctx context.Context, spec *foiblev1.Sweep) (*sweepR
 		progress: sweep.NewProgress(plan),
 		state:    spec.GetState(),
 		failed:   map[int]string{},
-		reasons:  map[int]string{},
+		reported: map[int]*failures{},
 		changed:  make(chan struct{}),
 	}, nil
 }
@@ -166,7 +172,7 @@ func (r *sweepRun) record(ctx context.Context, job int, result *foiblev1.JobResu
 	if f := result.GetFailure(); f != nil {
 		r.failed[job] = f.GetReason()
 	}
-	delete(r.reasons, job)
+	delete(r.reported, job)
 	r.change()
 	r.mu.Unlock()
 	if scorable {
@@ -276,6 +282,20 @@ func (r *sweepRun) assign(ctx context.Context, number int) (*foiblev1.Assign, er
 	return m, nil
 }
 
+// fail counts a failure that a worker reported; final once it will not be tried again.
+func (r *sweepRun) fail(job int, reason string) (final bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f := r.reported[job]
+	if f == nil {
+		f = &failures{}
+		r.reported[job] = f
+	}
+	f.count++
+	f.last = reason
+	return f.count >= r.c.cfg.MaxFailures
+}
+
 func failed(reason string) *foiblev1.JobResult {
 	return &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Failure{Failure: &foiblev1.Failure{Reason: reason}}}
 }
@@ -303,9 +323,27 @@ func (r *sweepRun) predictions(ctx context.Context, job sweep.Job) (all [][]swee
 	return all, "", nil
 }
 
-// check says why a result does not answer its job; nil if it does.
-func (r *sweepRun) check(ctx context.Context, number int, result *foiblev1.JobResult) error {
+// judge says what is to become of a result, and why. The error is of the engine.
+func (r *sweepRun) judge(ctx context.Context, number int, result *foiblev1.JobResult) (foiblev1.Verdict, string, error) {
+	if f := result.GetFailure(); f != nil {
+		return foiblev1.Verdict_VERDICT_RETRY, f.GetReason(), nil
+	}
 	job := r.plan.Job(number)
+	var predictions [][]sweep.Prediction
+	if job.Score {
+		var err error
+		if predictions, _, err = r.predictions(ctx, job); err != nil {
+			return 0, "", err
+		}
+	}
+	if err := r.check(job, result, predictions); err != nil {
+		return foiblev1.Verdict_VERDICT_REFUSED, "the result does not answer the job: " + err.Error(), nil
+	}
+	return foiblev1.Verdict_VERDICT_RECORDED, "", nil
+}
+
+// check says why a result does not answer its job; nil if it does.
+func (r *sweepRun) check(job sweep.Job, result *foiblev1.JobResult, predictions [][]sweep.Prediction) error {
 	if !job.Score {
 		cells := result.GetInfer().GetCells()
 		if len(cells) != len(job.Sets) {
@@ -327,9 +365,8 @@ func (r *sweepRun) check(ctx context.Context, number int, result *foiblev1.JobRe
 	if len(fits) != len(job.Sets) {
 		return fmt.Errorf("%d fits for %d parameter sets", len(fits), len(job.Sets))
 	}
-	predictions, _, err := r.predictions(ctx, job)
-	if err != nil {
-		return err
+	if len(predictions) != len(job.Sets) {
+		return errors.New("a score of parameter sets that have no posteriors")
 	}
 	for i, m := range fits {
 		want := sweep.ScoreHash(r.spec.GetStudyHash(), r.config.Seed, r.config.Bootstrap, &job.Sets[i], predictions[i])

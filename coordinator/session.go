@@ -135,11 +135,6 @@ func (s *session) open(ctx context.Context, o offer) (*foiblev1.Assign, error) {
 	}
 	if attempt := o.delivery.Attempt(); attempt > s.c.cfg.MaxAttempts {
 		reason := fmt.Sprintf("given out %d times without a result", attempt-1)
-		o.run.mu.Lock()
-		if last, ok := o.run.reasons[job]; ok {
-			reason = fmt.Sprintf("failed %d times, last with: %s", attempt-1, last)
-		}
-		o.run.mu.Unlock()
 		if _, err := o.run.record(ctx, job, failed(reason)); err != nil {
 			return nil, err
 		}
@@ -225,30 +220,23 @@ func (s *session) Record(ctx context.Context, m *foiblev1.Result) (*foiblev1.Rec
 		}
 	}
 
-	if f := m.GetResult().GetFailure(); f != nil {
-		log.Warn("job failed", "reason", f.GetReason())
-		run.mu.Lock()
-		run.reasons[job] = f.GetReason()
-		run.mu.Unlock()
-		giveBack()
-		answer.Verdict, answer.Reason = foiblev1.Verdict_VERDICT_RETRY, f.GetReason()
-		return answer, nil
-	}
+	result := m.GetResult()
 	if !run.done(job) {
-		if err := run.check(ctx, job, m.GetResult()); err != nil {
-			if ctx.Err() != nil {
-				return nil, context.Cause(ctx)
+		verdict, reason, err := run.judge(ctx, job, result)
+		if err != nil {
+			return nil, err
+		}
+		if verdict != foiblev1.Verdict_VERDICT_RECORDED {
+			log.Warn("job failed", "reason", reason)
+			if !run.fail(job, reason) {
+				giveBack()
+				answer.Verdict, answer.Reason = verdict, reason
+				return answer, nil
 			}
-			log.Warn("result refused", "error", err)
-			run.mu.Lock()
-			run.reasons[job] = "result refused: " + err.Error()
-			run.mu.Unlock()
-			giveBack()
-			answer.Verdict, answer.Reason = foiblev1.Verdict_VERDICT_REFUSED, err.Error()
-			return answer, nil
+			result = failed(reason)
 		}
 	}
-	fresh, err := run.record(ctx, job, m.GetResult())
+	fresh, err := run.record(ctx, job, result)
 	if err != nil {
 		giveBack()
 		return nil, err

@@ -182,7 +182,7 @@ func (w *Worker) execute(ctx context.Context, j *job) {
 		return
 	}
 	if err != nil {
-		log.Warn("job failed", "error", err)
+		log.Debug("job failed", "error", err) // the coordinator decides what becomes of it
 		result = &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Failure{Failure: &foiblev1.Failure{Reason: err.Error()}}}
 	} else {
 		log.Debug("job done", "seconds", time.Since(started).Seconds())

@@ -7,13 +7,15 @@ import (
 
 // How far the on-policy values are iterated, and when that is given up.
 const (
-	tolerance = 1e-10 // largest change of a value in one pass, cost
+	tolerance = 1e-10 // largest step that a value would take in a pass, cost
 	maxPasses = 100_000
 )
 
 // onPolicyValues solves V(s) = sum_a pi(a|s) [-1 + V(s')] with V = 0 at goal
 // states and V = unreachable where there is no way to one, by Gauss-Seidel
-// passes from the goal outwards, starting at the optimal values.
+// passes from the goal outwards, starting at the optimal values. A pass that
+// brings no progress is followed by one of half steps, since a value that its
+// successors answer to by going the other way would swing for ever.
 func onPolicyValues(g *graph, d distance, alpha, unreachable float64) ([]float64, error) {
 	v := make([]float64, len(d.dist))
 	for s, dist := range d.dist {
@@ -22,19 +24,24 @@ func onPolicyValues(g *graph, d distance, alpha, unreachable float64) ([]float64
 			v[s] = unreachable
 		}
 	}
+	step, last := 1.0, math.Inf(1)
 	for range maxPasses {
 		var change float64
 		for _, s := range d.order {
 			if d.dist[s] == 0 {
 				continue
 			}
-			x := expected(v, g.successors(s), alpha)
-			change = max(change, math.Abs(x-v[s]))
-			v[s] = x
+			by := expected(v, g.successors(s), alpha) - v[s]
+			change = max(change, math.Abs(by))
+			v[s] += float64(step * by)
 		}
 		if change < tolerance {
 			return v, nil
 		}
+		if step = 1; change >= last {
+			step = 0.5
+		}
+		last = change
 	}
 	return nil, fmt.Errorf("on-policy values do not settle within %d passes at alpha %v", maxPasses, alpha)
 }
