@@ -25,9 +25,27 @@ func (s scope) find(p *pddl.Parameter) *expression {
 	panic("ground: unbound parameter " + p.Name)
 }
 
-// refuse abandons grounding; New recovers the error.
+// refuse abandons grounding.
 func refuse(pos pddl.Pos, format string, args ...any) {
 	panic(&pddl.Error{Pos: pos, Message: fmt.Sprintf(format, args...)})
+}
+
+// refused turns the panic of refuse into its error.
+func refused(err **pddl.Error) {
+	switch e := recover().(type) {
+	case nil:
+	case *pddl.Error:
+		*err = e
+	default:
+		panic(e)
+	}
+}
+
+// attempt compiles what may be refused.
+func (t *Task) attempt(compile func() *condition) (c *condition, err *pddl.Error) {
+	defer func(depth int) { t.building = depth }(t.building)
+	defer refused(&err)
+	return compile(), nil
 }
 
 // compile binds the parameters of f, expands its quantifiers and folds what is static.
@@ -127,11 +145,11 @@ func (t *Task) compileAtom(a *pddl.Atom, s scope) *condition {
 	return &condition{kind: lookup, id: symbol, static: static, terms: terms, source: a}
 }
 
-// constants are the values of terms that are all constant.
+// constants are the values of terms, if all have one and it is constant.
 func constants(terms []*expression) ([]value, bool) {
 	values := make([]value, len(terms))
 	for i, term := range terms {
-		if term.kind != constantValue {
+		if term.kind != constantValue || term.constant == undefined {
 			return nil, false
 		}
 		values[i] = term.constant

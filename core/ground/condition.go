@@ -2,13 +2,14 @@ package ground
 
 import "foible/core/pddl"
 
-// truth is a value of Kleene's strong three-valued logic.
+// truth is a value of Kleene's strong three-valued logic: a conjunction is the least of
+// its parts, a disjunction the greatest.
 type truth uint8
 
 const (
 	no truth = iota
-	yes
 	unknown
+	yes
 )
 
 func truthOf(b bool) truth {
@@ -18,15 +19,7 @@ func truthOf(b bool) truth {
 	return no
 }
 
-func (t truth) not() truth {
-	switch t {
-	case no:
-		return yes
-	case yes:
-		return no
-	}
-	return unknown
-}
+func (t truth) not() truth { return yes - t }
 
 // condition is a compiled formula: parameters are bound, quantifiers expanded, static
 // parts folded.
@@ -123,7 +116,7 @@ func (t *Task) holds(c *condition) truth {
 	case always:
 		return yes
 	case fact:
-		return truth(t.facts[c.id>>6] >> (c.id & 63) & 1)
+		return truthOf(hasBit(t.facts, c.id))
 	case lookup:
 		return t.lookUp(c)
 	case comparison:
@@ -131,28 +124,37 @@ func (t *Task) holds(c *condition) truth {
 	case negation:
 		return t.holds(c.parts[0]).not()
 	case conjunction:
-		return t.joined(c.parts, no)
+		return t.all(c.parts)
 	case disjunction:
-		return t.joined(c.parts, yes)
+		return t.any(c.parts)
 	case instance:
 		return t.derive(c.id)
 	}
 	return unknown
 }
 
-// joined is decisive if a part is; else unknown if a part is; else its negation.
-func (t *Task) joined(parts []*condition, decisive truth) truth {
-	result := decisive.not()
+func (t *Task) all(parts []*condition) truth {
+	least := yes
 	for _, part := range parts {
-		switch t.holds(part) {
-		case decisive:
-			return decisive
-		case unknown:
-			result = unknown
+		if least = min(least, t.holds(part)); least == no {
+			break
 		}
 	}
-	return result
+	return least
 }
+
+func (t *Task) any(parts []*condition) truth {
+	greatest := no
+	for _, part := range parts {
+		if greatest = max(greatest, t.holds(part)); greatest == yes {
+			break
+		}
+	}
+	return greatest
+}
+
+// hasBit reports whether a fact is in the bits of a state.
+func hasBit(facts []uint64, id int32) bool { return facts[id>>6]>>(id&63)&1 == 1 }
 
 func (t *Task) lookUp(c *condition) truth {
 	args, ok := t.evaluate(c.terms)
@@ -163,7 +165,7 @@ func (t *Task) lookUp(c *condition) truth {
 		return truthOf(t.static.find(c.id, args) >= 0)
 	}
 	id := t.dynamic.find(c.id, args)
-	return truthOf(id >= 0 && t.facts[id>>6]>>(id&63)&1 == 1)
+	return truthOf(id >= 0 && hasBit(t.facts, id))
 }
 
 // evaluate is the values of terms, valid until the next call; not ok if one is
@@ -261,5 +263,5 @@ func (g *guard) admits(facts []uint64) bool {
 
 // passes evaluates the guard in the loaded state.
 func (t *Task) passes(g *guard) bool {
-	return g.admits(t.facts) && t.joined(g.rest, no) == yes
+	return g.admits(t.facts) && (len(g.rest) == 0 || t.all(g.rest) == yes)
 }

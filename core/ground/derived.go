@@ -21,7 +21,8 @@ type derivedInstance struct {
 
 // stratify finds what derived predicates refer to, and refuses those that refer to
 // their own negation or, recursively, to numbers.
-func (t *Task) stratify(d *pddl.Domain) {
+func (t *Task) stratify() {
+	d := t.Problem.Domain
 	for _, r := range d.Derived {
 		rs := t.derived[r.Predicate]
 		if rs == nil {
@@ -134,10 +135,12 @@ func (t *Task) compileDerived(a *pddl.Atom, terms []*expression) *condition {
 	case body.undefinedPart() != nil:
 		return &condition{kind: neverDefined, reason: body.undefinedPart().reason, source: a}
 	case t.building == 0 && rs.static:
-		if t.derive(id) == yes {
+		switch t.derive(id) {
+		case yes:
 			return validity
+		case no:
+			return falsity
 		}
-		return falsity
 	case !rs.recursive && (body.kind == fact || body.kind == always || body.kind == never):
 		return body
 	}
@@ -174,15 +177,15 @@ func (t *Task) expand(rs *rules, terms []*expression, a *pddl.Atom) *condition {
 	return join(disjunction, parts, a)
 }
 
-// match binds the parameters of a rule; not ok if an object is not of the type.
+// match binds the parameters of a rule; not ok if a term is not of the type.
 func (t *Task) match(r *pddl.Derived, terms []*expression) (scope, bool) {
 	var s scope
 	for i, p := range r.Parameters {
-		e := terms[i]
-		if e.kind == constantValue && e.constant.isObject() && !p.Types.Admit(t.objectTypes[e.constant.object()]) {
+		object := terms[i].kind == constantValue && terms[i].constant.isObject()
+		if object && !p.Types.Admit(t.objectTypes[terms[i].constant.object()]) || !object && !p.Any {
 			return nil, false
 		}
-		s = s.bind(p, e)
+		s = s.bind(p, terms[i])
 	}
 	return s, true
 }
@@ -203,7 +206,8 @@ func (t *Task) derive(id int32) truth {
 	return result
 }
 
-// fixpoint derives all instances that refer to each other and to those of rs.
+// fixpoint derives the instances that rs and those it shares a recursion with have: the
+// least truths that their rules agree with.
 func (t *Task) fixpoint(rs *rules) {
 	var group []int32
 	for id := range t.instances {
@@ -216,8 +220,12 @@ func (t *Task) fixpoint(rs *rules) {
 	for grown := true; grown; {
 		grown = false
 		for _, id := range group {
-			if in := &t.instances[id]; in.truth == no && t.holds(in.body) == yes {
-				in.truth, grown = yes, true
+			in := &t.instances[id]
+			if in.truth == yes {
+				continue
+			}
+			if derived := t.holds(in.body); derived > in.truth {
+				in.truth, grown = derived, true
 			}
 		}
 	}

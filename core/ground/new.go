@@ -11,30 +11,29 @@ const maxOperators = 1 << 22
 
 // New grounds a problem, with goals over its objects; the problem's own goal has no
 // part in it. The error is an *pddl.Error.
-func New(p *pddl.Problem, goals []pddl.Formula) (t *Task, err error) {
-	defer func() {
-		switch e := recover().(type) {
-		case nil:
-		case *pddl.Error:
-			t, err = nil, e
-		default:
-			panic(e)
-		}
-	}()
-	t = &Task{Problem: p, Goals: goals, loaded: -1, load: 1}
+func New(p *pddl.Problem, goals []pddl.Formula) (*Task, error) {
+	t := &Task{Problem: p, Goals: goals, loaded: -1, load: 1}
+	if err := t.build(); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+func (t *Task) build() (err *pddl.Error) {
+	defer refused(&err)
 	t.vocabulary()
 	t.findChanges()
-	t.stratify(p.Domain)
+	t.stratify()
 	initial := t.initialFacts()
 	t.operatorIDs = map[string]OperatorID{}
-	for _, a := range p.Domain.Actions {
+	for _, a := range t.Problem.Domain.Actions {
 		t.operators(a)
 	}
-	for _, f := range goals {
+	for _, f := range t.Goals {
 		t.addGoal(f)
 	}
 	t.freeze(initial)
-	return t, nil
+	return nil
 }
 
 func (t *Task) vocabulary() {

@@ -56,7 +56,7 @@ func (t *Task) whyNot(s StateID, step pddl.Step) string {
 		return fmt.Sprintf("unknown action %q", step.Name)
 	}
 	if len(step.Args) != len(a.Parameters) {
-		return fmt.Sprintf("%q takes %d arguments, not %d", a.Name, len(a.Parameters), len(step.Args))
+		return fmt.Sprintf("%q takes %s, not %d", a.Name, arguments(len(a.Parameters)), len(step.Args))
 	}
 	var objects []*pddl.Object
 	var bound scope
@@ -73,17 +73,31 @@ func (t *Task) whyNot(s StateID, step pddl.Step) string {
 	}
 	t.loadState(s)
 	for _, f := range conjuncts(a.Precondition) {
-		ground := pddl.Bind(f, a.Parameters, objects)
-		switch t.holds(t.compile(f, bound)) {
-		case no:
-			return fmt.Sprintf("precondition %s does not hold%s", ground, t.fluentsIn(ground))
-		case unknown:
-			return fmt.Sprintf("precondition %s is undefined%s", ground, t.fluentsIn(ground))
+		if reason := t.whyNotHolds(f, bound, pddl.Bind(f, a.Parameters, objects)); reason != "" {
+			return "precondition " + reason
 		}
 	}
 	op, _ := t.Operator(step)
 	_, why := t.apply(&t.Operators[op].effects)
-	return fmt.Sprintf("effect %s %s", why.effect, why.reason)
+	return fmt.Sprintf("effect %s %s", pddl.BindEffect(why.effect, a.Parameters, objects), why.reason)
+}
+
+// whyNotHolds says why f does not hold in the loaded state, "" if it does.
+func (t *Task) whyNotHolds(f pddl.Formula, s scope, ground pddl.Formula) string {
+	c, err := t.attempt(func() *condition { return t.compile(f, s) })
+	switch {
+	case err != nil:
+		return fmt.Sprintf("%s is undefined: %s", ground, err.Message)
+	case c.kind == neverDefined:
+		return fmt.Sprintf("%s is undefined: %s", ground, c.reason.Message)
+	}
+	switch t.holds(c) {
+	case no:
+		return fmt.Sprintf("%s does not hold%s", ground, t.fluentsIn(ground))
+	case unknown:
+		return fmt.Sprintf("%s is undefined%s", ground, t.fluentsIn(ground))
+	}
+	return ""
 }
 
 // fluentsIn is the values of the fluents in a ground formula: ", with xpos = 3".
@@ -109,4 +123,11 @@ func (t *Task) fluentsIn(f pddl.Formula) string {
 		return ""
 	}
 	return ", with " + strings.Join(parts, ", ")
+}
+
+func arguments(n int) string {
+	if n == 1 {
+		return "1 argument"
+	}
+	return fmt.Sprintf("%d arguments", n)
 }

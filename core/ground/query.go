@@ -14,34 +14,54 @@ type Fact struct {
 	Args      []string
 }
 
-// Holds reports whether a fact is true in s. Arguments are names of objects or decimal
-// numbers; names that the problem does not have make the fact false.
+// Holds reports whether a fact is true in s, be it static, derived or neither. Arguments
+// are names of objects or decimal numbers. A fact that the problem has no names for is
+// false.
 func (t *Task) Holds(s StateID, predicate string, args ...string) bool {
 	p := t.Problem.Domain.Predicate(predicate)
 	if p == nil || len(args) != len(p.Parameters) {
 		return false
 	}
-	terms := make([]pddl.Term, len(args))
+	values := make([]value, len(args))
 	for i, arg := range args {
-		if o := t.Problem.Object(arg); o != nil {
-			terms[i] = &pddl.Constant{Object: o}
-		} else if v, err := strconv.ParseFloat(arg, 64); err == nil && number(v) != undefined {
-			terms[i] = &pddl.Number{Value: v}
-		} else {
+		if values[i] = t.parse(arg); values[i] == undefined {
 			return false
 		}
 	}
-	if rs := t.derived[p]; rs != nil && rs.recursive && slices.ContainsFunc(terms, isNumber) {
-		return false
+	symbol := t.predicates[p]
+	switch {
+	case p.Derived:
+		return t.holdsDerived(s, p, values)
+	case t.changed[p]:
+		id := t.dynamic.find(symbol, values)
+		return id >= 0 && hasBit(t.states.record(s)[t.states.fluents:], id)
 	}
-	c := t.compile(&pddl.Atom{Predicate: p, Args: terms}, nil)
-	t.loadState(s)
-	return t.holds(c) == yes
+	return t.static.find(symbol, values) >= 0
 }
 
-func isNumber(t pddl.Term) bool {
-	_, ok := t.(*pddl.Number)
-	return ok
+// parse is the value of an argument, undefined if it is none.
+func (t *Task) parse(arg string) value {
+	if o := t.Problem.Object(arg); o != nil {
+		return objectValue(t.objects[o])
+	}
+	v, err := strconv.ParseFloat(arg, 64)
+	if err != nil {
+		return undefined
+	}
+	return number(v)
+}
+
+func (t *Task) holdsDerived(s StateID, p *pddl.Predicate, args []value) bool {
+	terms := make([]*expression, len(args))
+	for i, v := range args {
+		terms[i] = constant(v)
+	}
+	c, err := t.attempt(func() *condition { return t.compileDerived(&pddl.Atom{Predicate: p}, terms) })
+	if err != nil {
+		return false
+	}
+	t.loadState(s)
+	return t.holds(c) == yes
 }
 
 // Value is the value of a fluent of objects in s; not ok if it has none.
@@ -86,7 +106,7 @@ func (t *Task) True(s StateID) []Fact {
 	}
 	facts := t.states.record(s)[t.states.fluents:]
 	for id := range int32(t.dynamic.len()) {
-		if facts[id>>6]>>(id&63)&1 == 1 {
+		if hasBit(facts, id) {
 			entries = append(entries, entry{t.dynamic.symbols[id], t.dynamic.args(id)})
 		}
 	}

@@ -120,7 +120,7 @@ func (t *Task) findSuccessors(s StateID) []Successor {
 	found := t.found[:0]
 	for i := range t.Operators {
 		op := &t.Operators[i]
-		if !op.guard.admits(t.facts) || len(op.guard.rest) > 0 && t.joined(op.guard.rest, no) != yes {
+		if !t.passes(&op.guard) {
 			continue
 		}
 		if ok, _ := t.apply(&op.effects); ok {
@@ -170,7 +170,7 @@ func (t *Task) Satisfies(s StateID, goal int) bool {
 	if g.truths[s] == notEvaluated {
 		t.loadState(s)
 		g.truths[s] = notSatisfied
-		if t.joined(g.guard.rest, no) == yes {
+		if t.all(g.guard.rest) == yes {
 			g.truths[s] = satisfied
 		}
 	}

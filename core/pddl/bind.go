@@ -8,6 +8,12 @@ func Bind(f Formula, parameters []*Parameter, objects []*Object) Formula {
 	return b.formula(f)
 }
 
+// BindEffect is e with objects for the uses of parameters.
+func BindEffect(e Effect, parameters []*Parameter, objects []*Object) Effect {
+	b := binder{parameters, objects}
+	return b.effect(e)
+}
+
 type binder struct {
 	parameters []*Parameter
 	objects    []*Object
@@ -16,7 +22,7 @@ type binder struct {
 func (b binder) formula(f Formula) Formula {
 	switch f := f.(type) {
 	case *Atom:
-		return &Atom{f.Pos, f.Predicate, b.terms(f.Args)}
+		return b.atom(f)
 	case *Compare:
 		return &Compare{f.Pos, f.Op, b.term(f.Left), b.term(f.Right)}
 	case *Not:
@@ -31,6 +37,30 @@ func (b binder) formula(f Formula) Formula {
 		return &Quantified{f.Pos, f.All, f.Parameters, b.formula(f.Body)}
 	}
 	return f
+}
+
+func (b binder) atom(a *Atom) *Atom { return &Atom{a.Pos, a.Predicate, b.terms(a.Args)} }
+
+func (b binder) call(c *Call) *Call { return &Call{c.Pos, c.Function, b.terms(c.Args), c.Bare} }
+
+func (b binder) effect(e Effect) Effect {
+	switch e := e.(type) {
+	case *Literal:
+		return &Literal{e.Pos, e.Delete, b.atom(e.Atom)}
+	case *Assign:
+		return &Assign{e.Pos, e.Op, b.call(e.Fluent), b.term(e.Value)}
+	case *Both:
+		both := &Both{Pos: e.Pos}
+		for _, part := range e.Parts {
+			both.Parts = append(both.Parts, b.effect(part))
+		}
+		return both
+	case *When:
+		return &When{e.Pos, b.formula(e.If), b.effect(e.Then)}
+	case *Each:
+		return &Each{e.Pos, e.Parameters, b.effect(e.Body)}
+	}
+	return e
 }
 
 func (b binder) formulas(fs []Formula) []Formula {
@@ -56,7 +86,7 @@ func (b binder) term(t Term) Term {
 			return &Constant{t.Pos, b.objects[i]}
 		}
 	case *Call:
-		return &Call{t.Pos, t.Function, b.terms(t.Args), t.Bare}
+		return b.call(t)
 	case *Arithmetic:
 		return &Arithmetic{t.Pos, t.Op, b.terms(t.Args)}
 	}

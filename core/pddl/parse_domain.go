@@ -85,13 +85,13 @@ func (p *parser) typeSection(section *node) {
 	p.features.use(typing, section.pos, section.String())
 	list := p.typedList(section.list[1:])
 	declare := func(n *node) *Type {
-		t := &Type{Pos: n.pos, Name: nameOf(n, "type")}
+		t := &Type{Pos: n.pos, Name: nameOf(n, "a type")}
 		d.types[key(t.Name)] = t
 		d.Types = append(d.Types, t)
 		return t
 	}
 	for _, t := range list {
-		name := nameOf(t.node, "type")
+		name := nameOf(t.node, "a type")
 		if key(name) == "object" {
 			if len(t.types) > 0 && key(t.types[0].text) != "object" {
 				refuse(t.pos, "type %s has no supertype", t.node)
@@ -109,7 +109,7 @@ func (p *parser) typeSection(section *node) {
 			continue
 		}
 		for _, n := range t.types {
-			parent := d.Type(nameOf(n, "type"))
+			parent := d.Type(nameOf(n, "a type"))
 			if parent == nil {
 				parent = declare(n)
 			}
@@ -134,7 +134,7 @@ func (p *parser) constantSection(section *node) {
 func (p *parser) objects(section *node, names map[string]*Object) []*Object {
 	var os []*Object
 	for _, t := range p.typedList(section.list[1:]) {
-		name := nameOf(t.node, "object")
+		name := nameOf(t.node, "an object")
 		if names[key(name)] != nil || p.domain.constants[key(name)] != nil {
 			refuse(t.pos, "object %s is declared twice", t.node)
 		}
@@ -160,7 +160,7 @@ func (p *parser) signature(n *node, what string) (string, []*Parameter) {
 	if !n.form || len(n.list) == 0 {
 		refuse(n.pos, "expected a %s in parentheses, found %s", what, n)
 	}
-	name := nameOf(n.list[0], what)
+	name := nameOf(n.list[0], "a "+what)
 	if slices.Contains(reserved, key(name)) {
 		refuse(n.list[0].pos, "%s is a reserved word", n.list[0])
 	}
@@ -244,7 +244,7 @@ func (p *parser) actionSection(section *node) {
 		refuse(section.pos, "%s has no name", section)
 	}
 	n := section.list[1]
-	a := &Action{Pos: section.pos, Name: nameOf(n, "action"), Precondition: &And{Pos: section.pos}, Effect: &Both{Pos: section.pos}}
+	a := &Action{Pos: section.pos, Name: nameOf(n, "an action"), Precondition: &And{Pos: section.pos}, Effect: &Both{Pos: section.pos}}
 	if d.actions[key(a.Name)] != nil {
 		refuse(n.pos, "action %s is declared twice", n)
 	}

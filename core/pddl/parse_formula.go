@@ -204,9 +204,9 @@ func (p *parser) term(n *node) Term {
 	f := p.domain.Function(n.text)
 	switch {
 	case f == nil:
-		refuse(n.pos, "unknown %s %s", p.nouns(), n)
+		refuse(n.pos, "unknown %s or function %s", p.nouns(), n)
 	case len(f.Parameters) > 0:
-		refuse(n.pos, "function %s takes %s", n, count(len(f.Parameters), "argument"))
+		refuse(n.pos, "function %s takes %s, not 0", n, count(len(f.Parameters), "argument"))
 	}
 	p.features.use(numeric, n.pos, n.String())
 	return &Call{Pos: n.pos, Function: f, Bare: true}

@@ -25,9 +25,9 @@ func ParsePlan(file string, src []byte) (plan []Step, err error) {
 		if len(n.list) == 0 {
 			refuse(n.pos, `expected the name of an action after "("`)
 		}
-		step := Step{Pos: n.pos, Name: nameOf(n.list[0], "action")}
+		step := Step{Pos: n.pos, Name: nameOf(n.list[0], "an action")}
 		for _, arg := range n.list[1:] {
-			step.Args = append(step.Args, nameOf(arg, "object"))
+			step.Args = append(step.Args, nameOf(arg, "an object"))
 		}
 		plan = append(plan, step)
 	}

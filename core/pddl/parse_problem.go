@@ -76,7 +76,7 @@ func (p *parser) domainName(n, section *node) {
 		refuse(n.pos, `the problem has no "(:domain"`)
 	}
 	arity(section, 1)
-	if name := nameOf(section.list[1], "domain"); key(name) != key(p.domain.Name) {
+	if name := nameOf(section.list[1], "the domain"); key(name) != key(p.domain.Name) {
 		refuse(section.list[1].pos, "the problem is of domain %q, not %q", name, p.domain.Name)
 	}
 }

@@ -49,7 +49,7 @@ func single(file string, src []byte, what string) *node {
 		refuse(nodes[0].pos, `expected "(" to open the %s, found %s`, what, nodes[0])
 	}
 	if len(nodes) > 1 {
-		refuse(nodes[1].pos, `%s follows the end of the %s: is there a ")" too many before it?`, nodes[1], what)
+		panic(follows(nodes))
 	}
 	return nodes[0]
 }
@@ -75,7 +75,7 @@ func definition(n *node, kind string) (name string, sections []*node) {
 			refuse(section.pos, `expected a section such as "(:%s", found %s`, example(kind), section)
 		}
 	}
-	return nameOf(title.list[1], kind), n.list[2:]
+	return nameOf(title.list[1], "the "+kind), n.list[2:]
 }
 
 func example(kind string) string {
@@ -88,7 +88,7 @@ func example(kind string) string {
 // nameOf is the name that a node must be.
 func nameOf(n *node, what string) string {
 	if n.form || !isName(n.text) {
-		refuse(n.pos, "expected the name of a %s, found %s", what, n)
+		refuse(n.pos, "expected the name of %s, found %s", what, n)
 	}
 	return n.text
 }
@@ -180,7 +180,7 @@ func either(n *node) []*node {
 func (p *parser) types(t typed) Types {
 	var ts Types
 	for _, n := range t.types {
-		u := p.domain.Type(nameOf(n, "type"))
+		u := p.domain.Type(nameOf(n, "a type"))
 		if u == nil {
 			refuse(n.pos, "unknown type %s", n)
 		}

@@ -135,6 +135,9 @@ func (r *reader) push() *Error {
 
 func (r *reader) pop() *Error {
 	n := len(r.open)
+	if n == 0 && !r.flat && len(r.top) > 1 {
+		return follows(r.top)
+	}
 	if n == 0 {
 		return errorf(r.pos, `")" closes nothing`)
 	}
@@ -143,6 +146,11 @@ func (r *reader) pop() *Error {
 	r.add(form)
 	r.skip(1)
 	return nil
+}
+
+// follows refuses the second of the nodes of a source that is one form.
+func follows(top []*node) *Error {
+	return errorf(top[1].pos, `%s follows the end of %s: is there a ")" too many before it?`, top[1], top[0])
 }
 
 func (r *reader) add(n *node) {

@@ -1,0 +1,15 @@
+; Recursion through two predicates, and the negation of a lower stratum.
+(define (domain circuit)
+  (:requirements :strips :typing :negative-preconditions :disjunctive-preconditions
+                 :existential-preconditions :derived-predicates)
+  (:types node)
+  (:predicates (wire ?a ?b - node) (source ?n - node) (closed ?a ?b - node) (fixed ?a ?b - node)
+               (live ?n - node) (fed ?n - node) (dead ?n - node) (joined ?a ?b - node))
+  (:derived (live ?n) (or (source ?n) (fed ?n)))
+  (:derived (fed ?n) (exists (?m - node) (and (live ?m) (wire ?m ?n) (closed ?m ?n))))
+  (:derived (dead ?n - node) (not (live ?n)))
+  (:derived (joined ?a ?b) (wire ?a ?b))
+  (:derived (joined ?a ?b) (exists (?c - node) (and (wire ?a ?c) (joined ?c ?b))))
+  (:action close :parameters (?a ?b - node) :precondition (and (wire ?a ?b) (dead ?b)) :effect (closed ?a ?b))
+  (:action open :parameters (?a ?b - node) :precondition (closed ?a ?b) :effect (not (closed ?a ?b)))
+  (:action fix :parameters (?a ?b - node) :precondition (and (joined ?a ?b) (live ?b)) :effect (fixed ?a ?b)))

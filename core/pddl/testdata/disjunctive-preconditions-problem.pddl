@@ -1,0 +1,1 @@
+(define (problem night) (:domain door) (:init (alarm)) (:goal (open)))

@@ -1,0 +1,5 @@
+(define (problem two-rooms) (:domain rescue)
+  (:objects ida jon - person hall attic - room)
+  (:init (in ida hall) (in jon attic) (guide ida))
+  (:goal (forall (?r - room) (safe ?r)))
+  (:requirements :universal-preconditions))

@@ -1,0 +1,5 @@
+(define (problem garden) (:domain snail)
+  (:objects mint - leaf)
+  (:init (= (dx left) -1) (= (dx right) 1) (= width 3) (= (xpos) 1) (= ypos 1.0)
+         (stone 2 1) (stone 1 3) (lies mint 3 2))
+  (:goal (lies mint 3 1)))

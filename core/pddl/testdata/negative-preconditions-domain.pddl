@@ -1,0 +1,5 @@
+(define (domain toggle)
+  (:requirements :strips :negative-preconditions)
+  (:predicates (on ?s))
+  (:action flip-on :parameters (?s) :precondition (not (on ?s)) :effect (on ?s))
+  (:action flip-off :parameters (?s) :precondition (on ?s) :effect (not (on ?s))))

@@ -1,0 +1,1 @@
+(define (problem read) (:domain lamp) (:init (dark)) (:goal (lit)))

@@ -1,0 +1,5 @@
+(define (problem crossing)
+  (:domain FERRY)
+  (:objects Mini - car tandem - bike rex - dog island - place)
+  (:init (at Mini Quay) (at tandem Quay) (at rex island) (moored quay))
+  (:goal (and (at mini island) (at rex quay))))

@@ -1,0 +1,6 @@
+(define (domain lift)
+  (:requirements :strips :typing :universal-preconditions :negative-preconditions)
+  (:types person)
+  (:predicates (inside ?p - person) (closed))
+  (:action enter :parameters (?p - person) :precondition (not (closed)) :effect (inside ?p))
+  (:action close :precondition (forall (?p - person) (inside ?p)) :effect (closed)))

@@ -1,0 +1,1 @@
+(define (problem three) (:domain lift) (:objects a b c - person) (:init (inside b)) (:goal (closed)))
