@@ -1,0 +1,102 @@
+package figure_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+
+	"foible/core/figure"
+)
+
+var update = flag.Bool("update", false, "write the golden figures")
+
+// golden compares a figure with its image in testdata; look at what -update
+// writes before accepting it.
+func golden(name string, f *figure.Figure) {
+	path := filepath.Join("testdata", name+".svg")
+	var got bytes.Buffer
+	if err := f.WriteSVG(&got); err != nil {
+		fmt.Println(err)
+		return
+	}
+	if *update {
+		if err := os.WriteFile(path, got.Bytes(), 0o644); err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+	want, err := os.ReadFile(path)
+	switch {
+	case err != nil:
+		fmt.Println(err)
+	case !bytes.Equal(got.Bytes(), want):
+		fmt.Println(name, "has changed")
+	default:
+		fmt.Println(name, "as before")
+	}
+}
+
+func ExampleSensitivity() {
+	full := figure.Curve{Model: "full", Chosen: 2}
+	for i, r := range []float64{0.84, 0.87, 0.91, 0.80, 0.89} {
+		full.Points = append(full.Points, figure.Point{R: r, Low: r - 0.03, High: r + 0.02 - 0.002*float64(i)})
+	}
+	boltzmann := figure.Curve{Model: "boltzmann", Chosen: 0, Points: []figure.Point{
+		{R: 0.76, Low: 0.71, High: 0.79, Label: "alpha 0.5"}, {R: 0.62, Low: 0.57, High: 0.66}, {R: math.NaN()},
+	}}
+	golden("sensitivity", figure.Sensitivity([]figure.Curve{full, boltzmann}, figure.SensitivityOptions{
+		Title: "Block Words", Interval: "95% interval over participants", Ceiling: 0.98,
+	}))
+	// Output: sensitivity as before
+}
+
+func ExampleSensitivity_oneSet() {
+	golden("sensitivity-one", figure.Sensitivity([]figure.Curve{
+		{Model: "full", Points: []figure.Point{{R: 0.86, Low: 0.83, High: 0.88}}},
+		{Model: "plan-lesioned", Points: []figure.Point{{R: 0.80, Low: 0.77, High: 0.83}}},
+	}, figure.SensitivityOptions{}))
+	// Output: sensitivity-one as before
+}
+
+func ExampleSensitivity_empty() {
+	golden("sensitivity-empty", figure.Sensitivity(nil, figure.SensitivityOptions{}))
+	// Output: sensitivity-empty as before
+}
+
+func ExampleScatter() {
+	points := []figure.ScatterPoint{
+		{Model: 0, Human: 0.05, SE: 0.02, Series: "full"},
+		{Model: 0.2, Human: 0.3, SE: 0.05, Series: "full"},
+		{Model: 0.5, Human: 0.4, SE: 0.08, Series: "full"},
+		{Model: 1, Human: 0.95, SE: 0.03, Series: "full"},
+	}
+	golden("scatter", figure.Scatter("Full model", []figure.Panel{
+		{Category: "all stimuli", Points: points, R: 0.97, Low: 0.93, High: 0.98, N: 4, Ceiling: 0.99},
+		{Category: "control", Points: points[:1], R: math.NaN(), N: 1},
+		{Category: "plan mistakes", R: math.NaN()},
+	}))
+	// Output: scatter as before
+}
+
+func ExampleTimeCourse() {
+	golden("timecourse", figure.TimeCourse("Stimulus 1-1", []figure.CoursePanel{
+		{
+			Goal: "gem1", True: true,
+			Human: []figure.HumanPoint{{Step: 0, Mean: 0.33, SE: 0.02}, {Step: 3, Mean: 0.5, SE: 0.05}, {Step: 6, Mean: 0.9, SE: 0.03}},
+			Models: []figure.Course{
+				{Model: "full", Probability: []float64{0.33, 0.4, 0.4, 0.6, 0.8, 0.85, 0.95}},
+				{Model: "boltzmann", Probability: []float64{0.33, 0.3, math.NaN(), 0.3, 0.4, 0.5, 0.6}},
+			},
+		},
+		{
+			Goal:   "gem2",
+			Human:  []figure.HumanPoint{{Step: 0, Mean: 0.33, SE: 0.02}, {Step: 3, Mean: 0.3, SE: 0.05}, {Step: 6, Mean: 0.05, SE: 0.03}},
+			Models: []figure.Course{{Model: "full", Probability: []float64{0.33, 0.3, 0.3, 0.2, 0.1, 0.1, 0.02}}},
+		},
+		{Goal: "gem3"},
+	}))
+	// Output: timecourse as before
+}

@@ -1,0 +1,283 @@
+package figure
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"io"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// extremes are figures of empty, undefined, huge and strange data.
+func extremes() map[string]*Figure {
+	nan, inf := math.NaN(), math.Inf(1)
+	long := strings.Repeat("a long name ", 40)
+	var many []Curve
+	for i := range 12 {
+		many = append(many, Curve{Model: fmt.Sprint("model ", i), Points: []Point{{R: 0.5}, {R: 0.6}}})
+	}
+	var goals []CoursePanel
+	var course []float64
+	var human []HumanPoint
+	for step := range 300 {
+		course = append(course, float64(step%7)/6)
+		human = append(human, HumanPoint{Step: step, Mean: float64(step%5) / 4, SE: 0.5})
+	}
+	for i := range 11 {
+		goals = append(goals, CoursePanel{Goal: long, True: i == 3, Human: human, Models: []Course{{long, course}, {"full", course[:1]}}})
+	}
+	var panels []Panel
+	for i := range 9 {
+		panels = append(panels, Panel{Category: long, R: -1, Low: -1, High: -0.5, N: 123456789, Ceiling: 1, Points: []ScatterPoint{{0, 1, 1, "full"}, {1, 0, 1, long}, {float64(i) / 3, -0.5, 2, ""}}})
+	}
+	return map[string]*Figure{
+		"no curves":         Sensitivity(nil, SensitivityOptions{}),
+		"no points":         Sensitivity([]Curve{{Model: "full", Chosen: -1}}, SensitivityOptions{}),
+		"undefined r":       Sensitivity([]Curve{{Model: "full", Points: []Point{{R: nan}, {R: inf}, {R: -inf}}}}, SensitivityOptions{}),
+		"undefined bounds":  Sensitivity([]Curve{{Model: "full", Points: []Point{{R: 0.5, Low: nan, High: 1}, {R: 0.4, Low: -inf, High: inf}, {R: 0.3, Low: 0.4, High: 0.2}}}}, SensitivityOptions{Ceiling: nan}),
+		"equal r":           Sensitivity([]Curve{{Model: "full", Points: []Point{{R: 1}, {R: 1}}, Chosen: 7}}, SensitivityOptions{}),
+		"perfect both ways": Sensitivity([]Curve{{Model: "full", Points: []Point{{R: 1, Low: -1, High: 1}, {R: -1, Low: -1, High: 1}}}}, SensitivityOptions{Ceiling: 1}),
+		"one set":           Sensitivity([]Curve{{Model: "full", Points: []Point{{R: 0.5, Low: 0.1, High: 0.9}}}}, SensitivityOptions{}),
+		"one set of two":    Sensitivity([]Curve{{Model: "full", Points: []Point{{R: 0.5, Low: 0.1, High: 0.9}}}, {Model: "boltzmann", Points: []Point{{R: 0.2}, {R: 0.1}}}}, SensitivityOptions{}),
+		"many models":       Sensitivity(many, SensitivityOptions{Wide: true}),
+		"long names":        Sensitivity([]Curve{{Model: long, Points: []Point{{R: 0.5, Label: long}, {R: 0.6}}}}, SensitivityOptions{Title: long, Interval: long}),
+		"strange names":     Sensitivity([]Curve{{Model: "a\x00\n<&>\"\xff 模型 🐢", Points: []Point{{R: 0.5}}}}, SensitivityOptions{Title: "]]>\t--"}),
+		"large grid":        Sensitivity([]Curve{largeGrid(100_000)}, SensitivityOptions{}),
+		"no panels":         Scatter("", nil),
+		"empty panel":       Scatter("", []Panel{{}}),
+		"undefined points":  Scatter("", []Panel{{Category: "x", R: nan, N: 3, Points: []ScatterPoint{{nan, 0, 0, ""}, {0, inf, 0, ""}, {0.5, 0.5, nan, "full"}}}}),
+		"many panels":       Scatter(long, panels),
+		"no goals":          TimeCourse("", nil),
+		"empty goal":        TimeCourse("", []CoursePanel{{}}),
+		"undefined course":  TimeCourse("", []CoursePanel{{Goal: "x", Human: []HumanPoint{{0, nan, nan}, {4, 0.5, inf}}, Models: []Course{{"full", []float64{nan, inf, 0.5, nan}}}}}),
+		"only a model":      TimeCourse("", []CoursePanel{{Goal: "x", Models: []Course{{"full", []float64{0.5, 0.6}}}}}),
+		"many goals":        TimeCourse(long, goals),
+	}
+}
+
+func largeGrid(n int) Curve {
+	rng := rand.New(rand.NewPCG(1, 1))
+	c := Curve{Model: "full"}
+	for range n {
+		r := 0.9 * math.Sqrt(rng.Float64())
+		c.Points = append(c.Points, Point{R: r, Low: r - 0.02, High: r + 0.02})
+	}
+	return c
+}
+
+func TestExtremesAreSoundSVG(t *testing.T) {
+	for name, f := range extremes() {
+		var svg bytes.Buffer
+		if err := f.WriteSVG(&svg); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		decoder := xml.NewDecoder(bytes.NewReader(svg.Bytes()))
+		for {
+			if _, err := decoder.Token(); err == io.EOF {
+				break
+			} else if err != nil {
+				t.Errorf("%s: %v", name, err)
+				break
+			}
+		}
+		for _, bad := range []string{"NaN", "Inf"} {
+			if strings.Contains(svg.String(), bad) {
+				t.Errorf("%s: %s in the figure", name, bad)
+			}
+		}
+		if !strings.HasPrefix(svg.String(), "<svg ") || !strings.Contains(svg.String(), "<title>") {
+			t.Errorf("%s: no title in a bare svg element", name)
+		}
+	}
+}
+
+// TestNothingIsClipped draws every figure on a canvas that knows its edges.
+func TestNothingIsClipped(t *testing.T) {
+	for name, f := range extremes() {
+		if f.width != column && f.width != page {
+			t.Errorf("%s: %v wide", name, f.width)
+		}
+		if f.height > 9*vg.Inch {
+			t.Errorf("%s: %.1f inches high, more than a page", name, f.height/vg.Inch)
+		}
+		e := &edges{states: []affine{{1, 0, 0, 1, 0, 0}}, width: f.width, height: f.height}
+		f.draw(draw.New(e))
+		for _, fault := range e.faults {
+			t.Errorf("%s: %s", name, fault)
+		}
+	}
+}
+
+func TestEmptyFiguresSaySo(t *testing.T) {
+	figures := extremes()
+	for name, text := range map[string]string{
+		"no curves":        "no parameter set has a correlation",
+		"no points":        "no parameter set has a correlation",
+		"undefined r":      "0 (+3 undefined)",
+		"no panels":        "no data",
+		"empty panel":      "no data",
+		"undefined points": "r undefined",
+		"no goals":         "no data",
+		"empty goal":       "no data",
+	} {
+		var svg bytes.Buffer
+		if err := figures[name].WriteSVG(&svg); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(svg.String(), ">"+text+"</text>") {
+			t.Errorf("%s does not say %q", name, text)
+		}
+	}
+}
+
+func TestSameBytes(t *testing.T) {
+	first := make(map[string]string)
+	for range 2 {
+		for name, f := range extremes() {
+			for range 2 {
+				var svg, pdf bytes.Buffer
+				if err := errors.Join(f.WriteSVG(&svg), f.WritePDF(&pdf)); err != nil {
+					t.Fatalf("%s: %v", name, err)
+				}
+				both := svg.String() + pdf.String()
+				if first[name] == "" {
+					first[name] = both
+				}
+				if both != first[name] {
+					t.Errorf("%s: the same figure gave other bytes", name)
+				}
+				if bytes.Contains(pdf.Bytes(), []byte("Date")) {
+					t.Errorf("%s: a date in the pdf", name)
+				}
+			}
+		}
+	}
+}
+
+func TestWriteErrorsAreReturned(t *testing.T) {
+	f := Scatter("", nil)
+	for name, write := range map[string]func(io.Writer) error{"svg": f.WriteSVG, "pdf": f.WritePDF} {
+		if err := write(full{}); !errors.Is(err, errFull) {
+			t.Errorf("%s: %v, want the writer's error", name, err)
+		}
+	}
+}
+
+var errFull = errors.New("disk full")
+
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errFull }
+
+func TestLargeGridIsThinned(t *testing.T) {
+	r := rank(largeGrid(100_000))
+	x, points := r.thinned()
+	if len(x) != maxDrawn+2 || x[0] != 0 || x[len(x)-1] != 1 {
+		t.Fatalf("%d points from %v to %v", len(x), x[0], x[len(x)-1])
+	}
+	if points[0] != r.points[0] || points[len(points)-1] != r.points[len(r.points)-1] {
+		t.Error("the ends of the curve are not its worst and best set")
+	}
+	for i := 1; i < len(x); i++ {
+		if x[i] < x[i-1] || points[i].R < points[i-1].R {
+			t.Fatalf("the curve falls at %v", x[i])
+		}
+	}
+	if _, few := rank(largeGrid(maxDrawn)).thinned(); len(few) != maxDrawn {
+		t.Errorf("%d sets drawn as %d points", maxDrawn, len(few))
+	}
+}
+
+func TestLooksDiffer(t *testing.T) {
+	names := []string{"full", "boltzmann", "goal-lesioned", "plan-lesioned", "action-lesioned", "another"}
+	for i, a := range names {
+		for _, b := range names[:i] {
+			s, u := styleOf(a), styleOf(b)
+			if s.color == u.color {
+				t.Errorf("%s and %s have one colour", a, b)
+			}
+			if fmt.Sprint(s.marker) == fmt.Sprint(u.marker) || fmt.Sprint(s.dashes) == fmt.Sprint(u.dashes) {
+				t.Errorf("%s and %s differ by colour alone", a, b)
+			}
+		}
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	for v, want := range map[float64]string{0.874: ".87", 1: "1.00", -0.2: "−.20", -0.001: ".00", 0: ".00", 0.999: "1.00", -1: "−1.00"} {
+		if got := number(v); got != want {
+			t.Errorf("number(%v) = %q, want %q", v, got, want)
+		}
+	}
+	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {
+		if got := thousands(n); got != want {
+			t.Errorf("thousands(%v) = %q, want %q", n, got, want)
+		}
+	}
+}
+
+// edges is a canvas that reports what lies outside it, and type below 7 points.
+type edges struct {
+	states        []affine
+	width, height vg.Length
+	faults        []string
+}
+
+func (e *edges) Size() (width, height vg.Length) { return e.width, e.height }
+
+func (e *edges) at() *affine { return &e.states[len(e.states)-1] }
+
+func (e *edges) inside(what string, pt vg.Point) {
+	x, y := e.at().apply(pt.X.Points(), pt.Y.Points())
+	const slack = 0.01
+	if !(x >= -slack && y >= -slack && x <= e.width.Points()+slack && y <= e.height.Points()+slack) {
+		e.faults = append(e.faults, fmt.Sprintf("%s at (%.1f, %.1f) of (%.1f, %.1f)", what, x, y, e.width, e.height))
+	}
+}
+
+func (e *edges) path(p vg.Path) {
+	for _, part := range p {
+		if part.Type != vg.CloseComp {
+			e.inside("a path", part.Pos.Add(vg.Point{X: part.Radius}))
+			e.inside("a path", part.Pos.Sub(vg.Point{X: part.Radius}))
+		}
+	}
+}
+
+func (e *edges) FillString(face font.Face, pt vg.Point, s string) {
+	if face.Font.Size < 7 {
+		e.faults = append(e.faults, fmt.Sprintf("%q in type of %v points", s, face.Font.Size))
+	}
+	ext := face.Extents()
+	e.inside(fmt.Sprintf("%.20q", s), pt.Sub(vg.Point{Y: ext.Descent}))
+	e.inside(fmt.Sprintf("%.20q", s), pt.Add(vg.Point{X: face.Width(s), Y: ext.Ascent}))
+}
+
+func (e *edges) Rotate(radians float64) {
+	sin, cos := math.Sincos(radians)
+	*e.at() = e.at().times(affine{cos, sin, -sin, cos, 0, 0})
+}
+
+func (e *edges) Translate(pt vg.Point) {
+	*e.at() = e.at().times(affine{1, 0, 0, 1, pt.X.Points(), pt.Y.Points()})
+}
+
+func (e *edges) Scale(x, y float64)                  { *e.at() = e.at().times(affine{x, 0, 0, y, 0, 0}) }
+func (e *edges) Push()                               { e.states = append(e.states, *e.at()) }
+func (e *edges) Pop()                                { e.states = e.states[:len(e.states)-1] }
+func (e *edges) Stroke(p vg.Path)                    { e.path(p) }
+func (e *edges) Fill(p vg.Path)                      { e.path(p) }
+func (e *edges) SetLineWidth(vg.Length)              {}
+func (e *edges) SetLineDash([]vg.Length, vg.Length)  {}
+func (e *edges) SetColor(color.Color)                {}
+func (e *edges) DrawImage(vg.Rectangle, image.Image) {}

@@ -1,0 +1,194 @@
+package figure
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Panel is one scatter plot, of all stimuli or of a category.
+type Panel struct {
+	Category  string
+	Points    []ScatterPoint
+	R         float64 // correlation; NaN = undefined
+	Low, High float64 // its interval; none unless Low < High
+	N         int     // points that R is over
+	Ceiling   float64 // the r that the people's noise leaves to a perfect model; 0 = not shown
+}
+
+// ScatterPoint is one stimulus, judgement step and goal.
+type ScatterPoint struct {
+	Model  float64 // the model's probability
+	Human  float64 // mean judgement
+	SE     float64 // its standard error; 0 = not known
+	Series string  // the model's name, which gives colour and marker
+}
+
+// Scatter shows people's judgements against a model's inferences: square panels
+// from 0 to 1 that share their axes, with the identity line, ±1 standard error
+// of the people, and r, its interval and n in each. Points that are not finite
+// are left out.
+func Scatter(title string, panels []Panel) *Figure {
+	cols, width := 3, page
+	switch n := len(panels); {
+	case n <= 2:
+		cols, width = max(1, n), column
+	case n == 4 || n > 6:
+		cols = 4
+	}
+	if len(panels) == 0 {
+		panels = []Panel{{}}
+	}
+	var outside []float64
+	var series []string
+	most := 0
+	judged := "judged by people"
+	for _, p := range panels {
+		most = max(most, len(p.Points))
+		for _, pt := range p.Points {
+			if finite(pt.Model, pt.Human) {
+				outside = append(outside, pt.Model, pt.Human)
+				if pt.SE > 0 {
+					judged = "judged by people, ±1 SE"
+				}
+				if !slices.Contains(series, pt.Series) {
+					series = append(series, pt.Series)
+				}
+			}
+		}
+	}
+	plots := make([]*plot.Plot, len(panels))
+	for i, p := range panels {
+		left, bottom := i%cols == 0, i+cols >= len(panels)
+		q := newPanel()
+		probability(&q.X, bottom, outside...)
+		probability(&q.Y, left, outside...)
+		if left {
+			q.Y.Label.Text = judged
+		}
+		q.Add(heading(p.Category), p.points(most > crowd), p.statistics())
+		plots[i] = q
+	}
+	inner := width - 2*margin
+	var blocks []block
+	if title != "" {
+		blocks = append(blocks, caption(title, inner))
+	}
+	blocks = append(blocks, grid{tile(plots, cols), "inferred by model", func(w vg.Length) vg.Length { return w }}.block(inner))
+	var entries []entry
+	for _, s := range series {
+		if s != "" {
+			entries = append(entries, entry{styleOf(s).dotSample(most > crowd), 5, s})
+		}
+	}
+	if len(entries) > 0 {
+		blocks = append(blocks, flow(entries, inner))
+	}
+	return stack(width, titled(title, "People against model"), describeScatter(panels), blocks...)
+}
+
+// identity is the line on which model and people agree.
+func identity(c draw.Canvas, x, y func(float64) vg.Length) {
+	c.StrokeLine2(stroke(grey, 0.5, 3, 2), x(0), y(0), x(1), y(1))
+}
+
+// crowd is the number of points from where on markers are small and hollow.
+const crowd = 100
+
+// points draws the identity line, the standard errors, and all markers on top.
+func (p Panel) points(crowded bool) painter {
+	return func(c draw.Canvas, x, y func(float64) vg.Length) {
+		var errors [][2]vg.Point
+		var series []string
+		at := make(map[string][]vg.Point)
+		for _, pt := range p.Points {
+			if !finite(pt.Model, pt.Human) {
+				continue
+			}
+			if at[pt.Series] == nil {
+				series = append(series, pt.Series)
+			}
+			at[pt.Series] = append(at[pt.Series], vg.Point{X: x(pt.Model), Y: y(pt.Human)})
+			if finite(pt.SE) && pt.SE > 0 {
+				errors = append(errors, [2]vg.Point{
+					{X: x(pt.Model), Y: max(c.Min.Y, y(pt.Human-pt.SE))},
+					{X: x(pt.Model), Y: min(c.Max.Y, y(pt.Human+pt.SE))},
+				})
+			}
+		}
+		if len(series) == 0 {
+			notice("no data").Plot(c, nil)
+			return
+		}
+		identity(c, x, y)
+		bars(c, stroke(fade(black, 0.25), 0.4), errors)
+		for _, name := range series {
+			styleOf(name).dots(c, at[name], crowded)
+		}
+	}
+}
+
+// dots are a model's markers: small and hollow in a crowd.
+func (s style) dots(c draw.Canvas, at []vg.Point, crowded bool) {
+	if crowded {
+		rings(c, s.marker, at, 1.3, s.color)
+		return
+	}
+	markers(c, s.marker, at, 1.8, fade(s.color, 0.45), s.color)
+}
+
+func (s style) dotSample(crowded bool) sample {
+	return func(c draw.Canvas, x0, x1, y vg.Length) {
+		s.dots(c, []vg.Point{{X: (x0 + x1) / 2, Y: y}}, crowded)
+	}
+}
+
+// statistics writes r, its interval, n and the ceiling top left.
+func (p Panel) statistics() painter {
+	return func(c draw.Canvas, _, _ func(float64) vg.Length) {
+		s := ink(small, black)
+		var width vg.Length
+		lines := p.lines()
+		for _, l := range lines {
+			width = max(width, s.Width(l))
+		}
+		corner := vg.Point{X: c.Min.X + 2, Y: c.Max.Y}
+		back := vg.Rectangle{
+			Min: vg.Point{X: corner.X, Y: corner.Y - vg.Length(len(lines))*line},
+			Max: vg.Point{X: corner.X + width + 2, Y: corner.Y},
+		}
+		c.SetColor(fade(white, 0.8))
+		c.Fill(back.Path())
+		for i, l := range lines {
+			write(c, s, 0, vg.Point{X: corner.X + 1, Y: corner.Y - vg.Length(i)*line - small + 0.5}, l)
+		}
+	}
+}
+
+func (p Panel) lines() []string {
+	r := "r undefined"
+	if correlation(p.R) && p.N > 0 {
+		r = "r = " + number(p.R)
+		if bounded(p.Low, p.High) {
+			r += " " + interval(p.Low, p.High)
+		}
+	}
+	lines := []string{r, "n = " + thousands(max(0, p.N))}
+	if known(p.Ceiling) {
+		lines = append(lines, "ceiling "+number(p.Ceiling))
+	}
+	return lines
+}
+
+func describeScatter(panels []Panel) string {
+	var b strings.Builder
+	b.WriteString("Mean judgement against model inference, with one standard error of the people.")
+	for _, p := range panels {
+		fmt.Fprintf(&b, " %s: %s.", clean(p.Category), strings.Join(p.lines(), ", "))
+	}
+	return b.String()
+}

@@ -1,0 +1,253 @@
+package figure
+
+import (
+	"hash/fnv"
+	"image/color"
+	"math"
+	"strconv"
+	"strings"
+
+	stdfont "golang.org/x/image/font"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Okabe and Ito's colours for all eyes (Color Universal Design, 2008), yellow
+// left out: it does not show on white.
+var (
+	orange     = color.NRGBA{0xE6, 0x9F, 0x00, 0xFF}
+	skyBlue    = color.NRGBA{0x56, 0xB4, 0xE9, 0xFF}
+	green      = color.NRGBA{0x00, 0x9E, 0x73, 0xFF}
+	blue       = color.NRGBA{0x00, 0x72, 0xB2, 0xFF}
+	vermillion = color.NRGBA{0xD5, 0x5E, 0x00, 0xFF}
+	purple     = color.NRGBA{0xCC, 0x79, 0xA7, 0xFF}
+
+	black     = color.NRGBA{0, 0, 0, 0xFF} // people
+	lightGrey = color.NRGBA{0x99, 0x99, 0x99, 0xFF}
+	grey      = color.NRGBA{0x66, 0x66, 0x66, 0xFF}
+	pale      = color.NRGBA{0xD9, 0xD9, 0xD9, 0xFF}
+	white     = color.NRGBA{0xFF, 0xFF, 0xFF, 0xFF}
+)
+
+// fade is a colour at an opacity in [0, 1].
+func fade(c color.NRGBA, opacity float64) color.NRGBA {
+	c.A = uint8(math.Round(255 * opacity))
+	return c
+}
+
+// style is how a model looks in every figure.
+type style struct {
+	color  color.NRGBA
+	marker marker
+	dashes []vg.Length
+}
+
+// models are the looks of the models that Foible knows.
+var models = map[string]style{
+	"full":            {vermillion, circle, nil},
+	"boltzmann":       {blue, square, []vg.Length{5, 2}},
+	"goal-lesioned":   {green, triangle, []vg.Length{1.5, 1.5}},
+	"plan-lesioned":   {purple, diamond, []vg.Length{6, 1.5, 1.5, 1.5}},
+	"action-lesioned": {orange, nabla, []vg.Length{3, 1.5}},
+}
+
+// styleOf is the look of a model. Models without one of their own get one from
+// a hash of their name, so that it is the same in every figure: 32 looks, none
+// of them like those above.
+func styleOf(model string) style {
+	if s, ok := models[model]; ok {
+		return s
+	}
+	h := fnv.New32a()
+	h.Write([]byte(model))
+	n := h.Sum32()
+	markers := []marker{pentagon, hexagon, cross, star}
+	dashes := [][]vg.Length{{8, 2}, {4, 1, 1, 1, 1, 1}, {2, 2}, {8, 2, 2, 2}}
+	return style{
+		[]color.NRGBA{skyBlue, lightGrey}[n%2],
+		markers[n/2%4],
+		dashes[n/8%4],
+	}
+}
+
+// marker is a closed shape about a point, a polygon unless it is the circle.
+type marker []vg.Point // in radii
+
+var (
+	circle   = marker(nil)
+	square   = polygon(4, 0.5, 1.2, 1)
+	diamond  = polygon(4, 0, 1.25, 1)
+	triangle = polygon(3, 0.5, 1.3, 1)
+	nabla    = polygon(3, 0, 1.3, 1)
+	pentagon = polygon(5, 0.5, 1.15, 1)
+	hexagon  = polygon(6, 0, 1.1, 1)
+	star     = polygon(5, 0.5, 1.4, 0.45)
+	cross    = polygon(4, 0.5, 1.35, 0.4)
+)
+
+// polygon has n corners at a radius, the first at a turn (in steps between
+// corners) from straight down, and waists between them at a share of the
+// radius; 1 is none.
+func polygon(n int, turn, radius, waist float64) marker {
+	var m marker
+	corner := func(at, r float64) {
+		sin, cos := math.Sincos(2*math.Pi*(at+turn)/float64(n) - math.Pi/2)
+		m = append(m, vg.Point{X: vg.Length(r * cos), Y: vg.Length(r * sin)})
+	}
+	for i := range n {
+		corner(float64(i), radius)
+		if waist < 1 {
+			corner(float64(i)+0.5, radius*waist)
+		}
+	}
+	return m
+}
+
+// add appends the marker at a point to a path.
+func (m marker) add(p *vg.Path, at vg.Point, radius vg.Length) {
+	if m == nil {
+		p.Move(vg.Point{X: at.X + radius, Y: at.Y})
+		p.Arc(at, radius, 0, 2*math.Pi)
+		p.Close()
+		return
+	}
+	for i, corner := range m {
+		pt := at.Add(corner.Scale(radius))
+		if i == 0 {
+			p.Move(pt)
+			continue
+		}
+		p.Line(pt)
+	}
+	p.Close()
+}
+
+// Type sizes in points.
+const (
+	small  = 7
+	medium = 8
+)
+
+var sans = font.Font{Typeface: "Liberation", Variant: "Sans"}
+
+// ink is a text style, aligned left on the base line.
+func ink(size vg.Length, c color.Color) text.Style {
+	return text.Style{Color: c, Font: font.From(sans, size), Handler: plot.DefaultTextHandler}
+}
+
+func bold(s text.Style) text.Style {
+	s.Font.Weight = stdfont.WeightBold
+	return s
+}
+
+// line is the height of a line of small type.
+const line = vg.Length(9)
+
+// write puts one line of text with its base line at pt, moved left by its
+// width times align.
+func write(c draw.Canvas, s text.Style, align float64, pt vg.Point, txt string) {
+	txt = clean(txt)
+	face := s.Handler.Cache().Lookup(s.Font, s.Font.Size)
+	pt.X -= vg.Length(align) * face.Width(txt)
+	c.SetColor(s.Color)
+	c.FillString(face, pt, txt)
+}
+
+// wrap breaks a text into lines of a width; a longer word stands out.
+func wrap(s text.Style, txt string, width vg.Length) []string {
+	var lines []string
+	for _, word := range strings.Fields(clean(txt)) {
+		if n := len(lines); n > 0 && s.Width(lines[n-1]+" "+word) <= width {
+			lines[n-1] += " " + word
+			continue
+		}
+		lines = append(lines, word)
+	}
+	return lines
+}
+
+// clean makes a user's text fit for one line of a figure.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return ' '
+		case r < 0x20 || r == 0x7F || r == 0xFFFE || r == 0xFFFF:
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+}
+
+// shorten cuts a text to a width and marks the cut.
+func shorten(s text.Style, txt string, width vg.Length) string {
+	txt = clean(txt)
+	if s.Width(txt) <= width {
+		return txt
+	}
+	runes := []rune(txt)
+	for len(runes) > 1 && s.Width(string(runes)+"…") > width {
+		runes = runes[:len(runes)-1]
+	}
+	return string(runes) + "…"
+}
+
+// number writes a value that cannot exceed 1 in size, a correlation or a
+// probability, with two decimals and no leading zero (APA): .87, 1.00, −.20.
+func number(v float64) string {
+	return unpadded(strconv.FormatFloat(v, 'f', 2, 64))
+}
+
+// thousands writes a count with its thousands apart: 100,000.
+func thousands(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// unpadded drops the zero before a point, the sign of zero, and sets a true
+// minus.
+func unpadded(s string) string {
+	digits, negative := strings.CutPrefix(s, "-")
+	if rest, ok := strings.CutPrefix(digits, "0."); ok {
+		digits = "." + rest
+	}
+	if negative && strings.Trim(digits, ".0") != "" {
+		return "−" + digits
+	}
+	return digits
+}
+
+// interval writes bounds: [.85, .89].
+func interval(low, high float64) string {
+	return "[" + number(low) + ", " + number(high) + "]"
+}
+
+func finite(vs ...float64) bool {
+	for _, v := range vs {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// bounded reports whether there is an interval to draw.
+func bounded(low, high float64) bool {
+	return finite(low, high) && low < high
+}
+
+// correlation reports whether r can be one.
+func correlation(r float64) bool {
+	return -1 <= r && r <= 1
+}
+
+// known reports whether there is a ceiling.
+func known(ceiling float64) bool {
+	return 0 < ceiling && ceiling <= 1
+}
