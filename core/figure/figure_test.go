@@ -213,6 +213,25 @@ func TestLooksDiffer(t *testing.T) {
 	}
 }
 
+func TestWrap(t *testing.T) {
+	s := ink(small, black)
+	for _, c := range []struct {
+		txt  string
+		most int
+		want string
+	}{
+		{"", 3, ""},
+		{"one two", 3, "one two"},
+		{"one two three four five six", 3, "one two three|four five six"},
+		{"one two three four five six seven eight nine", 2, "one two three|four five six s…"},
+		{"onetwothreefourfivesixseven", 3, "onetwothreef…"},
+	} {
+		if got := strings.Join(wrap(s, c.txt, 50, c.most), "|"); got != c.want {
+			t.Errorf("wrap(%q) = %q, want %q", c.txt, got, c.want)
+		}
+	}
+}
+
 func TestNumbers(t *testing.T) {
 	for v, want := range map[float64]string{0.874: ".87", 1: "1.00", -0.2: "−.20", -0.001: ".00", 0: ".00", 0.999: "1.00", -1: "−1.00"} {
 		if got := number(v); got != want {

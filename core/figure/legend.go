@@ -3,6 +3,7 @@ package figure
 import (
 	"image/color"
 
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -58,21 +59,23 @@ func flow(entries []entry, width vg.Length) block {
 	}}
 }
 
-// caption is a line of bold type at the head of a figure.
+// caption is bold type at the head of a figure, in up to three lines.
 func caption(title string, width vg.Length) block {
 	s := bold(ink(medium, black))
-	return block{medium + 2, func(c draw.Canvas) {
-		write(c, s, 0, vg.Point{X: c.Min.X, Y: c.Min.Y + 2.5}, shorten(s, title, width))
-	}}
+	return lines(s, wrap(s, title, width, 3), medium+2)
 }
 
-// remark is small grey type under a figure, in as many lines as it needs.
+// remark is small grey type under a figure.
 func remark(txt string, width vg.Length) block {
 	s := ink(small, grey)
-	lines := wrap(s, txt, width)
-	return block{line * vg.Length(len(lines)), func(c draw.Canvas) {
-		for i, l := range lines {
-			write(c, s, 0, vg.Point{X: c.Min.X, Y: c.Max.Y - vg.Length(i)*line - small + 0.5}, l)
+	return lines(s, wrap(s, txt, width, 6), line)
+}
+
+// lines sets lines of text below each other, a height apart.
+func lines(s text.Style, txt []string, height vg.Length) block {
+	return block{height * vg.Length(len(txt)), func(c draw.Canvas) {
+		for i, l := range txt {
+			write(c, s, 0, vg.Point{X: c.Min.X, Y: c.Max.Y - vg.Length(i+1)*height + 2.5}, l)
 		}
 	}}
 }

@@ -156,15 +156,19 @@ func write(c draw.Canvas, s text.Style, align float64, pt vg.Point, txt string) 
 	c.FillString(face, pt, txt)
 }
 
-// wrap breaks a text into lines of a width; a longer word stands out.
-func wrap(s text.Style, txt string, width vg.Length) []string {
+// wrap breaks a text into lines of a width, and cuts it after so many lines.
+func wrap(s text.Style, txt string, width vg.Length, most int) []string {
 	var lines []string
 	for _, word := range strings.Fields(clean(txt)) {
-		if n := len(lines); n > 0 && s.Width(lines[n-1]+" "+word) <= width {
+		n := len(lines)
+		if n > 0 && (n == most || s.Width(lines[n-1]+" "+word) <= width) {
 			lines[n-1] += " " + word
 			continue
 		}
 		lines = append(lines, word)
+	}
+	for i := range lines {
+		lines[i] = shorten(s, lines[i], width)
 	}
 	return lines
 }
