@@ -22,8 +22,11 @@ type Domain struct {
 	PDDL []byte
 	// Goal is the goal language: the PDDL text of a goal's name in a problem.
 	Goal func(name string, p *pddl.Problem) (string, error)
-	// Heuristic estimates the cost from a state to a goal, by its index in the task.
-	Heuristic func(t *ground.Task, goal int) (*heuristic.Table, error)
+	// Heuristics makes the heuristic of a goal, by its index in the task.
+	Heuristics func(t *ground.Task) (func(goal int) (*heuristic.Table, error), error)
+	// Corruptions are the goals that an agent may take a goal for, each equally
+	// probable, itself perhaps among them; nil where goals are not confused.
+	Corruptions func(goal string) []string
 	// Picture draws a state, and the way that led there, as SVG.
 	Picture func(t *ground.Task, s ground.StateID, past []ground.StateID) (string, error)
 	// Colour is the colour of a goal in figures, as #rrggbb.
@@ -40,11 +43,11 @@ var defaultSweep []byte
 // All lists the domains; the first one's sample is what is fitted when nothing is named.
 var All = []Domain{
 	{
-		Name: doorskeysgems.Name, PDDL: doorskeysgems.PDDL, Goal: doorskeysgems.Goal, Heuristic: doorskeysgems.Heuristic,
+		Name: doorskeysgems.Name, PDDL: doorskeysgems.PDDL, Goal: doorskeysgems.Goal, Heuristics: doorskeysgems.Heuristics,
 		Picture: doorskeysgems.Picture, Colour: doorskeysgems.Colour, Sample: doorskeysgems.Sample, Sweep: defaultSweep,
 	},
 	{
-		Name: blockwords.Name, PDDL: blockwords.PDDL, Goal: blockwords.Goal, Heuristic: blockwords.Heuristic,
+		Name: blockwords.Name, PDDL: blockwords.PDDL, Goal: blockwords.Goal, Heuristics: blockwords.Heuristics, Corruptions: blockwords.Corruptions,
 		Picture: blockwords.Picture, Colour: blockwords.Colour, Sample: blockwords.Sample, Sweep: defaultSweep,
 	},
 }

@@ -13,7 +13,6 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"foible/core/ground"
 	"foible/core/inference"
 	"foible/core/pddl"
 	"foible/core/study"
@@ -118,13 +117,13 @@ func (s *Study) Ready(stimulus string) (*inference.Stimulus, error) {
 	if i < 0 {
 		return nil, fmt.Errorf("the study has no stimulus %q", stimulus)
 	}
-	return inference.New(&s.Stimuli[i], func(t *ground.Task, goal int) (func(ground.StateID) float64, error) {
-		h, err := s.Domain.Heuristic(t, goal)
-		if err != nil {
-			return nil, err
-		}
-		return h.Value, nil
-	})
+	return inference.New(&s.Stimuli[i], inference.Domain{
+		Heuristics:     s.Domain.Heuristics,
+		Goal:           s.Domain.Goal,
+		Corruptions:    s.Domain.Corruptions,
+		PredicateNoise: s.Observation.PredicateNoise,
+		FluentNoise:    s.Observation.FluentNoise,
+	}), nil
 }
 
 // Shapes is what a coordinator needs to know of the stimuli.

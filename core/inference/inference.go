@@ -1,32 +1,124 @@
 // Package inference computes cells: what an observer with given parameters
-// infers about the goal of a stimulus. Read [Stimulus] first.
+// infers about the goal of a stimulus. Read [Stimulus] first, then [SIPS].
 package inference
 
 import (
 	"fmt"
 
+	"foible/core/agent"
+	"foible/core/ground"
+	"foible/core/heuristic"
+	"foible/core/pddl"
 	"foible/core/policy"
+	"foible/core/search"
 	"foible/core/study"
 	"foible/core/sweep"
 )
 
-// Stimulus is a stimulus made ready for any number of parameter sets, which
-// share its grounded task, states and values. Safe for concurrent use.
-type Stimulus struct {
-	boltzmann *policy.Observer
+// Domain is what inference needs to know of a domain, and how its states are observed.
+type Domain struct {
+	// Heuristics makes the heuristic of a goal, by its index in the task.
+	Heuristics func(t *ground.Task) (func(goal int) (*heuristic.Table, error), error)
+	// Goal is the goal language: the PDDL text of a goal's name.
+	Goal func(name string, p *pddl.Problem) (string, error)
+	// Corruptions are the goals that an agent may take a goal for; nil for none.
+	Corruptions func(goal string) []string
+	// PredicateNoise and FluentNoise are those of the observation.
+	PredicateNoise, FluentNoise float64
 }
 
-// New grounds a stimulus. The heuristic is the domain's; nil if it has none.
-func New(s *study.Stimulus, h policy.HeuristicFunc) (*Stimulus, error) {
-	task, err := s.Task()
+// Stimulus is a stimulus made ready for any number of parameter sets, which
+// share its grounded task, states and heuristic values. Not safe for concurrent use.
+type Stimulus struct {
+	stimulus  *study.Stimulus
+	domain    Domain
+	boltzmann *policy.Observer // nil until needed
+	sips      *SIPS            // nil until needed
+}
+
+// New makes a stimulus ready. What a model needs is made when it is first asked for.
+func New(s *study.Stimulus, d Domain) *Stimulus { return &Stimulus{stimulus: s, domain: d} }
+
+// Boltzmann is the exact observer of a Boltzmann agent.
+func (s *Stimulus) Boltzmann() (*policy.Observer, error) {
+	if s.boltzmann != nil {
+		return s.boltzmann, nil
+	}
+	task, err := s.stimulus.Task()
 	if err != nil {
 		return nil, err
 	}
-	boltzmann, err := policy.NewObserver(task, s.Plan, h)
-	if err != nil {
-		return nil, fmt.Errorf("stimulus %s: %w", s.ID, err)
+	var of func(goal int) (*heuristic.Table, error) // made by the first goal
+	s.boltzmann, err = policy.NewObserver(task, s.stimulus.Plan, func(t *ground.Task, goal int) (func(ground.StateID) float64, error) {
+		if of == nil {
+			var err error
+			if of, err = s.domain.Heuristics(t); err != nil {
+				return nil, err
+			}
+		}
+		table, err := of(goal)
+		if err != nil {
+			return nil, err
+		}
+		return table.Value, nil
+	})
+	return s.boltzmann, err
+}
+
+// SIPS is the particle filter over boundedly rational agents. Its task has the
+// candidate goals first, and then what they may be taken for.
+func (s *Stimulus) SIPS() (*SIPS, error) {
+	if s.sips != nil {
+		return s.sips, nil
 	}
-	return &Stimulus{boltzmann: boltzmann}, nil
+	var formulas []pddl.Formula
+	index := map[string]int{}
+	for i, g := range s.stimulus.Goals {
+		formulas = append(formulas, g.Formula)
+		index[g.Name] = i
+	}
+	goals := agent.Goals{Corrupt: make([][]int, len(formulas))}
+	if s.domain.Corruptions != nil {
+		for i, g := range s.stimulus.Goals {
+			for _, name := range s.domain.Corruptions(g.Name) {
+				at, ok := index[name]
+				if !ok {
+					formula, err := s.goal(name)
+					if err != nil {
+						return nil, fmt.Errorf("stimulus %s: goal %q may be taken for %q: %w", s.stimulus.ID, g.Name, name, err)
+					}
+					at = len(formulas)
+					index[name] = at
+					formulas = append(formulas, formula)
+				}
+				goals.Corrupt[i] = append(goals.Corrupt[i], at)
+			}
+		}
+	}
+	task, err := ground.New(s.stimulus.Problem, formulas)
+	if err != nil {
+		return nil, fmt.Errorf("stimulus %s: %w", s.stimulus.ID, err)
+	}
+	of, err := s.domain.Heuristics(task)
+	if err != nil {
+		return nil, fmt.Errorf("stimulus %s: heuristic: %w", s.stimulus.ID, err)
+	}
+	goals.Heuristic = make([]search.Heuristic, len(formulas))
+	for goal := range formulas {
+		if goals.Heuristic[goal], err = of(goal); err != nil {
+			return nil, fmt.Errorf("stimulus %s: heuristic: %w", s.stimulus.ID, err)
+		}
+	}
+	s.sips = NewSIPS(task, goals, len(s.stimulus.Goals), s.stimulus.Plan)
+	return s.sips, nil
+}
+
+func (s *Stimulus) goal(name string) (pddl.Formula, error) {
+	text, err := s.domain.Goal(name, s.stimulus.Problem)
+	if err != nil {
+		return nil, err
+	}
+	return pddl.ParseGoal(name, []byte(text), s.stimulus.Problem)
 }
 
 // Infer computes a cell. The error is of the stimulus or of parameters that
@@ -35,7 +127,11 @@ func (s *Stimulus) Infer(set *sweep.ParameterSet) (sweep.Cell, error) {
 	if set.Model != "boltzmann" {
 		return sweep.Cell{}, fmt.Errorf("no inference for model %q", set.Model)
 	}
-	p, err := s.boltzmann.Posterior(policy.Parameters{
+	o, err := s.Boltzmann()
+	if err != nil {
+		return sweep.Cell{}, err
+	}
+	p, err := o.Posterior(policy.Parameters{
 		Alpha:       set.Alpha.Number,
 		Value:       policy.Value(set.Value.Word),
 		Unreachable: set.UnreachableValue.Number,

@@ -5,6 +5,7 @@ package blockwords
 import (
 	_ "embed"
 	"fmt"
+	"slices"
 	"strings"
 
 	"foible/core/pddl"
@@ -34,6 +35,26 @@ func Goal(word string, p *pddl.Problem) (string, error) {
 	}
 	fmt.Fprintf(&b, " (ontable %s))", blocks[len(blocks)-1])
 	return b.String(), nil
+}
+
+// Corruptions are the words that a word may be taken for, each equally probable:
+// all orders of its letters, itself among them, sorted.
+func Corruptions(word string) []string {
+	letters := []rune(word)
+	slices.Sort(letters)
+	var words []string
+	var extend func(prefix, rest []rune)
+	extend = func(prefix, rest []rune) {
+		if len(rest) == 0 {
+			words = append(words, string(prefix))
+			return
+		}
+		for i, r := range rest {
+			extend(append(slices.Clone(prefix), r), slices.Delete(slices.Clone(rest), i, i+1))
+		}
+	}
+	extend(nil, letters)
+	return words
 }
 
 // spell lists the blocks of a word from the top.

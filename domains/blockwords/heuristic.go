@@ -5,11 +5,13 @@ import (
 	"foible/core/heuristic"
 )
 
-// Heuristic is the FF heuristic of a goal, by its index in the task.
-func Heuristic(t *ground.Task, goal int) (*heuristic.Table, error) {
+// Heuristics makes the FF heuristic of a goal, by its index in the task. The
+// relaxation is compiled once for all goals.
+func Heuristics(t *ground.Task) (func(goal int) (*heuristic.Table, error), error) {
 	p, err := t.Propositional()
 	if err != nil {
 		return nil, err
 	}
-	return heuristic.NewRelaxation(p).FF(goal), nil
+	r := heuristic.NewRelaxation(p)
+	return func(goal int) (*heuristic.Table, error) { return r.FF(goal), nil }, nil
 }

@@ -25,6 +25,11 @@ func Heuristic(t *ground.Task, goal int) (*heuristic.Table, error) {
 	})
 }
 
+// Heuristics makes the heuristic of a goal, by its index in the task.
+func Heuristics(t *ground.Task) (func(goal int) (*heuristic.Table, error), error) {
+	return func(goal int) (*heuristic.Table, error) { return Heuristic(t, goal) }, nil
+}
+
 // Manhattan estimates as if there were neither walls nor doors.
 func Manhattan(t *ground.Task, goal int) (*heuristic.Table, error) {
 	return estimate(t, goal, func(_ *maze, gem cell) func(cell) int {
