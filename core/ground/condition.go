@@ -28,7 +28,7 @@ type condition struct {
 	id     int32         // of a fact or a derived instance; the predicate of a lookup
 	static bool          // of a lookup
 	op     string        // of a comparison
-	terms  []*expression // of a lookup or a comparison
+	terms  []*expression // of a lookup or a comparison; the arguments that rules were applied to
 	parts  []*condition
 	source pddl.Formula
 	reason *pddl.Error // why a condition is never defined
@@ -47,6 +47,7 @@ const (
 	conjunction
 	disjunction
 	instance // of a derived predicate
+	applied  // the rules of a derived predicate, undefined if an argument is
 )
 
 var (
@@ -129,6 +130,10 @@ func (t *Task) holds(c *condition) truth {
 		return t.any(c.parts)
 	case instance:
 		return t.derive(c.id)
+	case applied:
+		if _, ok := t.evaluate(c.terms); ok {
+			return t.holds(c.parts[0])
+		}
 	}
 	return unknown
 }

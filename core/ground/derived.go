@@ -123,7 +123,7 @@ func (t *Task) compileDerived(a *pddl.Atom, terms []*expression) *condition {
 		if rs.recursive {
 			refuse(a.Pos, "derived predicate %q refers to itself, and so may not take numbers, as in %q", a.Predicate.Name, a)
 		}
-		return t.expand(rs, terms, a)
+		return apply(t.expand(rs, terms, a), terms, a)
 	}
 	symbol := t.predicates[a.Predicate]
 	id := t.instanceIDs.find(symbol, args)
@@ -145,6 +145,14 @@ func (t *Task) compileDerived(a *pddl.Atom, terms []*expression) *condition {
 		return body
 	}
 	return &condition{kind: instance, id: id, source: a}
+}
+
+// apply is the rules of a derived predicate with terms put in.
+func apply(rules *condition, terms []*expression, a *pddl.Atom) *condition {
+	if _, ok := constants(terms); ok {
+		return rules
+	}
+	return &condition{kind: applied, parts: []*condition{rules}, terms: terms, source: a}
 }
 
 func allObjects(args []value) bool {

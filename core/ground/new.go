@@ -7,7 +7,7 @@ import (
 )
 
 // maxOperators bounds the size of a task.
-const maxOperators = 1 << 22
+const maxOperators = 1 << 20
 
 // New grounds a problem, with goals over its objects; the problem's own goal has no
 // part in it. The error is an *pddl.Error.
@@ -129,15 +129,23 @@ func (t *Task) initialFacts() (ids []int32) {
 // operators instantiates an action, testing its static conjuncts as soon as their
 // parameters are bound.
 func (t *Task) operators(a *pddl.Action) {
+	choices, restricted := 1, false
+	for _, p := range a.Parameters {
+		choices = min(choices*len(t.objectsOf(p)), maxOperators+1)
+	}
 	var dynamic []pddl.Formula
 	static := make([][]pddl.Formula, len(a.Parameters)+1) // by the number of parameters bound
 	for _, f := range conjuncts(a.Precondition) {
 		if t.isStatic(f) {
 			n := lastParameter(f, a.Parameters)
 			static[n] = append(static[n], f)
+			restricted = true
 		} else {
 			dynamic = append(dynamic, f)
 		}
+	}
+	if choices > maxOperators && !restricted {
+		t.refuseSize(a)
 	}
 	var bind func(s scope, undecided []*condition)
 	bind = func(s scope, undecided []*condition) {
@@ -254,12 +262,16 @@ func (t *Task) operator(a *pddl.Action, s scope, parts []*condition) {
 	for _, b := range s {
 		op.Args = append(op.Args, t.text(b.term.constant))
 	}
-	t.compileEffect(&op.effects, a.Effect, s, validity)
+	t.compileEffect(&op, a.Effect, s, validity)
 	if len(t.Operators) == maxOperators {
-		refuse(a.Pos, "action %q: the problem has more than %d ground actions", a.Name, maxOperators)
+		t.refuseSize(a)
 	}
 	t.operatorIDs[operatorKey(op.Name, op.Args)] = OperatorID(len(t.Operators))
 	t.Operators = append(t.Operators, op)
+}
+
+func (t *Task) refuseSize(a *pddl.Action) {
+	refuse(a.Pos, "action %q: the problem has more than %d ground actions", a.Name, maxOperators)
 }
 
 // refuseUndefined reports a reference to a fluent that has no value in any state.
