@@ -55,6 +55,14 @@ var (
 	validity = &condition{kind: always}
 )
 
+// folded is a condition of known truth.
+func folded(t truth) *condition {
+	if t == yes {
+		return validity
+	}
+	return falsity
+}
+
 func negate(c *condition, source pddl.Formula) *condition {
 	switch c.kind {
 	case never:
