@@ -140,13 +140,17 @@ func TestFactsAppear(t *testing.T) {
 
 func TestUndefinedFluents(t *testing.T) {
 	task, err := textTask(t, `(define (domain d) (:requirements :adl :fluents :derived-predicates)
- (:predicates (p) (q) (r) (cell ?n) (odd) (any ?n))
+ (:predicates (p) (q) (r) (cell ?n) (odd) (any ?n) (reach ?x) (link ?x ?y))
  (:functions (f) (g))
  (:derived (odd) (> f 1))
  (:derived (any ?n) (p))
+ (:derived (reach ?x) (exists (?y) (and (reach ?y) (link ?y ?x))))
+ (:derived (reach ?x) (and (link ?x ?x) (> f 1)))
  (:action none :precondition (< f 1) :effect (q))
  (:action neither :precondition (not (< f 1)) :effect (q))
  (:action either :precondition (or (p) (< f 1)) :effect (q))
+ (:action neither-both :precondition (not (and (< f 1) (q))) :effect (r))
+ (:action unreached :precondition (exists (?x) (not (reach ?x))) :effect (r))
  (:action lookup :precondition (not (cell f)) :effect (q))
  (:action derived :precondition (not (odd)) :effect (q))
  (:action passed :precondition (any f) :effect (q))
@@ -156,13 +160,13 @@ func TestUndefinedFluents(t *testing.T) {
  (:action store :effect (cell f))
  (:action forget :effect (not (cell f)))
  (:action set :effect (and (assign f 5) (assign g 2))))`,
-		"(define (problem p) (:domain d) (:init (p) (= g 0)) (:goal (or (q) (= f 5))))")
+		"(define (problem p) (:domain d) (:objects a b) (:init (p) (= g 0) (link a a) (link a b)) (:goal (or (q) (= f 5))))")
 	check(t, err)
 	var names []string
 	for _, next := range task.Successors(task.Initial()) {
 		names = append(names, task.Operators[next.Operator].Name)
 	}
-	if got := strings.Join(names, " "); got != "either quietly set" {
+	if got := strings.Join(names, " "); got != "either neither-both quietly set" {
 		t.Errorf("applicable: %s", got)
 	}
 	compare(t, task, rand.New(rand.NewPCG(4, 4)), 20)

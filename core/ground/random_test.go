@@ -207,9 +207,11 @@ func (g *generator) domain() string {
 }
 
 func (g *generator) problem() string {
-	text := "(define (problem random) (:domain random) (:objects t1 - t u2 - u)\n (:init (= n 1) (= m 0) (= k 2) (= (w u1) 1)"
-	if g.rng.IntN(2) == 0 {
-		text += " (= (w t1) 0) (= (w u2) 2)"
+	text := "(define (problem random) (:domain random) (:objects t1 - t u2 - u)\n (:init (= k 2)"
+	for _, value := range []string{"(= n 1)", "(= m 0)", "(= (w t1) 0) (= (w u1) 1) (= (w u2) 2)"} {
+		if g.rng.IntN(3) > 0 {
+			text += " " + value
+		}
 	}
 	g.scope = []variable{{"t1", "t"}, {"u2", "u"}}
 	seen := map[string]bool{}
