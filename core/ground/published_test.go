@@ -87,7 +87,7 @@ func check(t testing.TB, err error) {
 	}
 }
 
-// Counts are those of MODEL.md. In the last four Doors, Keys & Gems stimuli the agent
+// The counts are those of an independent implementation. In the last four Doors, Keys & Gems stimuli the agent
 // locks itself out and stops.
 func TestPublished(t *testing.T) {
 	fewest, most := 1<<30, 0
