@@ -131,10 +131,7 @@ func (t *Task) compileAtom(a *pddl.Atom, s scope) *condition {
 	if args, ok := constants(terms); ok {
 		switch {
 		case static:
-			if t.static.find(symbol, args) < 0 {
-				return falsity
-			}
-			return validity
+			return folded(truthOf(t.static.find(symbol, args) >= 0))
 		case !t.frozen:
 			return &condition{kind: fact, id: t.dynamic.intern(symbol, args), source: a}
 		}
@@ -167,10 +164,7 @@ func (t *Task) compileCompare(c *pddl.Compare, s scope) *condition {
 		t.numeric(c.Right, terms[1])
 	}
 	if args, ok := constants(terms); ok {
-		if compare(c.Op, args[0], args[1]) == yes {
-			return validity
-		}
-		return falsity
+		return folded(compare(c.Op, args[0], args[1]))
 	}
 	return &condition{kind: comparison, op: c.Op, terms: terms, source: c}
 }

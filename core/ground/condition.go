@@ -28,7 +28,7 @@ type condition struct {
 	id     int32         // of a fact or a derived instance; the predicate of a lookup
 	static bool          // of a lookup
 	op     string        // of a comparison
-	terms  []*expression // of a lookup or a comparison
+	terms  []*expression // of a lookup or a comparison; the arguments that rules were applied to
 	parts  []*condition
 	source pddl.Formula
 	reason *pddl.Error // why a condition is never defined
@@ -47,12 +47,21 @@ const (
 	conjunction
 	disjunction
 	instance // of a derived predicate
+	applied  // the rules of a derived predicate, undefined if an argument is
 )
 
 var (
 	falsity  = &condition{kind: never}
 	validity = &condition{kind: always}
 )
+
+// folded is a condition of known truth.
+func folded(t truth) *condition {
+	if t == yes {
+		return validity
+	}
+	return falsity
+}
 
 func negate(c *condition, source pddl.Formula) *condition {
 	switch c.kind {
@@ -129,6 +138,10 @@ func (t *Task) holds(c *condition) truth {
 		return t.any(c.parts)
 	case instance:
 		return t.derive(c.id)
+	case applied:
+		if _, ok := t.evaluate(c.terms); ok {
+			return t.holds(c.parts[0])
+		}
 	}
 	return unknown
 }

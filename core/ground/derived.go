@@ -53,7 +53,7 @@ func (t *Task) stratify() {
 					refuse(arg.Position(), "derived predicate %q refers to itself, and so may not take the number %q", r.Predicate.Name, arg)
 				}
 			}
-		}, func(c *pddl.Call) {})
+		}, func(pddl.Term) {})
 	}
 }
 
@@ -68,49 +68,11 @@ func (t *Task) reach(rs, from *rules) {
 				rs.reaches[a.Predicate] = true
 				t.reach(rs, inner)
 			}
-		}, func(c *pddl.Call) {
-			if t.assigned[c.Function] {
+		}, func(term pddl.Term) {
+			if c, ok := term.(*pddl.Call); ok && t.assigned[c.Function] {
 				rs.static = false
 			}
 		})
-	}
-}
-
-// walk visits the atoms of a formula, with their polarity, and its fluents.
-func walk(f pddl.Formula, positive bool, atom func(*pddl.Atom, bool), call func(*pddl.Call)) {
-	switch f := f.(type) {
-	case *pddl.Atom:
-		walkTerms(f.Args, call)
-		atom(f, positive)
-	case *pddl.Compare:
-		walkTerms([]pddl.Term{f.Left, f.Right}, call)
-	case *pddl.Not:
-		walk(f.Body, !positive, atom, call)
-	case *pddl.And:
-		for _, part := range f.Parts {
-			walk(part, positive, atom, call)
-		}
-	case *pddl.Or:
-		for _, part := range f.Parts {
-			walk(part, positive, atom, call)
-		}
-	case *pddl.Imply:
-		walk(f.If, !positive, atom, call)
-		walk(f.Then, positive, atom, call)
-	case *pddl.Quantified:
-		walk(f.Body, positive, atom, call)
-	}
-}
-
-func walkTerms(terms []pddl.Term, call func(*pddl.Call)) {
-	for _, term := range terms {
-		switch term := term.(type) {
-		case *pddl.Call:
-			call(term)
-			walkTerms(term.Args, call)
-		case *pddl.Arithmetic:
-			walkTerms(term.Args, call)
-		}
 	}
 }
 
@@ -123,7 +85,7 @@ func (t *Task) compileDerived(a *pddl.Atom, terms []*expression) *condition {
 		if rs.recursive {
 			refuse(a.Pos, "derived predicate %q refers to itself, and so may not take numbers, as in %q", a.Predicate.Name, a)
 		}
-		return t.expand(rs, terms, a)
+		return apply(t.expand(rs, terms, a), terms, a)
 	}
 	symbol := t.predicates[a.Predicate]
 	id := t.instanceIDs.find(symbol, args)
@@ -135,16 +97,21 @@ func (t *Task) compileDerived(a *pddl.Atom, terms []*expression) *condition {
 	case body.undefinedPart() != nil:
 		return &condition{kind: neverDefined, reason: body.undefinedPart().reason, source: a}
 	case t.building == 0 && rs.static:
-		switch t.derive(id) {
-		case yes:
-			return validity
-		case no:
-			return falsity
+		if truth := t.derive(id); truth != unknown {
+			return folded(truth)
 		}
 	case !rs.recursive && (body.kind == fact || body.kind == always || body.kind == never):
 		return body
 	}
 	return &condition{kind: instance, id: id, source: a}
+}
+
+// apply is the rules of a derived predicate with terms put in.
+func apply(rules *condition, terms []*expression, a *pddl.Atom) *condition {
+	if _, ok := constants(terms); ok {
+		return rules
+	}
+	return &condition{kind: applied, parts: []*condition{rules}, terms: terms, source: a}
 }
 
 func allObjects(args []value) bool {
@@ -200,10 +167,8 @@ func (t *Task) derive(id int32) truth {
 		t.fixpoint(in.rules)
 		return t.instances[id].truth
 	}
-	result := t.holds(in.body)
-	in = &t.instances[id]
-	in.truth, in.load, in.forever = result, t.load, in.rules.static
-	return result
+	in.truth, in.load, in.forever = t.holds(in.body), t.load, in.rules.static
+	return in.truth
 }
 
 // fixpoint derives the instances that rs and those it shares a recursion with have: the

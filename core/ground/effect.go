@@ -62,34 +62,34 @@ var (
 	conflict = "changes a fluent that another effect changes too"
 )
 
-// compileEffect adds e, which takes place under when, to the effects.
-func (t *Task) compileEffect(es *effects, e pddl.Effect, s scope, when *condition) {
+// compileEffect adds e, which takes place under when, to the effects of op.
+func (t *Task) compileEffect(op *Operator, e pddl.Effect, s scope, when *condition) {
 	switch e := e.(type) {
 	case *pddl.Both:
 		for _, part := range e.Parts {
-			t.compileEffect(es, part, s, when)
+			t.compileEffect(op, part, s, when)
 		}
 	case *pddl.Each:
 		t.bindings(e.Parameters, s, func(inner scope) bool {
-			t.compileEffect(es, e.Body, inner, when)
+			t.compileEffect(op, e.Body, inner, when)
 			return true
 		})
 	case *pddl.When:
 		c := join(conjunction, []*condition{when, t.compile(e.If, s)}, e.If)
 		t.refuseUndefined(c)
 		if c.kind != never {
-			t.compileEffect(es, e.Then, s, c)
+			t.compileEffect(op, e.Then, s, c)
 		}
 	case *pddl.Literal:
-		t.compileLiteral(es, e, s, when)
+		t.compileLiteral(op, e, s, when)
 	case *pddl.Assign:
-		t.compileAssign(es, e, s, when)
+		t.compileAssign(op, e, s, when)
 	default:
 		panic(fmt.Sprintf("ground: effect %T", e))
 	}
 }
 
-func (t *Task) compileLiteral(es *effects, e *pddl.Literal, s scope, when *condition) {
+func (t *Task) compileLiteral(op *Operator, e *pddl.Literal, s scope, when *condition) {
 	terms, bad := t.compileTerms(e.Atom.Args, s)
 	if bad != nil {
 		panic(bad)
@@ -98,11 +98,11 @@ func (t *Task) compileLiteral(es *effects, e *pddl.Literal, s scope, when *condi
 	if args, ok := constants(terms); ok {
 		l.id, l.terms = t.dynamic.intern(l.symbol, args), nil
 		if when.kind == always {
-			es.fact(l)
+			op.effects.fact(l)
 			return
 		}
 	}
-	g := es.group(when)
+	g := op.effects.group(when)
 	g.literals = append(g.literals, l)
 }
 
@@ -130,7 +130,7 @@ func (es *effects) group(when *condition) *group {
 	return &es.groups[len(es.groups)-1]
 }
 
-func (t *Task) compileAssign(es *effects, e *pddl.Assign, s scope, when *condition) {
+func (t *Task) compileAssign(op *Operator, e *pddl.Assign, s scope, when *condition) {
 	fluent, bad := t.compileCall(e.Fluent, s)
 	if bad != nil {
 		panic(bad)
@@ -149,18 +149,18 @@ func (t *Task) compileAssign(es *effects, e *pddl.Assign, s scope, when *conditi
 	case "scale-up", "scale-down":
 		a.op, a.negate = scaling, e.Op == "scale-down"
 	}
-	for _, g := range es.groups {
+	for _, g := range op.effects.groups {
 		for _, b := range g.assigns {
 			if b.fluent != a.fluent {
 				continue
 			}
-			es.repeats = true
+			op.effects.repeats = true
 			if (a.op != b.op || a.op == setting) && when.kind == always && g.when.kind == always {
-				refuse(e.Pos, "%q changes a fluent that %q at line %d changes too", e, b.source, b.source.Line)
+				refuse(e.Pos, "in %s, %q changes a fluent that %q changes too", op, e, b.source)
 			}
 		}
 	}
-	g := es.group(when)
+	g := op.effects.group(when)
 	g.assigns = append(g.assigns, a)
 }
 

@@ -104,8 +104,9 @@ func (t *Task) whyNotHolds(f pddl.Formula, s scope, ground pddl.Formula) string 
 func (t *Task) fluentsIn(f pddl.Formula) string {
 	var parts []string
 	seen := map[string]bool{}
-	walk(f, true, func(*pddl.Atom, bool) {}, func(c *pddl.Call) {
-		if seen[c.String()] {
+	walk(f, true, func(*pddl.Atom, bool) {}, func(term pddl.Term) {
+		c, ok := term.(*pddl.Call)
+		if !ok || seen[c.String()] {
 			return
 		}
 		seen[c.String()] = true

@@ -19,13 +19,12 @@ type Operator struct {
 	Name string
 	Args []string
 
-	action  *pddl.Action
 	guard   guard
 	effects effects
 }
 
 // String is "(pickup key1)".
-func (o *Operator) String() string {
+func (o Operator) String() string {
 	return "(" + strings.Join(append([]string{o.Name}, o.Args...), " ") + ")"
 }
 
@@ -137,7 +136,7 @@ func (t *Task) findSuccessors(s StateID) []Successor {
 
 // keep copies successors into a chunk.
 func (t *Task) keep(found []Successor) []Successor {
-	if len(found) > cap(t.chunk)-len(t.chunk) {
+	if t.chunk == nil || len(found) > cap(t.chunk)-len(t.chunk) {
 		t.chunk = make([]Successor, 0, max(4096, len(found)))
 	}
 	start := len(t.chunk)
@@ -178,7 +177,8 @@ func (t *Task) Satisfies(s StateID, goal int) bool {
 }
 
 // Enumerate interns the states that can be reached, breadth first, and reports whether
-// those are all. It stops once there are more than limit states; limit 0 is none.
+// it has all of them. It stops after the first state whose successors make more than
+// limit states; 0 is no limit.
 func (t *Task) Enumerate(limit int) (complete bool) {
 	for s := 0; s < t.states.count; s++ {
 		if limit > 0 && t.states.count > limit {

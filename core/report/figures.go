@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"foible/core/figure"
 	"foible/core/study"
@@ -46,7 +47,7 @@ func (r *Report) title(of string) string {
 	if of != "" {
 		title += ": " + of
 	}
-	if r.study.Simulated != "" {
+	if r.study.Simulated != "" && !strings.Contains(strings.ToLower(title), "simulated") {
 		title += " (simulated participants)"
 	}
 	return title

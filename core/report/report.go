@@ -23,6 +23,13 @@ type Output interface {
 // of a larger sweep it has each model's best parameter set alone.
 const MaxPosteriorCells = 20_000
 
+// parameters are the columns of fits.csv for every axis of every model; a
+// column is empty where a model has no such axis.
+var parameters = []string{
+	"goal_noise", "budget_r", "budget_q", "search_noise", "action_noise",
+	"alpha", "value", "unreachable_value",
+}
+
 // Manifest says what a report is of.
 type Manifest struct {
 	SweepID    string            `json:"sweep_id"`
@@ -90,11 +97,7 @@ func New(out Output, st *study.Study, plan *sweep.Plan, config sweep.Config, m M
 		}
 		return t
 	}
-	axes := make([]string, len(sweep.Axes))
-	for i, a := range sweep.Axes {
-		axes[i] = a.Name
-	}
-	columns := append([]string{"model", "parameter_set"}, axes...)
+	columns := append([]string{"model", "parameter_set"}, parameters...)
 	r.fits = open("fits.csv", append(columns, "runs", "particles_per_goal", "n", "pearson_r", "ci_low", "ci_high", "mc_se", "rmse", "ci_unit", "undefined_stimuli")...)
 	r.bounds = open("intervals.csv", "model", "parameter_set", "unit", "ci_low", "ci_high", "resamples")
 	r.group["category"] = open("fits_by_category.csv", "model", "parameter_set", "category", "n", "pearson_r", "rmse")
@@ -151,8 +154,8 @@ func (r *Report) fail(g *sweep.Gathered, number int) error {
 func (r *Report) addFit(g *sweep.Gathered, number int) error {
 	f := g.Fit
 	row := []any{g.Set.Model, number}
-	for _, axis := range sweep.Axes {
-		if v, ok := g.Set.Get(axis.Name); ok {
+	for _, name := range parameters {
+		if v, ok := g.Set.Get(name); ok {
 			row = append(row, v.String())
 		} else {
 			row = append(row, nil)

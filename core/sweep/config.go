@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -80,13 +81,8 @@ func ModelNames() string {
 }
 
 func expand(model Model, grid ModelGrid) ([]ParameterSet, error) {
-	for _, axis := range Axes { // not the map's order
-		if _, given := grid.Axes[axis.Name]; given && !slices.Contains(model.Axes, axis.Name) {
-			return nil, fmt.Errorf("model %q has no axis %q; it has %s", model.Name, axis.Name, strings.Join(model.Axes, ", "))
-		}
-	}
-	for name := range grid.Axes {
-		if _, ok := AxisByName(name); !ok {
+	for _, name := range slices.Sorted(maps.Keys(grid.Axes)) {
+		if !slices.Contains(model.Axes, name) {
 			return nil, fmt.Errorf("model %q has no axis %q; it has %s", model.Name, name, strings.Join(model.Axes, ", "))
 		}
 	}
@@ -124,7 +120,7 @@ func (a *Axis) points(values []Setting) ([]Setting, error) {
 	var points []Setting
 	seen := map[Setting]bool{}
 	for _, v := range values {
-		if err := a.check(v); err != nil {
+		if err := a.Check(v); err != nil {
 			return nil, err
 		}
 		if v.Number == 0 {
@@ -138,14 +134,15 @@ func (a *Axis) points(values []Setting) ([]Setting, error) {
 	return points, nil
 }
 
-func (a *Axis) check(v Setting) error {
+// Check says what is wrong with a value of the axis.
+func (a *Axis) Check(v Setting) error {
 	switch {
 	case len(a.Words) > 0 && !slices.Contains(a.Words, v.Word):
 		return fmt.Errorf("%s is %q; it can be %s", a.Name, v.String(), strings.Join(a.Words, ", "))
 	case len(a.Words) == 0 && v.Word != "":
 		return fmt.Errorf("%s is %q, not a number", a.Name, v.Word)
 	case len(a.Words) == 0 && (math.IsNaN(v.Number) || v.Number < a.Min || v.Number > a.Max):
-		return fmt.Errorf("%s is %v; it must lie in [%v, %v]", a.Name, v.Number, a.Min, a.Max)
+		return fmt.Errorf("%s is %v; it must lie between %v and %v", a.Name, v.Number, a.Min, a.Max)
 	}
 	return nil
 }

@@ -1,6 +1,10 @@
 package sweep
 
-import "fmt"
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
 
 // Outcome is what a job came to: cells, fits, or a failure.
 type Outcome struct {
@@ -13,9 +17,9 @@ type Outcome struct {
 type Gathered struct {
 	Index    int // in the plan
 	Set      ParameterSet
-	Cells    []*Cell // by stimulus; nil where a job failed or has no result yet
-	Fit      *Fit    // nil if there is none
-	Failures []string
+	Cells    []*Cell  // by stimulus; nil where a job failed or has no result yet
+	Fit      *Fit     // nil if there is none
+	Failures []string // in the order of jobs
 }
 
 // Gather folds the outcomes of jobs, in any order, into parameter sets, in the
@@ -30,8 +34,8 @@ type Gather struct {
 type chunk struct {
 	cells    [][]Cell // by stimulus
 	fits     []Fit
-	failures []string
-	have     map[int]bool // jobs
+	failures map[int]string // by job
+	have     map[int]bool   // jobs
 }
 
 // NewGather makes a gather that calls visit for each parameter set.
@@ -48,17 +52,13 @@ func (g *Gather) Add(number int, o Outcome) error {
 	if job.Chunk < g.next {
 		return nil
 	}
-	c := g.pending[job.Chunk]
-	if c == nil {
-		c = &chunk{cells: make([][]Cell, len(g.plan.Stimuli)), have: map[int]bool{}}
-		g.pending[job.Chunk] = c
-	}
+	c := g.chunk(job.Chunk)
 	if c.have[number] {
 		return nil
 	}
 	switch {
 	case o.Failure != "":
-		c.failures = append(c.failures, fmt.Sprintf("job %d: %s", number, o.Failure))
+		c.failures[number] = o.Failure
 	case job.Score && len(o.Fits) == len(job.Sets):
 		c.fits = o.Fits
 	case !job.Score && len(o.Cells) == len(job.Sets):
@@ -78,13 +78,20 @@ func (g *Gather) Add(number int, o Outcome) error {
 	}
 }
 
-// Close visits what is left, with gaps where there are no outcomes.
+// chunk is what is known of a chunk.
+func (g *Gather) chunk(i int) *chunk {
+	c := g.pending[i]
+	if c == nil {
+		c = &chunk{cells: make([][]Cell, len(g.plan.Stimuli)), failures: map[int]string{}, have: map[int]bool{}}
+		g.pending[i] = c
+	}
+	return c
+}
+
+// Close visits what is left, with gaps where there are no outcomes: every
+// parameter set of the plan has been visited then.
 func (g *Gather) Close() error {
 	for g.next < g.plan.Chunks() {
-		if g.pending[g.next] == nil {
-			g.next++ // nothing is known of it
-			continue
-		}
 		if err := g.flush(); err != nil {
 			return err
 		}
@@ -94,12 +101,16 @@ func (g *Gather) Close() error {
 
 // flush visits the parameter sets of the next chunk.
 func (g *Gather) flush() error {
-	c := g.pending[g.next]
+	c := g.chunk(g.next)
 	delete(g.pending, g.next)
 	job := g.plan.Job(g.plan.ScoreJob(g.next))
 	g.next++
+	var failures []string
+	for _, number := range slices.Sorted(maps.Keys(c.failures)) {
+		failures = append(failures, fmt.Sprintf("job %d: %s", number, c.failures[number]))
+	}
 	for i, set := range job.Sets {
-		out := &Gathered{Index: job.First + i, Set: set, Cells: make([]*Cell, len(g.plan.Stimuli)), Failures: c.failures}
+		out := &Gathered{Index: job.First + i, Set: set, Cells: make([]*Cell, len(g.plan.Stimuli)), Failures: failures}
 		for s, cells := range c.cells {
 			if cells != nil {
 				out.Cells[s] = &cells[i]

@@ -122,7 +122,7 @@ func (s *Shape) Predict(c *Cell) Prediction {
 func ScoreHash(studyHash string, seed uint64, b Bootstrap, set *ParameterSet, predictions []Prediction) []byte {
 	parts := [][]byte{[]byte("score"), []byte(studyHash), fmt.Appendf(nil, "seed=%d bootstrap=%d %v", seed, b.Resamples, b.Units), []byte(set.String())}
 	for _, p := range predictions {
-		var bits []byte
+		bits := strconv.AppendBool(nil, p.Undefined)
 		for _, row := range p.Rows {
 			for _, x := range row {
 				bits = binary.LittleEndian.AppendUint64(bits, math.Float64bits(x))

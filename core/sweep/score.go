@@ -120,6 +120,11 @@ func (s *Scorer) Score(predictions []Prediction) (Fit, error) {
 		if len(p.Rows) > len(st.JudgementSteps) || len(p.Rows) < len(st.JudgementSteps) && !p.Undefined {
 			return Fit{}, fmt.Errorf("stimulus %s: predictions at %d of %d judgement steps", st.ID, len(p.Rows), len(st.JudgementSteps))
 		}
+		for _, row := range p.Rows {
+			if len(row) != len(st.Goals) {
+				return Fit{}, fmt.Errorf("stimulus %s: a prediction of %d goals, where it has %d", st.ID, len(row), len(st.Goals))
+			}
+		}
 		if p.Undefined {
 			fit.Undefined++
 		}

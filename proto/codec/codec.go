@@ -15,7 +15,7 @@ import (
 
 // Config reads a sweep's configuration; what is not given has its default.
 func Config(m *foiblev1.SweepConfig) (sweep.Config, error) {
-	c := sweep.Config{Runs: int(m.GetFit().GetRuns()), Bootstrap: sweep.DefaultBootstrap, Seed: m.GetSeed()}
+	c := sweep.Config{Runs: max(1, int(m.GetFit().GetRuns())), Bootstrap: sweep.DefaultBootstrap, Seed: m.GetSeed()}
 	if b := m.GetBootstrap(); b != nil {
 		c.Bootstrap.Resamples = int(b.GetResamples())
 		if len(b.GetUnits()) > 0 {
@@ -155,26 +155,36 @@ func ReadCell(m *foiblev1.Cell, shape *sweep.Shape) (sweep.Cell, error) {
 	}
 	c.Posterior = make([][]float64, steps)
 	for k := range c.Posterior {
-		row := m.GetPosterior()[k*shape.Goals : (k+1)*shape.Goals]
-		var sum float64
-		for _, p := range row {
-			if !(p >= 0 && p <= 1) {
-				return c, fmt.Errorf("stimulus %s, step %d: probability %v", shape.Stimulus, k, p)
-			}
-			sum += p
+		c.Posterior[k] = m.GetPosterior()[k*shape.Goals : (k+1)*shape.Goals]
+		if err := distribution(c.Posterior[k]); err != nil {
+			return c, fmt.Errorf("stimulus %s, step %d: %w", shape.Stimulus, k, err)
 		}
-		if math.Abs(sum-1) > 1e-6 {
-			return c, fmt.Errorf("stimulus %s, step %d: probabilities sum to %v", shape.Stimulus, k, sum)
-		}
-		c.Posterior[k] = row
 	}
 	for _, step := range m.GetUnreachableFrom() {
+		if step < -1 || int(step) > shape.Actions {
+			return c, fmt.Errorf("stimulus %s: a goal unreachable from step %d of %d", shape.Stimulus, step, shape.Actions)
+		}
 		c.UnreachableFrom = append(c.UnreachableFrom, int(step))
 	}
 	if n := len(c.UnreachableFrom); n != 0 && n != shape.Goals {
 		return c, fmt.Errorf("stimulus %s: reachability of %d goals, want %d", shape.Stimulus, n, shape.Goals)
 	}
 	return c, nil
+}
+
+// distribution checks probabilities that must sum to 1.
+func distribution(row []float64) error {
+	var sum float64
+	for _, p := range row {
+		if !(p >= 0 && p <= 1) {
+			return fmt.Errorf("probability %v", p)
+		}
+		sum += p
+	}
+	if math.Abs(sum-1) > 1e-6 {
+		return fmt.Errorf("probabilities sum to %v", sum)
+	}
+	return nil
 }
 
 // Fit is the message of a fit's numbers; the caller adds what it answers.
@@ -206,6 +216,9 @@ func correlation(c *sweep.Correlation) *foiblev1.Correlation {
 // ReadFit is the fit of a message.
 func ReadFit(m *foiblev1.Fit) (sweep.Fit, error) {
 	f := sweep.Fit{Undefined: int(m.GetUndefined())}
+	if m.GetOverall() == nil || f.Undefined < 0 {
+		return f, fmt.Errorf("a fit without a correlation, or with %d undefined stimuli", f.Undefined)
+	}
 	var err error
 	if f.Overall, err = readCorrelation(m.GetOverall()); err != nil {
 		return f, err
@@ -238,7 +251,10 @@ func readCorrelations(ms []*foiblev1.Correlation) ([]sweep.Correlation, error) {
 }
 
 func readCorrelation(m *foiblev1.Correlation) (sweep.Correlation, error) {
-	c := sweep.Correlation{Group: m.GetGroup(), N: int(m.GetN()), Defined: m != nil && m.PearsonR != nil}
+	c := sweep.Correlation{Group: m.GetGroup(), N: int(m.GetN()), Defined: m.PearsonR != nil}
+	if c.N < 0 || c.N < 2 && c.Defined {
+		return c, fmt.Errorf("%s: a correlation of %d points", c.Group, c.N)
+	}
 	if c.Defined {
 		if c.PearsonR = m.GetPearsonR(); !(math.Abs(c.PearsonR) <= 1+1e-9) {
 			return c, fmt.Errorf("%s: r is %v", c.Group, c.PearsonR)
@@ -271,11 +287,14 @@ func ReadPredictions(ms []*foiblev1.Predictions, goals []int) ([]sweep.Predictio
 	}
 	ps := make([]sweep.Prediction, len(ms))
 	for i, m := range ms {
-		if len(m.GetPosterior())%goals[i] != 0 {
+		if goals[i] < 1 || len(m.GetPosterior())%goals[i] != 0 {
 			return nil, fmt.Errorf("%d predictions for %d goals", len(m.GetPosterior()), goals[i])
 		}
 		ps[i].Undefined = m.GetUndefined()
 		for row := range slices.Chunk(m.GetPosterior(), goals[i]) {
+			if err := distribution(row); err != nil {
+				return nil, fmt.Errorf("stimulus %d: %w", i+1, err)
+			}
 			ps[i].Rows = append(ps[i].Rows, row)
 		}
 	}

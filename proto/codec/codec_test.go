@@ -1,0 +1,311 @@
+package codec_test
+
+import (
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+
+	"foible/core/sweep"
+	"foible/proto/codec"
+	foiblev1 "foible/proto/foible/v1"
+)
+
+func ptr[T any](v T) *T { return &v }
+
+func boltzmann() *foiblev1.ParameterSet {
+	return &foiblev1.ParameterSet{Model: "boltzmann", Alpha: ptr(0.5), Value: ptr("on_policy"), UnreachableValue: ptr(-40.0)}
+}
+
+// sent is a message as it arrives.
+func sent[M proto.Message](t *testing.T, m M) M {
+	t.Helper()
+	b, err := proto.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	arrived := m.ProtoReflect().New().Interface()
+	if err := proto.Unmarshal(b, arrived); err != nil {
+		t.Fatal(err)
+	}
+	return arrived.(M)
+}
+
+func refused(t *testing.T, name string, err error, want string) {
+	t.Helper()
+	if err == nil || err.Error() != want {
+		t.Errorf("%s:\ngot  %v\nwant %s", name, err, want)
+	}
+}
+
+func TestConfig(t *testing.T) {
+	m := &foiblev1.SweepConfig{
+		Models: map[string]*foiblev1.ModelConfig{"boltzmann": {Alpha: []float64{2, 0.5}, Value: []string{"optimal", "heuristic"}}},
+		Fit:    &foiblev1.StageConfig{Runs: 7},
+		Seed:   math.MaxUint64,
+	}
+	got, err := codec.Config(sent(t, m))
+	want := sweep.Config{
+		Models: []sweep.ModelGrid{{Model: "boltzmann", Axes: map[string][]sweep.Setting{
+			"alpha": {{Number: 2}, {Number: 0.5}}, "value": {{Word: "optimal"}, {Word: "heuristic"}},
+		}}},
+		Runs: 7, Bootstrap: sweep.DefaultBootstrap, Seed: math.MaxUint64,
+	}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v, %v\nwant %+v", got, err, want)
+	}
+}
+
+func TestConfigDefaults(t *testing.T) {
+	for name, model := range map[string]*foiblev1.ModelConfig{"empty": {}, "absent": nil} {
+		c, err := codec.Config(&foiblev1.SweepConfig{Models: map[string]*foiblev1.ModelConfig{"boltzmann": model}})
+		if err != nil || c.Runs != 1 || !reflect.DeepEqual(c.Bootstrap, sweep.DefaultBootstrap) {
+			t.Errorf("%s: %+v, %v", name, c, err)
+		}
+		if sets, err := c.ParameterSets(); err != nil || len(sets) != 7 {
+			t.Errorf("%s: %v, %v", name, sets, err)
+		}
+	}
+	_, err := codec.Config(&foiblev1.SweepConfig{})
+	refused(t, "no model", err, "no model to sweep; there are boltzmann")
+	_, err = codec.Config(&foiblev1.SweepConfig{Models: map[string]*foiblev1.ModelConfig{"boltzmann": {Alpha: []float64{-1}}}})
+	refused(t, "out of range", err, `model "boltzmann": alpha is -1; it must lie between 1e-09 and 1e+06`)
+}
+
+func TestBootstrap(t *testing.T) {
+	for _, want := range []sweep.Bootstrap{{}, sweep.DefaultBootstrap, {Resamples: 3, Units: []string{"both"}}} {
+		if got := codec.ReadBootstrap(sent(t, codec.Bootstrap(want))); !reflect.DeepEqual(got, want) {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+	}
+}
+
+// Every number, however odd, arrives as it was sent.
+func TestParameterSet(t *testing.T) {
+	c := sweep.Config{Models: []sweep.ModelGrid{{Model: "boltzmann", Axes: map[string][]sweep.Setting{
+		"alpha":             {{Number: 0.1}, {Number: math.Nextafter(0.1, 1)}, {Number: 1e-9}, {Number: 1e6}},
+		"value":             {{Word: "optimal"}, {Word: "on_policy"}, {Word: "heuristic"}},
+		"unreachable_value": {{Number: 0}, {Number: -1.0 / 3}},
+	}}}}
+	sets, err := c.ParameterSets()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range sets {
+		got, err := codec.ReadParameterSet(sent(t, codec.ParameterSet(&sets[i])))
+		if err != nil || got != sets[i] {
+			t.Errorf("got %v, %v, want %v", &got, err, &sets[i])
+		}
+	}
+}
+
+func TestMalformedParameterSets(t *testing.T) {
+	all := sweep.Models
+	sweep.Models = append(slices.Clone(all), sweep.Model{Name: "dull", Axes: []string{"alpha"}})
+	t.Cleanup(func() { sweep.Models = all })
+	for name, test := range map[string]struct {
+		change func(*foiblev1.ParameterSet)
+		want   string
+	}{
+		"no model":      {func(m *foiblev1.ParameterSet) { m.Model = "" }, `unknown model ""`},
+		"unknown model": {func(m *foiblev1.ParameterSet) { m.Model = "full" }, `unknown model "full"`},
+		"missing axis":  {func(m *foiblev1.ParameterSet) { m.Alpha = nil }, `a parameter set of boltzmann without alpha`},
+		"missing word":  {func(m *foiblev1.ParameterSet) { m.Value = nil }, `a parameter set of boltzmann without value`},
+		"extra axis": {
+			func(m *foiblev1.ParameterSet) { m.Model = "dull" },
+			`model "dull" has no axis "unreachable_value"; it has alpha`,
+		},
+		"NaN":          {func(m *foiblev1.ParameterSet) { m.Alpha = ptr(math.NaN()) }, `model "boltzmann": alpha is NaN; it must lie between 1e-09 and 1e+06`},
+		"out of range": {func(m *foiblev1.ParameterSet) { m.Alpha = ptr(0.0) }, `model "boltzmann": alpha is 0; it must lie between 1e-09 and 1e+06`},
+		"unknown word": {func(m *foiblev1.ParameterSet) { m.Value = ptr("") }, `model "boltzmann": value is "0"; it can be optimal, on_policy, heuristic`},
+	} {
+		m := boltzmann()
+		test.change(m)
+		_, err := codec.ReadParameterSet(sent(t, m))
+		refused(t, name, err, test.want)
+	}
+}
+
+func shape() *sweep.Shape {
+	return &sweep.Shape{Stimulus: "1-1", Goals: 2, Actions: 2, JudgementSteps: []int{0, 2}}
+}
+
+func cell() sweep.Cell {
+	return sweep.Cell{Posterior: [][]float64{{0.5, 0.5}, {0.1, 0.9}, {0, 1}}, UnreachableFrom: []int{-1, 2}}
+}
+
+func TestShapes(t *testing.T) {
+	got := codec.Shapes([]*foiblev1.StimulusShape{{Stimulus: "1-1", Goals: 2, Actions: 2, JudgementSteps: []int32{0, 2}}})
+	if want := []sweep.Shape{*shape()}; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+func TestCell(t *testing.T) {
+	whole := cell()
+	broken := cell()
+	broken.Posterior, broken.Undefined = broken.Posterior[:2], &sweep.Undefined{Step: 2, Reason: "impossible at step 2, action (up)"}
+	nothing := sweep.Cell{Posterior: [][]float64{}, Undefined: &sweep.Undefined{Step: 0, Reason: "why"}}
+	for _, want := range []sweep.Cell{whole, broken, nothing} {
+		got, err := codec.ReadCell(sent(t, codec.Cell(&want)), shape())
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("got %+v, %v, want %+v", got, err, want)
+		}
+	}
+}
+
+func TestMalformedCells(t *testing.T) {
+	posterior := func(xs ...float64) func(*foiblev1.Cell) { return func(m *foiblev1.Cell) { m.Posterior = xs } }
+	undefined := func(step int32, reason string) func(*foiblev1.Cell) {
+		return func(m *foiblev1.Cell) { m.Undefined = &foiblev1.Undefined{Step: step, Reason: reason} }
+	}
+	for name, test := range map[string]struct {
+		change func(*foiblev1.Cell)
+		want   string
+	}{
+		"NaN":                 {posterior(0.5, 0.5, math.NaN(), 0.9, 0, 1), "stimulus 1-1, step 1: probability NaN"},
+		"infinite":            {posterior(0.5, 0.5, 0.1, math.Inf(1), 0, 1), "stimulus 1-1, step 1: probability +Inf"},
+		"negative":            {posterior(0.5, 0.5, 0.1, 0.9, -0.1, 1.1), "stimulus 1-1, step 2: probability -0.1"},
+		"above 1":             {posterior(0.5, 0.5, 0.1, 0.9, 1.5, 0), "stimulus 1-1, step 2: probability 1.5"},
+		"sum off":             {posterior(0.5, 0.25, 0.1, 0.9, 0, 1), "stimulus 1-1, step 0: probabilities sum to 0.75"},
+		"too short":           {posterior(0.5, 0.5, 0.1, 0.9), "stimulus 1-1: 4 probabilities, want 3 steps of 2 goals"},
+		"too long":            {posterior(0.5, 0.5, 0.1, 0.9, 0, 1, 0, 1), "stimulus 1-1: 8 probabilities, want 3 steps of 2 goals"},
+		"empty":               {posterior(), "stimulus 1-1: 0 probabilities, want 3 steps of 2 goals"},
+		"longer than defined": {undefined(2, "why"), "stimulus 1-1: 6 probabilities, want 2 steps of 2 goals"},
+		"undefined too late":  {undefined(3, "why"), "stimulus 1-1: undefined from step 3 of 2"},
+		"undefined too early": {undefined(-1, "why"), "stimulus 1-1: undefined from step -1 of 2"},
+		"no reason":           {undefined(2, ""), "stimulus 1-1: undefined from step 2 of 2"},
+		"reachability of too few": {
+			func(m *foiblev1.Cell) { m.UnreachableFrom = []int32{-1} },
+			"stimulus 1-1: reachability of 1 goals, want 2",
+		},
+		"unreachable from nowhere": {
+			func(m *foiblev1.Cell) { m.UnreachableFrom = []int32{-1, 3} },
+			"stimulus 1-1: a goal unreachable from step 3 of 2",
+		},
+	} {
+		c := cell()
+		m := codec.Cell(&c)
+		test.change(m)
+		_, err := codec.ReadCell(sent(t, m), shape())
+		refused(t, name, err, test.want)
+	}
+}
+
+func fit() sweep.Fit {
+	return sweep.Fit{
+		Overall:    sweep.Correlation{N: 4, PearsonR: -0.75, Defined: true, RMSE: 0.1},
+		ByCategory: []sweep.Correlation{{Group: "odd", N: 4, PearsonR: -0.75, Defined: true, RMSE: 0.1}},
+		ByStimulus: []sweep.Correlation{{Group: "1-1", N: 4, PearsonR: 0, Defined: true}, {Group: "1-2", N: 3, RMSE: 0.5}, {Group: "1-3"}},
+		Intervals:  []sweep.Interval{{Unit: "stimuli", Low: -1, High: 0.5, Resamples: 499}},
+		Undefined:  1,
+	}
+}
+
+func TestFit(t *testing.T) {
+	for _, want := range []sweep.Fit{fit(), {}} {
+		got, err := codec.ReadFit(sent(t, codec.Fit(&want)))
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("got %+v, %v, want %+v", got, err, want)
+		}
+	}
+}
+
+func TestMalformedFits(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*foiblev1.Fit)
+		want   string
+	}{
+		"empty":           {func(m *foiblev1.Fit) { m.Overall = nil }, "a fit without a correlation, or with 1 undefined stimuli"},
+		"negative count":  {func(m *foiblev1.Fit) { m.Undefined = -1 }, "a fit without a correlation, or with -1 undefined stimuli"},
+		"NaN":             {func(m *foiblev1.Fit) { m.Overall.PearsonR = ptr(math.NaN()) }, ": r is NaN"},
+		"above 1":         {func(m *foiblev1.Fit) { m.ByCategory[0].PearsonR = ptr(1.5) }, "odd: r is 1.5"},
+		"RMSE NaN":        {func(m *foiblev1.Fit) { m.ByStimulus[0].Rmse = ptr(math.NaN()) }, "1-1: rmse is NaN"},
+		"RMSE negative":   {func(m *foiblev1.Fit) { m.ByStimulus[0].Rmse = ptr(-0.1) }, "1-1: rmse is -0.1"},
+		"r of one point":  {func(m *foiblev1.Fit) { m.ByStimulus[0].N = 1 }, "1-1: a correlation of 1 points"},
+		"negative points": {func(m *foiblev1.Fit) { m.ByStimulus[2].N = -1 }, "1-3: a correlation of -1 points"},
+		"interval NaN":    {func(m *foiblev1.Fit) { m.Intervals[0].Low = math.NaN() }, "interval by stimuli from NaN to 0.5"},
+		"interval turned": {func(m *foiblev1.Fit) { m.Intervals[0].Low = 0.6 }, "interval by stimuli from 0.6 to 0.5"},
+		"interval wide":   {func(m *foiblev1.Fit) { m.Intervals[0].High = 2 }, "interval by stimuli from -1 to 2"},
+	} {
+		f := fit()
+		m := codec.Fit(&f)
+		test.change(m)
+		_, err := codec.ReadFit(sent(t, m))
+		refused(t, name, err, test.want)
+	}
+}
+
+func TestPredictions(t *testing.T) {
+	want := []sweep.Prediction{
+		{Rows: [][]float64{{0.5, 0.5}, {0, 1}}},
+		{Rows: [][]float64{{0.2, 0.3, 0.5}}, Undefined: true},
+		{Undefined: true},
+	}
+	var arrived []*foiblev1.Predictions
+	for _, m := range codec.Predictions(want) {
+		arrived = append(arrived, sent(t, m))
+	}
+	got, err := codec.ReadPredictions(arrived, []int{2, 3, 4})
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, %v, want %+v", got, err, want)
+	}
+	for name, test := range map[string]struct {
+		posterior []float64
+		goals     []int
+		want      string
+	}{
+		"other study": {[]float64{0.5, 0.5}, []int{2, 2}, "predictions of 1 stimuli, want 2"},
+		"other goals": {[]float64{0.5, 0.5}, []int{3}, "2 predictions for 3 goals"},
+		"no goals":    {[]float64{0.5, 0.5}, []int{0}, "2 predictions for 0 goals"},
+		"NaN":         {[]float64{0.5, 0.5, math.NaN(), 1}, []int{2}, "stimulus 1: probability NaN"},
+		"sum off":     {[]float64{0.5, 0.5, 0.5, 0.25}, []int{2}, "stimulus 1: probabilities sum to 0.75"},
+	} {
+		_, err := codec.ReadPredictions([]*foiblev1.Predictions{{Posterior: test.posterior}}, test.goals)
+		refused(t, name, err, test.want)
+	}
+}
+
+func TestOutcome(t *testing.T) {
+	set, err := codec.ReadParameterSet(boltzmann())
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := sweep.NewPlan([]sweep.ParameterSet{set}, []sweep.Shape{*shape()}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, f := cell(), fit()
+	infer := &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Infer{Infer: &foiblev1.InferResult{Cells: []*foiblev1.Cell{codec.Cell(&c)}}}}
+	scored := &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Score{Score: &foiblev1.ScoreResult{Fits: []*foiblev1.Fit{codec.Fit(&f)}}}}
+	failure := &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Failure{Failure: &foiblev1.Failure{Reason: "no luck"}}}
+	for name, test := range map[string]struct {
+		m      *foiblev1.JobResult
+		number int
+		want   sweep.Outcome
+	}{
+		"infer":   {infer, 0, sweep.Outcome{Cells: []sweep.Cell{c}}},
+		"score":   {scored, 1, sweep.Outcome{Fits: []sweep.Fit{f}}},
+		"failure": {failure, 0, sweep.Outcome{Failure: "no luck"}},
+		"nothing": {&foiblev1.JobResult{}, 0, sweep.Outcome{}}, // gather refuses it
+	} {
+		got, err := codec.Outcome(sent(t, test.m), plan, test.number)
+		if err != nil || !reflect.DeepEqual(got, test.want) {
+			t.Errorf("%s: got %+v, %v, want %+v", name, got, err, test.want)
+		}
+	}
+	for _, number := range []int{-1, 2} {
+		if _, err := codec.Outcome(failure, plan, number); err == nil || !strings.HasSuffix(err.Error(), "of 2") {
+			t.Errorf("job %d: %v", number, err)
+		}
+	}
+	infer.GetInfer().Cells[0].Posterior[0] = math.NaN()
+	_, err = codec.Outcome(infer, plan, 0)
+	refused(t, "broken cell", err, "stimulus 1-1, step 0: probability NaN")
+	scored.GetScore().Fits[0].Overall = nil
+	_, err = codec.Outcome(scored, plan, 1)
+	refused(t, "broken fit", err, "a fit without a correlation, or with 1 undefined stimuli")
+}
