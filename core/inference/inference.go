@@ -12,7 +12,6 @@ import (
 	"foible/core/policy"
 	"foible/core/search"
 	"foible/core/study"
-	"foible/core/sweep"
 )
 
 // Domain is what inference needs to know of a domain, and how its states are observed.
@@ -119,29 +118,4 @@ func (s *Stimulus) goal(name string) (pddl.Formula, error) {
 		return nil, err
 	}
 	return pddl.ParseGoal(name, []byte(text), s.stimulus.Problem)
-}
-
-// Infer computes a cell. The error is of the stimulus or of parameters that
-// cannot be used; what a model cannot explain is in the cell.
-func (s *Stimulus) Infer(set *sweep.ParameterSet) (sweep.Cell, error) {
-	if set.Model != "boltzmann" {
-		return sweep.Cell{}, fmt.Errorf("no inference for model %q", set.Model)
-	}
-	o, err := s.Boltzmann()
-	if err != nil {
-		return sweep.Cell{}, err
-	}
-	p, err := o.Posterior(policy.Parameters{
-		Alpha:       set.Alpha.Number,
-		Value:       policy.Value(set.Value.Word),
-		Unreachable: set.UnreachableValue.Number,
-	})
-	if err != nil {
-		return sweep.Cell{}, fmt.Errorf("%s: %w", set, err)
-	}
-	cell := sweep.Cell{Posterior: p.Goals, UnreachableFrom: p.UnreachableFrom}
-	if p.Undefined != nil {
-		cell.Undefined = &sweep.Undefined{Step: p.Undefined.Step, Reason: p.Undefined.Reason}
-	}
-	return cell, nil
 }

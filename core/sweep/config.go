@@ -11,9 +11,69 @@ import (
 // Config is a sweep as asked for.
 type Config struct {
 	Models    []ModelGrid // in the order of [Models]
-	Runs      int         // independent runs a cell, for models that are not exact; 0 means 1
+	Inference Inference   // of models that are not exact
+	Fit       Stage       // runs by which parameters are chosen
+	Report    Stage       // runs of each model's best parameters, with other seeds; no runs: no such stage
 	Bootstrap Bootstrap
 	Seed      uint64
+}
+
+// Stage says how much is computed for a cell of a model that is not exact.
+type Stage struct {
+	Runs             int // independent runs, averaged
+	ParticlesPerGoal int // of a run
+}
+
+// The paper's stages.
+var (
+	DefaultFit    = Stage{Runs: 5, ParticlesPerGoal: 60}
+	DefaultReport = Stage{Runs: 10, ParticlesPerGoal: 100}
+)
+
+// Names of stages.
+const (
+	FitStage    = "fit"
+	ReportStage = "report"
+)
+
+// Inference is how an observer infers the mind of an agent that is not exact.
+type Inference struct {
+	Method            string  // sips
+	Observe           string  // noisy, exact
+	Filters           string  // joint, per_goal
+	Resample          string  // ess, always, never
+	ResampleThreshold float64 // of the effective sample size, as a part of the particles
+	ResampleKind      string  // residual, systematic, multinomial
+	Rejuvenate        string  // none, replan, goal, mixed
+	ActionNoiseKind   string  // total, per_action_odds
+}
+
+// DefaultInference is the paper's, but for ActionNoiseKind, which is as the paper says and not as its code does.
+var DefaultInference = Inference{
+	Method: "sips", Observe: "noisy", Filters: "joint",
+	Resample: "ess", ResampleThreshold: 0.25, ResampleKind: "residual", Rejuvenate: "none",
+	ActionNoiseKind: "total",
+}
+
+// Procedure is how cells are computed, besides their parameters.
+type Procedure struct {
+	StageName string // fit, report
+	Stage
+	Inference
+}
+
+// Procedure of a stage.
+func (c *Config) Procedure(stage string) Procedure {
+	p := Procedure{StageName: stage, Stage: c.Fit, Inference: c.Inference}
+	if stage == ReportStage {
+		p.Stage = c.Report
+	}
+	return p
+}
+
+// String is the canonical form: equal strings, equal procedures.
+func (p Procedure) String() string {
+	return fmt.Sprintf("%s runs=%d particles_per_goal=%d %+v", p.StageName, p.Runs, p.ParticlesPerGoal, p.Inference)
 }
 
 // ModelGrid lists the values of a model's axes; an axis not in it has its default.
@@ -69,15 +129,6 @@ func (c *Config) ParameterSets() ([]ParameterSet, error) {
 
 func tooMany(n int) error {
 	return fmt.Errorf("%d parameter sets are more than a sweep's %d; leave out some values", n, MaxParameterSets)
-}
-
-// ModelNames lists the models for messages.
-func ModelNames() string {
-	names := make([]string, len(Models))
-	for i, m := range Models {
-		names[i] = m.Name
-	}
-	return strings.Join(names, ", ")
 }
 
 func expand(model Model, grid ModelGrid) ([]ParameterSet, error) {
@@ -141,6 +192,8 @@ func (a *Axis) Check(v Setting) error {
 		return fmt.Errorf("%s is %q; it can be %s", a.Name, v.String(), strings.Join(a.Words, ", "))
 	case len(a.Words) == 0 && v.Word != "":
 		return fmt.Errorf("%s is %q, not a number", a.Name, v.Word)
+	case a.Whole && v.Number != math.Trunc(v.Number):
+		return fmt.Errorf("%s is %v, not a whole number", a.Name, v.Number)
 	case len(a.Words) == 0 && (math.IsNaN(v.Number) || v.Number < a.Min || v.Number > a.Max):
 		return fmt.Errorf("%s is %v; it must lie between %v and %v", a.Name, v.Number, a.Min, a.Max)
 	}

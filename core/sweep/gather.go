@@ -15,7 +15,8 @@ type Outcome struct {
 
 // Gathered is all that is known of one parameter set.
 type Gathered struct {
-	Index    int // in the plan
+	Stage    string // fit or report
+	Index    int    // in the plan
 	Set      ParameterSet
 	Cells    []*Cell  // by stimulus; nil where a job failed or has no result yet
 	Fit      *Fit     // nil if there is none
@@ -23,12 +24,14 @@ type Gathered struct {
 }
 
 // Gather folds the outcomes of jobs, in any order, into parameter sets, in the
-// plan's order. It holds only chunks that are incomplete.
+// plan's order, those of the report last. It holds only chunks that are
+// incomplete, and the overall correlation of each fit.
 type Gather struct {
 	plan    *Plan
 	visit   func(*Gathered) error
 	pending map[int]*chunk
-	next    int // first chunk that has not been visited
+	next    int          // first chunk that has not been visited
+	fits    map[int]*Fit // Overall alone, by parameter set
 }
 
 type chunk struct {
@@ -40,7 +43,7 @@ type chunk struct {
 
 // NewGather makes a gather that calls visit for each parameter set.
 func NewGather(p *Plan, visit func(*Gathered) error) *Gather {
-	return &Gather{plan: p, visit: visit, pending: map[int]*chunk{}}
+	return &Gather{plan: p, visit: visit, pending: map[int]*chunk{}, fits: map[int]*Fit{}}
 }
 
 // Add takes the outcome of a job; a repeated one is ignored.
@@ -59,12 +62,12 @@ func (g *Gather) Add(number int, o Outcome) error {
 	switch {
 	case o.Failure != "":
 		c.failures[number] = o.Failure
-	case job.Score && len(o.Fits) == len(job.Sets):
+	case job.Score && o.Cells == nil:
 		c.fits = o.Fits
-	case !job.Score && len(o.Cells) == len(job.Sets):
+	case !job.Score && o.Fits == nil:
 		c.cells[job.Stimulus] = o.Cells
 	default:
-		return fmt.Errorf("job %d: %d cells and %d fits for %d parameter sets", number, len(o.Cells), len(o.Fits), len(job.Sets))
+		return fmt.Errorf("job %d: %d cells and %d fits", number, len(o.Cells), len(o.Fits))
 	}
 	c.have[number] = true
 	for {
@@ -101,6 +104,9 @@ func (g *Gather) Close() error {
 
 // flush visits the parameter sets of the next chunk.
 func (g *Gather) flush() error {
+	if g.next == g.plan.FitChunks() {
+		g.plan.Choose(func(i int) *Fit { return g.fits[i] })
+	}
 	c := g.chunk(g.next)
 	delete(g.pending, g.next)
 	job := g.plan.Job(g.plan.ScoreJob(g.next))
@@ -109,8 +115,16 @@ func (g *Gather) flush() error {
 	for _, number := range slices.Sorted(maps.Keys(c.failures)) {
 		failures = append(failures, fmt.Sprintf("job %d: %s", number, c.failures[number]))
 	}
+	if c.fits != nil && len(c.fits) != len(job.Sets) {
+		return fmt.Errorf("job %d: %d fits for %d parameter sets", job.Number, len(c.fits), len(job.Sets))
+	}
+	for s, cells := range c.cells {
+		if cells != nil && len(cells) != len(job.Sets) {
+			return fmt.Errorf("stimulus %s, job %d: %d cells for %d parameter sets", g.plan.Stimuli[s].Stimulus, job.Chunk*len(g.plan.Stimuli)+s, len(cells), len(job.Sets))
+		}
+	}
 	for i, set := range job.Sets {
-		out := &Gathered{Index: job.First + i, Set: set, Cells: make([]*Cell, len(g.plan.Stimuli)), Failures: failures}
+		out := &Gathered{Stage: job.Stage, Index: job.Index(i), Set: set, Cells: make([]*Cell, len(g.plan.Stimuli)), Failures: failures}
 		for s, cells := range c.cells {
 			if cells != nil {
 				out.Cells[s] = &cells[i]
@@ -118,6 +132,9 @@ func (g *Gather) flush() error {
 		}
 		if c.fits != nil {
 			out.Fit = &c.fits[i]
+			if job.Stage == FitStage {
+				g.fits[out.Index] = &Fit{Overall: out.Fit.Overall}
+			}
 		}
 		if err := g.visit(out); err != nil {
 			return err

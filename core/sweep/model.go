@@ -4,7 +4,10 @@
 // coordinator does, and everything here gives it the same answer on every machine.
 package sweep
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Model is a family of agents; its axes are the parameters it has.
 type Model struct {
@@ -14,10 +17,30 @@ type Model struct {
 	Exact bool
 }
 
-// Models lists the models that can be swept, in the order of tables and legends.
+// Models lists the models that can be swept, in the order of tables and
+// legends. A lesioned model is the full one without the axes of one kind of mistake.
 var Models = []Model{
+	full,
+	full.without("goal-lesioned", "goal_noise"),
+	full.without("plan-lesioned", "budget_r", "budget_q", "search_noise"),
+	full.without("action-lesioned", "action_noise"),
 	{Name: "boltzmann", Axes: []string{"alpha", "value", "unreachable_value"}, Exact: true},
 }
+
+var full = Model{Name: "full", Axes: []string{"goal_noise", "budget_r", "budget_q", "search_noise", "action_noise"}}
+
+func (m Model) without(name string, axes ...string) Model {
+	lesioned := Model{Name: name}
+	for _, axis := range m.Axes {
+		if !slices.Contains(axes, axis) {
+			lesioned.Axes = append(lesioned.Axes, axis)
+		}
+	}
+	return lesioned
+}
+
+// Has says whether a model has an axis.
+func (m *Model) Has(axis string) bool { return slices.Contains(m.Axes, axis) }
 
 // ModelByName finds a model.
 func ModelByName(name string) (Model, bool) {
@@ -28,13 +51,23 @@ func ModelByName(name string) (Model, bool) {
 	return Models[i], true
 }
 
+// ModelNames lists the models for messages.
+func ModelNames() string {
+	names := make([]string, len(Models))
+	for i, m := range Models {
+		names[i] = m.Name
+	}
+	return strings.Join(names, ", ")
+}
+
 // Axis is a parameter that can be swept: a number, or a word of a fixed list.
 type Axis struct {
 	Name    string
-	Default []Setting // its values where a sweep names none; empty: must be named
+	Default []Setting // its values where a sweep names none
 	Words   []string  // the words allowed; empty for a number
 	Min     float64   // least number allowed
 	Max     float64   // greatest number allowed
+	Whole   bool      // whole numbers alone
 	slot    func(*Parameters) *Setting
 }
 
@@ -46,6 +79,31 @@ type Setting struct {
 
 // Axes lists every axis, in the order of tables. An axis not listed by a model is not applicable to it.
 var Axes = []Axis{
+	{
+		Name: "goal_noise", Max: 1, // epsilon_g, probability a step
+		Default: numbers(0),
+		slot:    func(p *Parameters) *Setting { return &p.GoalNoise },
+	},
+	{
+		Name: "budget_r", Min: 1, Max: 1e4, Whole: true, // failures until the budget is spent
+		Default: numbers(2, 4),
+		slot:    func(p *Parameters) *Setting { return &p.BudgetR },
+	},
+	{
+		Name: "budget_q", Max: 0.9999, // probability of a success
+		Default: numbers(0.9, 0.95),
+		slot:    func(p *Parameters) *Setting { return &p.BudgetQ },
+	},
+	{
+		Name: "search_noise", Max: 1e6, // gamma, cost
+		Default: numbers(0.02, 0.5),
+		slot:    func(p *Parameters) *Setting { return &p.SearchNoise },
+	},
+	{
+		Name: "action_noise", Max: 1, // epsilon_a
+		Default: numbers(0.05, 0.1, 0.2),
+		slot:    func(p *Parameters) *Setting { return &p.ActionNoise },
+	},
 	{
 		Name: "alpha", Min: 1e-9, Max: 1e6, // inverse temperature, 1 / cost
 		Default: numbers(0.125, 0.25, 0.5, 1, 2, 4, 8),

@@ -14,6 +14,11 @@ import (
 // Parameters has one field for every axis; a model uses its own ones alone and
 // the others are zero.
 type Parameters struct {
+	GoalNoise        Setting
+	BudgetR          Setting
+	BudgetQ          Setting
+	SearchNoise      Setting
+	ActionNoise      Setting
 	Alpha            Setting
 	Value            Setting
 	UnreachableValue Setting
@@ -82,18 +87,18 @@ func Hash(parts ...[]byte) []byte {
 	return h.Sum(nil)
 }
 
-// CellHash identifies a cell: what was computed, of what, from which seed.
-func CellHash(studyHash, stimulus string, seed uint64, runs int, set *ParameterSet) []byte {
-	var b [16]byte
-	binary.LittleEndian.PutUint64(b[:8], seed)
-	binary.LittleEndian.PutUint64(b[8:], uint64(runs))
-	return Hash([]byte("cell"), []byte(studyHash), []byte(stimulus), b[:], []byte(set.String()))
+// CellHash identifies a cell: what was computed, of what, how, from which seed.
+func CellHash(studyHash, stimulus string, seed uint64, p Procedure, set *ParameterSet) []byte {
+	return Hash([]byte("cell"), []byte(studyHash), []byte(stimulus), fmt.Append(nil, seed), []byte(p.String()), []byte(set.String()))
 }
 
 // ID names a sweep computed by a version of Foible: equal ids, equal results.
 // It is short enough to type.
 func (c *Config) ID(studyHash, version string, sets []ParameterSet) string {
-	parts := [][]byte{[]byte("sweep"), []byte(studyHash), []byte(version), fmt.Appendf(nil, "seed=%d runs=%d bootstrap=%d %v", c.Seed, c.Runs, c.Bootstrap.Resamples, c.Bootstrap.Units)}
+	parts := [][]byte{
+		[]byte("sweep"), []byte(studyHash), []byte(version), fmt.Append(nil, c.Seed),
+		[]byte(c.Procedure(FitStage).String()), []byte(c.Procedure(ReportStage).String()), fmt.Appendf(nil, "%+v", c.Bootstrap),
+	}
 	for i := range sets {
 		parts = append(parts, []byte(sets[i].String()))
 	}
@@ -105,6 +110,9 @@ func (c *Config) ID(studyHash, version string, sets []ParameterSet) string {
 type Prediction struct {
 	Rows      [][]float64
 	Undefined bool // some step has no posterior
+	// Runs are the posteriors of single runs, [run][judgement step][goal], each
+	// as complete as Rows; fewer than two say nothing of the Monte-Carlo error.
+	Runs [][][]float64
 }
 
 // Predict takes the judgement steps out of a cell.
@@ -115,6 +123,11 @@ func (s *Shape) Predict(c *Cell) Prediction {
 			p.Rows = append(p.Rows, c.Posterior[step])
 		}
 	}
+	for _, run := range c.Runs {
+		if len(run) >= len(p.Rows) {
+			p.Runs = append(p.Runs, run[:len(p.Rows)])
+		}
+	}
 	return p
 }
 
@@ -123,9 +136,11 @@ func ScoreHash(studyHash string, seed uint64, b Bootstrap, set *ParameterSet, pr
 	parts := [][]byte{[]byte("score"), []byte(studyHash), fmt.Appendf(nil, "seed=%d bootstrap=%d %v", seed, b.Resamples, b.Units), []byte(set.String())}
 	for _, p := range predictions {
 		bits := strconv.AppendBool(nil, p.Undefined)
-		for _, row := range p.Rows {
-			for _, x := range row {
-				bits = binary.LittleEndian.AppendUint64(bits, math.Float64bits(x))
+		for _, rows := range append([][][]float64{p.Rows}, p.Runs...) {
+			for _, row := range rows {
+				for _, x := range row {
+					bits = binary.LittleEndian.AppendUint64(bits, math.Float64bits(x))
+				}
 			}
 		}
 		parts = append(parts, bits)

@@ -19,31 +19,42 @@ type Shape struct {
 	JudgementSteps []int // ascending, at most Actions
 }
 
-// Plan is the list of jobs of a sweep. It follows from its fields alone, so
-// that a job is known by its number.
+// bytes is about how large a cell's result is, with so many runs.
+func (s *Shape) bytes(runs int) int {
+	return 256 + 8*(2*s.Goals+3)*(s.Actions+1) + 8*runs*s.Goals*len(s.JudgementSteps)
+}
+
+// Plan is the list of jobs of a sweep. It follows from its fields alone, and
+// from the fits for the report stage, so that a job is known by its number.
 //
-// The parameter sets are cut into chunks of CellsPerJob. Infer job i is chunk
-// i / len(Stimuli) on stimulus i % len(Stimuli). Then follows one score job a
-// chunk, which can be done when the chunk's infer jobs are.
+// The parameter sets are cut into chunks of CellsPerJob. Where there is a report
+// stage, each model's best parameter set is in one more chunk, the last. Infer
+// job i is chunk i / len(Stimuli) on stimulus i % len(Stimuli). After the infer
+// jobs come the score jobs, one a chunk. A score job can be done when its
+// chunk's infer jobs are; the report's infer jobs when all other score jobs are.
 type Plan struct {
 	Sets        []ParameterSet
 	Stimuli     []Shape
 	CellsPerJob int
+	Report      bool
+
+	models int   // in Sets
+	chosen []int // indexes into Sets; see Choose
 }
 
 // CellsPerJob chooses a job's size: large enough to be worth sending, small
 // enough to keep `parallel` slots busy to the end and to bound the result.
-func CellsPerJob(sets int, stimuli []Shape, parallel int) int {
+func CellsPerJob(sets int, stimuli []Shape, runs, parallel int) int {
 	bytes := 1
-	for _, s := range stimuli {
-		bytes = max(bytes, 8*(s.Actions+1)*s.Goals+256)
+	for i := range stimuli {
+		bytes = max(bytes, stimuli[i].bytes(runs))
 	}
 	spread := (sets*len(stimuli) + 4*parallel - 1) / (4 * parallel) // four jobs a slot at least
 	return max(1, min(MaxCellsPerJob, maxResultBytes/bytes, spread, sets))
 }
 
 // NewPlan checks and makes a plan.
-func NewPlan(sets []ParameterSet, stimuli []Shape, cellsPerJob int) (*Plan, error) {
+func NewPlan(sets []ParameterSet, stimuli []Shape, cellsPerJob int, report bool) (*Plan, error) {
 	if len(sets) == 0 || len(stimuli) == 0 {
 		return nil, fmt.Errorf("a sweep needs parameter sets and stimuli")
 	}
@@ -61,15 +72,32 @@ func NewPlan(sets []ParameterSet, stimuli []Shape, cellsPerJob int) (*Plan, erro
 			return nil, fmt.Errorf("stimulus %q: judgement steps %v do not fit %d actions and %d goals", s.Stimulus, s.JudgementSteps, s.Actions, s.Goals)
 		}
 	}
-	p := &Plan{Sets: sets, Stimuli: stimuli, CellsPerJob: cellsPerJob}
+	p := &Plan{Sets: sets, Stimuli: stimuli, CellsPerJob: cellsPerJob, Report: report}
+	for i := range sets {
+		if i == 0 || sets[i].Model != sets[i-1].Model {
+			p.models++
+		}
+	}
 	if int64(p.Chunks())*int64(len(stimuli)+1) > 1<<30 {
 		return nil, fmt.Errorf("%d chunks of %d stimuli are too many jobs", p.Chunks(), len(stimuli))
 	}
 	return p, nil
 }
 
-// Chunks is the number of chunks of parameter sets.
-func (p *Plan) Chunks() int { return (len(p.Sets) + p.CellsPerJob - 1) / p.CellsPerJob }
+// FitChunks is the number of chunks without the report's.
+func (p *Plan) FitChunks() int { return (len(p.Sets) + p.CellsPerJob - 1) / p.CellsPerJob }
+
+// Chunks is the number of chunks.
+func (p *Plan) Chunks() int {
+	if p.Report {
+		return p.FitChunks() + 1
+	}
+	return p.FitChunks()
+}
+
+// FitJobs is the number of infer jobs without the report's: those that can be
+// done from the start. They have the numbers from 0 on.
+func (p *Plan) FitJobs() int { return p.FitChunks() * len(p.Stimuli) }
 
 // InferJobs is the number of infer jobs; they have the numbers from 0 on.
 func (p *Plan) InferJobs() int { return p.Chunks() * len(p.Stimuli) }
@@ -77,17 +105,68 @@ func (p *Plan) InferJobs() int { return p.Chunks() * len(p.Stimuli) }
 // Jobs is the number of all jobs.
 func (p *Plan) Jobs() int { return p.InferJobs() + p.Chunks() }
 
-// Cells is the number of cells.
-func (p *Plan) Cells() int { return len(p.Sets) * len(p.Stimuli) }
+// Cells is the number of cells, one a model and stimulus in the report.
+func (p *Plan) Cells() int {
+	cells := len(p.Sets) * len(p.Stimuli)
+	if p.Report {
+		cells += p.models * len(p.Stimuli)
+	}
+	return cells
+}
+
+// Choose fills the report's chunk: of each model the parameter set of the
+// highest r, the first of equals. A model of which no r is defined has none.
+// fit gives the fit of Sets[i], or nil.
+func (p *Plan) Choose(fit func(i int) *Fit) {
+	p.chosen = []int{}
+	for i := range p.Sets {
+		f := fit(i)
+		if f == nil || !f.Overall.Defined {
+			continue
+		}
+		last := len(p.chosen) - 1
+		switch {
+		case last < 0 || p.Sets[p.chosen[last]].Model != p.Sets[i].Model:
+			p.chosen = append(p.chosen, i)
+		case f.Overall.PearsonR > fit(p.chosen[last]).Overall.PearsonR:
+			p.chosen[last] = i
+		}
+	}
+}
+
+// Chosen are the indexes of the report's parameter sets; nil before Choose.
+func (p *Plan) Chosen() []int { return p.chosen }
 
 // Job is what a number stands for.
 type Job struct {
 	Number   int
+	Stage    string // fit or report
 	Score    bool
 	Chunk    int
 	Stimulus int            // index; 0 for a score job
-	Sets     []ParameterSet // shared with the plan
-	First    int            // index of Sets[0] in the plan
+	Sets     []ParameterSet // of a report job after Choose alone
+	First    int            // index of Sets[0] in the plan; 0 in a report job
+
+	chosen []int
+}
+
+// Index is the place of Sets[i] in the plan.
+func (j *Job) Index(i int) int {
+	if j.Stage == ReportStage {
+		return j.chosen[i]
+	}
+	return j.First + i
+}
+
+// cells is the number of cells that an infer job counts for.
+func (p *Plan) cells(j *Job) int {
+	switch {
+	case j.Score:
+		return 0
+	case j.Stage == ReportStage:
+		return p.models
+	}
+	return len(j.Sets)
 }
 
 // Job finds a job by its number, which must be below Jobs.
@@ -95,11 +174,19 @@ func (p *Plan) Job(number int) Job {
 	if number < 0 || number >= p.Jobs() {
 		panic(fmt.Sprintf("sweep: no job %d of %d", number, p.Jobs()))
 	}
-	j := Job{Number: number}
+	j := Job{Number: number, Stage: FitStage}
 	if infer := p.InferJobs(); number < infer {
 		j.Chunk, j.Stimulus = number/len(p.Stimuli), number%len(p.Stimuli)
 	} else {
 		j.Chunk, j.Score = number-infer, true
+	}
+	if j.Chunk == p.FitChunks() {
+		j.Stage = ReportStage
+		for _, i := range p.chosen {
+			j.Sets = append(j.Sets, p.Sets[i])
+		}
+		j.chosen = p.chosen
+		return j
 	}
 	j.First = j.Chunk * p.CellsPerJob
 	j.Sets = p.Sets[j.First:min(j.First+p.CellsPerJob, len(p.Sets))]
@@ -108,3 +195,12 @@ func (p *Plan) Job(number int) Job {
 
 // ScoreJob is the number of a chunk's score job.
 func (p *Plan) ScoreJob(chunk int) int { return p.InferJobs() + chunk }
+
+// ReportJobs are the numbers of the report's infer jobs.
+func (p *Plan) ReportJobs() []int {
+	var jobs []int
+	for job := p.FitJobs(); job < p.InferJobs(); job++ {
+		jobs = append(jobs, job)
+	}
+	return jobs
+}

@@ -5,8 +5,22 @@ type Cell struct {
 	Posterior [][]float64 // [step][goal], steps from 0; shorter than the plan where Undefined is set
 	Undefined *Undefined
 	// UnreachableFrom is, by goal, the first step from which it cannot be
-	// reached; -1 if it always can.
+	// reached; -1 if it always can. Nil where the model does not ask.
 	UnreachableFrom []int
+
+	// Of models that are run more than once:
+	SE   [][]float64   // [step][goal] standard error of Posterior over runs; nil for exact models
+	Runs [][][]float64 // [run][judgement step][goal] of the runs that reached as far as Posterior
+	Filter
+}
+
+// Filter is how a cell's particle filters fared, by step from 0, averaged over
+// runs; empty for exact models.
+type Filter struct {
+	ESS        []float64 // effective sample size
+	Alive      []float64 // goals that some particle has
+	Evidence   []float64 // ln of the mean probability of the steps so far
+	FailedRuns int       // runs in which all weights vanished
 }
 
 // Undefined says from which step on a model gives no posterior. It is an
@@ -23,6 +37,9 @@ type Fit struct {
 	ByStimulus []Correlation // in the study's order
 	Intervals  []Interval    // of the overall r
 	Undefined  int           // stimuli without a posterior from some step on; their later points are not in n
+	// MCSE is the Monte-Carlo standard error of the overall r, from the spread
+	// of runs; 0 for exact models, and where Overall is not defined.
+	MCSE float64
 }
 
 // Correlation is Pearson's r with what it rests on.

@@ -148,9 +148,64 @@ func (s *Scorer) Score(predictions []Prediction) (Fit, error) {
 	for _, category := range s.categories {
 		fit.ByCategory = append(fit.ByCategory, byCategory[category].correlation(category))
 	}
+	if fit.Overall.Defined {
+		fit.MCSE = s.monteCarloError(predictions, model)
+	}
 	var err error
 	fit.Intervals, err = s.intervals(model)
 	return fit, err
+}
+
+// monteCarloError is the standard error of the overall r that comes from the
+// runs: a jackknife over the runs of each stimulus, whose variances add up since
+// stimuli are run independently.
+func (s *Scorer) monteCarloError(predictions []Prediction, model [][]float64) float64 {
+	var variance float64
+	without := slices.Clone(model)
+	for i, p := range predictions {
+		n := len(p.Runs)
+		if n < 2 {
+			continue
+		}
+		st := &s.study.Stimuli[i]
+		runs := make([][]float64, n)
+		for j, run := range p.Runs {
+			runs[j] = flatten(run, len(st.JudgementSteps), len(st.Goals))
+		}
+		var rs []float64
+		left := make([]float64, len(model[i]))
+		without[i] = left
+		for j := range runs {
+			for k, x := range model[i] {
+				left[k] = (float64(float64(n)*x) - runs[j][k]) / float64(n-1)
+			}
+			all := &points{}
+			for stimulus := range without {
+				all.add(without[stimulus], s.human.Stimuli[stimulus].Mean)
+			}
+			if r, ok := stats.Pearson(all.model, all.human); ok {
+				rs = append(rs, r)
+			}
+		}
+		without[i] = model[i]
+		if len(rs) == n {
+			variance += float64(n-1) / float64(n) * squares(rs)
+		}
+	}
+	return math.Sqrt(variance)
+}
+
+// squares is the sum of squared distances from the mean.
+func squares(xs []float64) float64 {
+	var mean float64
+	for _, x := range xs {
+		mean += x / float64(len(xs))
+	}
+	var sum float64
+	for _, x := range xs {
+		sum += float64((x - mean) * (x - mean))
+	}
+	return sum
 }
 
 // intervals bootstraps the overall r. Where a model has no prediction, its

@@ -5,10 +5,10 @@ import (
 	"math/rand/v2"
 )
 
-// RunStream is the random stream of one run of a cell. It depends on nothing
-// but its arguments: not on worker, attempt or order.
-func RunStream(seed uint64, set *ParameterSet, stimulus string, run int) *rand.Rand {
-	return stream(seed, "run", set.String(), stimulus, uint64(run))
+// RunStream is the random stream of one run of a cell in a stage. It depends on
+// nothing but its arguments: not on worker, attempt or order.
+func RunStream(seed uint64, stage string, set *ParameterSet, stimulus string, run int) *rand.Rand {
+	return stream(seed, "run "+stage, set.String(), stimulus, uint64(run))
 }
 
 // BootstrapStream is the random stream of a study's resamples: the same for

@@ -11,11 +11,20 @@ import (
 
 	"foible/core/sweep"
 	foiblev1 "foible/proto/foible/v1"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
 // Config reads a sweep's configuration; what is not given has its default.
 func Config(m *foiblev1.SweepConfig) (sweep.Config, error) {
-	c := sweep.Config{Runs: max(1, int(m.GetFit().GetRuns())), Bootstrap: sweep.DefaultBootstrap, Seed: m.GetSeed()}
+	c := sweep.Config{
+		Inference: Inference(m.GetInference(), m.GetActionNoiseKind()),
+		Fit:       stage(m.GetFit(), sweep.DefaultFit),
+		Report:    stage(m.GetReport(), sweep.DefaultReport),
+		Bootstrap: sweep.DefaultBootstrap,
+		Seed:      m.GetSeed(),
+	}
+	c.Fit.Runs = max(1, c.Fit.Runs)
 	if b := m.GetBootstrap(); b != nil {
 		c.Bootstrap.Resamples = int(b.GetResamples())
 		if len(b.GetUnits()) > 0 {
@@ -30,6 +39,70 @@ func Config(m *foiblev1.SweepConfig) (sweep.Config, error) {
 	return c, err
 }
 
+// stage reads a stage; without particles it has the default's.
+func stage(m *foiblev1.StageConfig, s sweep.Stage) sweep.Stage {
+	if m == nil {
+		return s
+	}
+	s.Runs = int(m.GetRuns())
+	if n := m.GetParticlesPerGoal(); n > 0 {
+		s.ParticlesPerGoal = int(n)
+	}
+	return s
+}
+
+// Inference reads how minds are inferred; what is not given has its default.
+func Inference(m *foiblev1.InferenceConfig, actionNoiseKind string) sweep.Inference {
+	in := sweep.DefaultInference
+	for to, from := range map[*string]string{
+		&in.Method: m.GetMethod(), &in.Observe: m.GetObserve(), &in.Filters: m.GetFilters(), &in.Resample: m.GetResample(),
+		&in.ResampleKind: m.GetResampleKind(), &in.Rejuvenate: m.GetRejuvenate(), &in.ActionNoiseKind: actionNoiseKind,
+	} {
+		if from != "" {
+			*to = from
+		}
+	}
+	if m != nil && m.ResampleThreshold != nil {
+		in.ResampleThreshold = m.GetResampleThreshold()
+	}
+	return in
+}
+
+// InferJob is the message of a job's cells.
+func InferJob(stimulus string, p sweep.Procedure, sets []sweep.ParameterSet) *foiblev1.InferJob {
+	m := &foiblev1.InferJob{
+		Stimulus: stimulus,
+		Stage:    p.StageName,
+		Size:     &foiblev1.StageConfig{Runs: int32(p.Runs), ParticlesPerGoal: int32(p.ParticlesPerGoal)},
+		Inference: &foiblev1.InferenceConfig{
+			Method: p.Method, Observe: p.Observe, Filters: p.Filters, Resample: p.Resample,
+			ResampleThreshold: &p.ResampleThreshold, ResampleKind: p.ResampleKind, Rejuvenate: p.Rejuvenate,
+		},
+		ActionNoiseKind: p.ActionNoiseKind,
+	}
+	for i := range sets {
+		m.ParameterSets = append(m.ParameterSets, ParameterSet(&sets[i]))
+	}
+	return m
+}
+
+// ReadInferJob is what a message asks for.
+func ReadInferJob(m *foiblev1.InferJob) (p sweep.Procedure, sets []sweep.ParameterSet, err error) {
+	p = sweep.Procedure{
+		StageName: m.GetStage(),
+		Stage:     sweep.Stage{Runs: int(m.GetSize().GetRuns()), ParticlesPerGoal: int(m.GetSize().GetParticlesPerGoal())},
+		Inference: Inference(m.GetInference(), m.GetActionNoiseKind()),
+	}
+	for _, set := range m.GetParameterSets() {
+		s, err := ReadParameterSet(set)
+		if err != nil {
+			return p, nil, err
+		}
+		sets = append(sets, s)
+	}
+	return p, sets, nil
+}
+
 // axes lists the axes that a message names. A field of ModelConfig is an axis of the same name.
 func axes(m *foiblev1.ModelConfig) map[string][]sweep.Setting {
 	all := map[string][]sweep.Setting{}
@@ -42,16 +115,7 @@ func axes(m *foiblev1.ModelConfig) map[string][]sweep.Setting {
 		field := fields.Get(i)
 		list := r.Get(field).List()
 		for j := range list.Len() {
-			var s sweep.Setting
-			switch v := list.Get(j).Interface().(type) {
-			case float64:
-				s.Number = v
-			case int32:
-				s.Number = float64(v)
-			case string:
-				s.Word = v
-			}
-			all[field.TextName()] = append(all[field.TextName()], s)
+			all[field.TextName()] = append(all[field.TextName()], setting(list.Get(j)))
 		}
 	}
 	return all
@@ -67,17 +131,25 @@ func ReadBootstrap(m *foiblev1.BootstrapConfig) sweep.Bootstrap {
 	return sweep.Bootstrap{Resamples: int(m.GetResamples()), Units: m.GetUnits()}
 }
 
-// ParameterSet is the message of a parameter set: the model's own axes and no other.
+// ParameterSet is the message of a parameter set: the model's own axes and no
+// other. A field is an axis of the same name.
 func ParameterSet(s *sweep.ParameterSet) *foiblev1.ParameterSet {
 	m := &foiblev1.ParameterSet{Model: s.Model}
-	if v, ok := s.Get("alpha"); ok {
-		m.Alpha = &v.Number
-	}
-	if v, ok := s.Get("value"); ok {
-		m.Value = &v.Word
-	}
-	if v, ok := s.Get("unreachable_value"); ok {
-		m.UnreachableValue = &v.Number
+	r := m.ProtoReflect()
+	for _, axis := range sweep.Axes {
+		v, ok := s.Get(axis.Name)
+		if !ok {
+			continue
+		}
+		field := r.Descriptor().Fields().ByTextName(axis.Name)
+		switch field.Kind() {
+		case protoreflect.StringKind:
+			r.Set(field, protoreflect.ValueOfString(v.Word))
+		case protoreflect.Int32Kind:
+			r.Set(field, protoreflect.ValueOfInt32(int32(v.Number)))
+		default:
+			r.Set(field, protoreflect.ValueOfFloat64(v.Number))
+		}
 	}
 	return m
 }
@@ -85,30 +157,43 @@ func ParameterSet(s *sweep.ParameterSet) *foiblev1.ParameterSet {
 // ReadParameterSet is the parameter set of a message, which must have every
 // axis of its model and no other, in range.
 func ReadParameterSet(m *foiblev1.ParameterSet) (sweep.ParameterSet, error) {
-	grid := sweep.ModelGrid{Model: m.GetModel(), Axes: map[string][]sweep.Setting{}}
-	if m.Alpha != nil {
-		grid.Axes["alpha"] = []sweep.Setting{{Number: *m.Alpha}}
-	}
-	if m.Value != nil {
-		grid.Axes["value"] = []sweep.Setting{{Word: *m.Value}}
-	}
-	if m.UnreachableValue != nil {
-		grid.Axes["unreachable_value"] = []sweep.Setting{{Number: *m.UnreachableValue}}
-	}
 	model, ok := sweep.ModelByName(m.GetModel())
 	if !ok {
 		return sweep.ParameterSet{}, fmt.Errorf("unknown model %q", m.GetModel())
 	}
-	for _, axis := range model.Axes {
-		if _, ok := grid.Axes[axis]; !ok {
-			return sweep.ParameterSet{}, fmt.Errorf("a parameter set of %s without %s", model.Name, axis)
+	set := sweep.ParameterSet{Model: model.Name}
+	r := m.ProtoReflect()
+	for _, axis := range sweep.Axes {
+		field := r.Descriptor().Fields().ByTextName(axis.Name)
+		switch given, has := r.Has(field), model.Has(axis.Name); {
+		case given && !has:
+			return set, fmt.Errorf("model %q has no axis %q", model.Name, axis.Name)
+		case !given && has:
+			return set, fmt.Errorf("a parameter set of %s without %s", model.Name, axis.Name)
+		case given:
+			v := setting(r.Get(field))
+			if err := axis.Check(v); err != nil {
+				return set, fmt.Errorf("model %q: %w", model.Name, err)
+			}
+			if v.Number == 0 {
+				v.Number = 0 // -0 and 0 are one point
+			}
+			set.Set(axis.Name, v)
 		}
 	}
-	sets, err := (&sweep.Config{Models: []sweep.ModelGrid{grid}}).ParameterSets()
-	if err != nil {
-		return sweep.ParameterSet{}, err
+	return set, nil
+}
+
+func setting(v protoreflect.Value) sweep.Setting {
+	switch v := v.Interface().(type) {
+	case float64:
+		return sweep.Setting{Number: v}
+	case int32:
+		return sweep.Setting{Number: float64(v)}
+	case string:
+		return sweep.Setting{Word: v}
 	}
-	return sets[0], nil
+	panic(fmt.Sprintf("codec: no setting of %T", v.Interface()))
 }
 
 // Shapes reads the stimuli of a sweep.
@@ -135,7 +220,56 @@ func Cell(c *sweep.Cell) *foiblev1.Cell {
 	for _, step := range c.UnreachableFrom {
 		m.UnreachableFrom = append(m.UnreachableFrom, int32(step))
 	}
+	for _, row := range c.SE {
+		m.PosteriorSe = append(m.PosteriorSe, row...)
+	}
+	m.Runs = flat(c.Runs)
+	m.Ess, m.Alive, m.Evidence, m.FailedRuns = c.ESS, c.Alive, c.Evidence, int32(c.FailedRuns)
 	return m
+}
+
+// flat lays the rows of runs end to end.
+func flat(runs [][][]float64) []float64 {
+	var out []float64
+	for _, run := range runs {
+		for _, row := range run {
+			out = append(out, row...)
+		}
+	}
+	return out
+}
+
+// readRuns takes runs of so many rows apart.
+func readRuns(xs []float64, rows, goals int) ([][][]float64, error) {
+	if len(xs) == 0 {
+		return nil, nil
+	}
+	if rows == 0 || len(xs)%(rows*goals) != 0 {
+		return nil, fmt.Errorf("%d probabilities of runs, of %d steps and %d goals each", len(xs), rows, goals)
+	}
+	var runs [][][]float64
+	for one := range slices.Chunk(xs, rows*goals) {
+		run := slices.Collect(slices.Chunk(one, goals))
+		for _, row := range run {
+			if err := distribution(row); err != nil {
+				return nil, err
+			}
+		}
+		runs = append(runs, run)
+	}
+	return runs, nil
+}
+
+// finite checks numbers that may be anything else.
+func finite(lists ...[]float64) error {
+	for _, xs := range lists {
+		for _, x := range xs {
+			if math.IsNaN(x) || math.IsInf(x, 0) {
+				return fmt.Errorf("a number is %v", x)
+			}
+		}
+	}
+	return nil
 }
 
 // ReadCell is the cell of a message, which must fit the stimulus: a
@@ -169,7 +303,41 @@ func ReadCell(m *foiblev1.Cell, shape *sweep.Shape) (sweep.Cell, error) {
 	if n := len(c.UnreachableFrom); n != 0 && n != shape.Goals {
 		return c, fmt.Errorf("stimulus %s: reachability of %d goals, want %d", shape.Stimulus, n, shape.Goals)
 	}
+	if err := readSampled(m, shape, &c); err != nil {
+		return c, fmt.Errorf("stimulus %s: %w", shape.Stimulus, err)
+	}
 	return c, nil
+}
+
+// readSampled reads what a cell of several runs has besides.
+func readSampled(m *foiblev1.Cell, shape *sweep.Shape, c *sweep.Cell) error {
+	steps := len(c.Posterior)
+	if err := finite(m.GetPosteriorSe(), m.GetEss(), m.GetAlive(), m.GetEvidence()); err != nil {
+		return err
+	}
+	if n := len(m.GetPosteriorSe()); n != 0 {
+		if n != steps*shape.Goals {
+			return fmt.Errorf("%d standard errors, want %d steps of %d goals", n, steps, shape.Goals)
+		}
+		c.SE = slices.Collect(slices.Chunk(m.GetPosteriorSe(), shape.Goals))
+	}
+	for _, xs := range [][]float64{m.GetEss(), m.GetAlive(), m.GetEvidence()} {
+		if len(xs) != 0 && len(xs) != steps {
+			return fmt.Errorf("%d steps of a filter, want %d", len(xs), steps)
+		}
+	}
+	judged := 0
+	for _, step := range shape.JudgementSteps {
+		if step < steps {
+			judged++
+		}
+	}
+	var err error
+	if c.Runs, err = readRuns(m.GetRuns(), judged, shape.Goals); err != nil {
+		return err
+	}
+	c.ESS, c.Alive, c.Evidence, c.FailedRuns = m.GetEss(), m.GetAlive(), m.GetEvidence(), int(m.GetFailedRuns())
+	return nil
 }
 
 // distribution checks probabilities that must sum to 1.
@@ -189,7 +357,7 @@ func distribution(row []float64) error {
 
 // Fit is the message of a fit's numbers; the caller adds what it answers.
 func Fit(f *sweep.Fit) *foiblev1.Fit {
-	m := &foiblev1.Fit{Overall: correlation(&f.Overall), Undefined: int32(f.Undefined)}
+	m := &foiblev1.Fit{Overall: correlation(&f.Overall), Undefined: int32(f.Undefined), McSe: f.MCSE}
 	for i := range f.ByCategory {
 		m.ByCategory = append(m.ByCategory, correlation(&f.ByCategory[i]))
 	}
@@ -215,9 +383,12 @@ func correlation(c *sweep.Correlation) *foiblev1.Correlation {
 
 // ReadFit is the fit of a message.
 func ReadFit(m *foiblev1.Fit) (sweep.Fit, error) {
-	f := sweep.Fit{Undefined: int(m.GetUndefined())}
+	f := sweep.Fit{Undefined: int(m.GetUndefined()), MCSE: m.GetMcSe()}
 	if m.GetOverall() == nil || f.Undefined < 0 {
 		return f, fmt.Errorf("a fit without a correlation, or with %d undefined stimuli", f.Undefined)
+	}
+	if !(f.MCSE >= 0 && f.MCSE <= 2) {
+		return f, fmt.Errorf("a Monte-Carlo error of %v", f.MCSE)
 	}
 	var err error
 	if f.Overall, err = readCorrelation(m.GetOverall()); err != nil {
@@ -272,7 +443,7 @@ func readCorrelation(m *foiblev1.Correlation) (sweep.Correlation, error) {
 func Predictions(ps []sweep.Prediction) []*foiblev1.Predictions {
 	ms := make([]*foiblev1.Predictions, len(ps))
 	for i, p := range ps {
-		ms[i] = &foiblev1.Predictions{Undefined: p.Undefined}
+		ms[i] = &foiblev1.Predictions{Undefined: p.Undefined, Runs: flat(p.Runs)}
 		for _, row := range p.Rows {
 			ms[i].Posterior = append(ms[i].Posterior, row...)
 		}
@@ -296,6 +467,10 @@ func ReadPredictions(ms []*foiblev1.Predictions, goals []int) ([]sweep.Predictio
 				return nil, fmt.Errorf("stimulus %d: %w", i+1, err)
 			}
 			ps[i].Rows = append(ps[i].Rows, row)
+		}
+		var err error
+		if ps[i].Runs, err = readRuns(m.GetRuns(), len(ps[i].Rows), goals[i]); err != nil {
+			return nil, fmt.Errorf("stimulus %d: %w", i+1, err)
 		}
 	}
 	return ps, nil

@@ -92,9 +92,15 @@ type SweepConfig struct {
 	// Bootstrap of the correlations.
 	Bootstrap *BootstrapConfig `protobuf:"bytes,3,opt,name=bootstrap,proto3" json:"bootstrap,omitempty"`
 	// Seed of every random stream.
-	Seed          uint64 `protobuf:"varint,4,opt,name=seed,proto3" json:"seed,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Seed uint64 `protobuf:"varint,4,opt,name=seed,proto3" json:"seed,omitempty"`
+	// How an observer infers the mind of an agent whose model is not exact.
+	Inference *InferenceConfig `protobuf:"bytes,5,opt,name=inference,proto3" json:"inference,omitempty"`
+	// Runs of each model's best parameters, with other seeds; `runs: 0` leaves this stage out.
+	Report *StageConfig `protobuf:"bytes,6,opt,name=report,proto3" json:"report,omitempty"`
+	// What action_noise means: total, the probability of a slip; per_action_odds, the odds of each other action.
+	ActionNoiseKind string `protobuf:"bytes,7,opt,name=action_noise_kind,json=actionNoiseKind,proto3" json:"action_noise_kind,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *SweepConfig) Reset() {
@@ -155,6 +161,127 @@ func (x *SweepConfig) GetSeed() uint64 {
 	return 0
 }
 
+func (x *SweepConfig) GetInference() *InferenceConfig {
+	if x != nil {
+		return x.Inference
+	}
+	return nil
+}
+
+func (x *SweepConfig) GetReport() *StageConfig {
+	if x != nil {
+		return x.Report
+	}
+	return nil
+}
+
+func (x *SweepConfig) GetActionNoiseKind() string {
+	if x != nil {
+		return x.ActionNoiseKind
+	}
+	return ""
+}
+
+// InferenceConfig is how an observer infers the mind of an agent. What is not given is as in the paper.
+type InferenceConfig struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// sips: Sequential Inverse Plan Search, a particle filter.
+	Method string `protobuf:"bytes,1,opt,name=method,proto3" json:"method,omitempty"`
+	// noisy: states are seen through the study's observation noise; exact: as they are.
+	Observe string `protobuf:"bytes,2,opt,name=observe,proto3" json:"observe,omitempty"`
+	// joint: one filter over all goals; per_goal: one for each goal, so that no goal can die by resampling.
+	Filters string `protobuf:"bytes,3,opt,name=filters,proto3" json:"filters,omitempty"`
+	// When to resample: ess, below the threshold; always; never.
+	Resample string `protobuf:"bytes,4,opt,name=resample,proto3" json:"resample,omitempty"`
+	// Least effective sample size, as a part of the particles.
+	ResampleThreshold *float64 `protobuf:"fixed64,5,opt,name=resample_threshold,json=resampleThreshold,proto3,oneof" json:"resample_threshold,omitempty"`
+	// How to resample: residual, systematic, multinomial.
+	ResampleKind string `protobuf:"bytes,6,opt,name=resample_kind,json=resampleKind,proto3" json:"resample_kind,omitempty"`
+	// Moves after resampling: none, replan, goal, mixed.
+	Rejuvenate    string `protobuf:"bytes,7,opt,name=rejuvenate,proto3" json:"rejuvenate,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *InferenceConfig) Reset() {
+	*x = InferenceConfig{}
+	mi := &file_foible_v1_sweep_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *InferenceConfig) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*InferenceConfig) ProtoMessage() {}
+
+func (x *InferenceConfig) ProtoReflect() protoreflect.Message {
+	mi := &file_foible_v1_sweep_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use InferenceConfig.ProtoReflect.Descriptor instead.
+func (*InferenceConfig) Descriptor() ([]byte, []int) {
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *InferenceConfig) GetMethod() string {
+	if x != nil {
+		return x.Method
+	}
+	return ""
+}
+
+func (x *InferenceConfig) GetObserve() string {
+	if x != nil {
+		return x.Observe
+	}
+	return ""
+}
+
+func (x *InferenceConfig) GetFilters() string {
+	if x != nil {
+		return x.Filters
+	}
+	return ""
+}
+
+func (x *InferenceConfig) GetResample() string {
+	if x != nil {
+		return x.Resample
+	}
+	return ""
+}
+
+func (x *InferenceConfig) GetResampleThreshold() float64 {
+	if x != nil && x.ResampleThreshold != nil {
+		return *x.ResampleThreshold
+	}
+	return 0
+}
+
+func (x *InferenceConfig) GetResampleKind() string {
+	if x != nil {
+		return x.ResampleKind
+	}
+	return ""
+}
+
+func (x *InferenceConfig) GetRejuvenate() string {
+	if x != nil {
+		return x.Rejuvenate
+	}
+	return ""
+}
+
 // ModelConfig lists the values of each axis. An axis that is not given has its default; a model has only its own axes.
 type ModelConfig struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -164,13 +291,23 @@ type ModelConfig struct {
 	Value []string `protobuf:"bytes,2,rep,name=value,proto3" json:"value,omitempty"`
 	// Value of a state from which the goal cannot be reached, in cost.
 	UnreachableValue []float64 `protobuf:"fixed64,3,rep,packed,name=unreachable_value,json=unreachableValue,proto3" json:"unreachable_value,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// Probability that the goal changes in a step.
+	GoalNoise []float64 `protobuf:"fixed64,4,rep,packed,name=goal_noise,json=goalNoise,proto3" json:"goal_noise,omitempty"`
+	// Failures until the planning budget is spent.
+	BudgetR []int32 `protobuf:"varint,5,rep,packed,name=budget_r,json=budgetR,proto3" json:"budget_r,omitempty"`
+	// Probability of a success; the budget is the number of successes, r q / (1 - q) on average.
+	BudgetQ []float64 `protobuf:"fixed64,6,rep,packed,name=budget_q,json=budgetQ,proto3" json:"budget_q,omitempty"`
+	// Randomness of search, in cost.
+	SearchNoise []float64 `protobuf:"fixed64,7,rep,packed,name=search_noise,json=searchNoise,proto3" json:"search_noise,omitempty"`
+	// Probability or odds of a slip, see action_noise_kind.
+	ActionNoise   []float64 `protobuf:"fixed64,8,rep,packed,name=action_noise,json=actionNoise,proto3" json:"action_noise,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ModelConfig) Reset() {
 	*x = ModelConfig{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[1]
+	mi := &file_foible_v1_sweep_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -182,7 +319,7 @@ func (x *ModelConfig) String() string {
 func (*ModelConfig) ProtoMessage() {}
 
 func (x *ModelConfig) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[1]
+	mi := &file_foible_v1_sweep_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -195,7 +332,7 @@ func (x *ModelConfig) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelConfig.ProtoReflect.Descriptor instead.
 func (*ModelConfig) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{1}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *ModelConfig) GetAlpha() []float64 {
@@ -219,18 +356,55 @@ func (x *ModelConfig) GetUnreachableValue() []float64 {
 	return nil
 }
 
+func (x *ModelConfig) GetGoalNoise() []float64 {
+	if x != nil {
+		return x.GoalNoise
+	}
+	return nil
+}
+
+func (x *ModelConfig) GetBudgetR() []int32 {
+	if x != nil {
+		return x.BudgetR
+	}
+	return nil
+}
+
+func (x *ModelConfig) GetBudgetQ() []float64 {
+	if x != nil {
+		return x.BudgetQ
+	}
+	return nil
+}
+
+func (x *ModelConfig) GetSearchNoise() []float64 {
+	if x != nil {
+		return x.SearchNoise
+	}
+	return nil
+}
+
+func (x *ModelConfig) GetActionNoise() []float64 {
+	if x != nil {
+		return x.ActionNoise
+	}
+	return nil
+}
+
 // StageConfig says how often a cell is run.
 type StageConfig struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Independent runs, averaged. Exact models need one.
-	Runs          int32 `protobuf:"varint,1,opt,name=runs,proto3" json:"runs,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Runs int32 `protobuf:"varint,1,opt,name=runs,proto3" json:"runs,omitempty"`
+	// Particles a goal in each run.
+	ParticlesPerGoal int32 `protobuf:"varint,2,opt,name=particles_per_goal,json=particlesPerGoal,proto3" json:"particles_per_goal,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *StageConfig) Reset() {
 	*x = StageConfig{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[2]
+	mi := &file_foible_v1_sweep_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -242,7 +416,7 @@ func (x *StageConfig) String() string {
 func (*StageConfig) ProtoMessage() {}
 
 func (x *StageConfig) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[2]
+	mi := &file_foible_v1_sweep_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -255,12 +429,19 @@ func (x *StageConfig) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StageConfig.ProtoReflect.Descriptor instead.
 func (*StageConfig) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{2}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *StageConfig) GetRuns() int32 {
 	if x != nil {
 		return x.Runs
+	}
+	return 0
+}
+
+func (x *StageConfig) GetParticlesPerGoal() int32 {
+	if x != nil {
+		return x.ParticlesPerGoal
 	}
 	return 0
 }
@@ -278,7 +459,7 @@ type BootstrapConfig struct {
 
 func (x *BootstrapConfig) Reset() {
 	*x = BootstrapConfig{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[3]
+	mi := &file_foible_v1_sweep_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -290,7 +471,7 @@ func (x *BootstrapConfig) String() string {
 func (*BootstrapConfig) ProtoMessage() {}
 
 func (x *BootstrapConfig) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[3]
+	mi := &file_foible_v1_sweep_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -303,7 +484,7 @@ func (x *BootstrapConfig) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BootstrapConfig.ProtoReflect.Descriptor instead.
 func (*BootstrapConfig) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{3}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *BootstrapConfig) GetResamples() int32 {
@@ -331,13 +512,23 @@ type ParameterSet struct {
 	Value *string `protobuf:"bytes,3,opt,name=value,proto3,oneof" json:"value,omitempty"`
 	// Value of a state from which the goal cannot be reached, in cost.
 	UnreachableValue *float64 `protobuf:"fixed64,4,opt,name=unreachable_value,json=unreachableValue,proto3,oneof" json:"unreachable_value,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// Probability that the goal changes in a step.
+	GoalNoise *float64 `protobuf:"fixed64,5,opt,name=goal_noise,json=goalNoise,proto3,oneof" json:"goal_noise,omitempty"`
+	// Failures until the planning budget is spent.
+	BudgetR *int32 `protobuf:"varint,6,opt,name=budget_r,json=budgetR,proto3,oneof" json:"budget_r,omitempty"`
+	// Probability of a success.
+	BudgetQ *float64 `protobuf:"fixed64,7,opt,name=budget_q,json=budgetQ,proto3,oneof" json:"budget_q,omitempty"`
+	// Randomness of search, in cost.
+	SearchNoise *float64 `protobuf:"fixed64,8,opt,name=search_noise,json=searchNoise,proto3,oneof" json:"search_noise,omitempty"`
+	// Probability or odds of a slip.
+	ActionNoise   *float64 `protobuf:"fixed64,9,opt,name=action_noise,json=actionNoise,proto3,oneof" json:"action_noise,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ParameterSet) Reset() {
 	*x = ParameterSet{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[4]
+	mi := &file_foible_v1_sweep_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -349,7 +540,7 @@ func (x *ParameterSet) String() string {
 func (*ParameterSet) ProtoMessage() {}
 
 func (x *ParameterSet) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[4]
+	mi := &file_foible_v1_sweep_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -362,7 +553,7 @@ func (x *ParameterSet) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ParameterSet.ProtoReflect.Descriptor instead.
 func (*ParameterSet) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{4}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ParameterSet) GetModel() string {
@@ -393,6 +584,41 @@ func (x *ParameterSet) GetUnreachableValue() float64 {
 	return 0
 }
 
+func (x *ParameterSet) GetGoalNoise() float64 {
+	if x != nil && x.GoalNoise != nil {
+		return *x.GoalNoise
+	}
+	return 0
+}
+
+func (x *ParameterSet) GetBudgetR() int32 {
+	if x != nil && x.BudgetR != nil {
+		return *x.BudgetR
+	}
+	return 0
+}
+
+func (x *ParameterSet) GetBudgetQ() float64 {
+	if x != nil && x.BudgetQ != nil {
+		return *x.BudgetQ
+	}
+	return 0
+}
+
+func (x *ParameterSet) GetSearchNoise() float64 {
+	if x != nil && x.SearchNoise != nil {
+		return *x.SearchNoise
+	}
+	return 0
+}
+
+func (x *ParameterSet) GetActionNoise() float64 {
+	if x != nil && x.ActionNoise != nil {
+		return *x.ActionNoise
+	}
+	return 0
+}
+
 // StimulusShape is what a coordinator needs to know of a stimulus.
 type StimulusShape struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -410,7 +636,7 @@ type StimulusShape struct {
 
 func (x *StimulusShape) Reset() {
 	*x = StimulusShape{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[5]
+	mi := &file_foible_v1_sweep_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -422,7 +648,7 @@ func (x *StimulusShape) String() string {
 func (*StimulusShape) ProtoMessage() {}
 
 func (x *StimulusShape) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[5]
+	mi := &file_foible_v1_sweep_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -435,7 +661,7 @@ func (x *StimulusShape) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StimulusShape.ProtoReflect.Descriptor instead.
 func (*StimulusShape) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{5}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *StimulusShape) GetStimulus() string {
@@ -497,7 +723,7 @@ type Sweep struct {
 
 func (x *Sweep) Reset() {
 	*x = Sweep{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[6]
+	mi := &file_foible_v1_sweep_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -509,7 +735,7 @@ func (x *Sweep) String() string {
 func (*Sweep) ProtoMessage() {}
 
 func (x *Sweep) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[6]
+	mi := &file_foible_v1_sweep_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -522,7 +748,7 @@ func (x *Sweep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Sweep.ProtoReflect.Descriptor instead.
 func (*Sweep) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{6}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Sweep) GetSweepId() string {
@@ -631,7 +857,7 @@ type Progress struct {
 
 func (x *Progress) Reset() {
 	*x = Progress{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[7]
+	mi := &file_foible_v1_sweep_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -643,7 +869,7 @@ func (x *Progress) String() string {
 func (*Progress) ProtoMessage() {}
 
 func (x *Progress) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[7]
+	mi := &file_foible_v1_sweep_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -656,7 +882,7 @@ func (x *Progress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Progress.ProtoReflect.Descriptor instead.
 func (*Progress) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{7}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Progress) GetCells() int64 {
@@ -746,7 +972,7 @@ type CreateSweepRequest struct {
 
 func (x *CreateSweepRequest) Reset() {
 	*x = CreateSweepRequest{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[8]
+	mi := &file_foible_v1_sweep_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -758,7 +984,7 @@ func (x *CreateSweepRequest) String() string {
 func (*CreateSweepRequest) ProtoMessage() {}
 
 func (x *CreateSweepRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[8]
+	mi := &file_foible_v1_sweep_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -771,7 +997,7 @@ func (x *CreateSweepRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateSweepRequest.ProtoReflect.Descriptor instead.
 func (*CreateSweepRequest) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{8}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *CreateSweepRequest) GetStudyHash() string {
@@ -815,7 +1041,7 @@ type CreateSweepResponse struct {
 
 func (x *CreateSweepResponse) Reset() {
 	*x = CreateSweepResponse{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[9]
+	mi := &file_foible_v1_sweep_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -827,7 +1053,7 @@ func (x *CreateSweepResponse) String() string {
 func (*CreateSweepResponse) ProtoMessage() {}
 
 func (x *CreateSweepResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[9]
+	mi := &file_foible_v1_sweep_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -840,7 +1066,7 @@ func (x *CreateSweepResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateSweepResponse.ProtoReflect.Descriptor instead.
 func (*CreateSweepResponse) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{9}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *CreateSweepResponse) GetSweep() *Sweep {
@@ -868,7 +1094,7 @@ type GetSweepRequest struct {
 
 func (x *GetSweepRequest) Reset() {
 	*x = GetSweepRequest{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[10]
+	mi := &file_foible_v1_sweep_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -880,7 +1106,7 @@ func (x *GetSweepRequest) String() string {
 func (*GetSweepRequest) ProtoMessage() {}
 
 func (x *GetSweepRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[10]
+	mi := &file_foible_v1_sweep_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -893,7 +1119,7 @@ func (x *GetSweepRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSweepRequest.ProtoReflect.Descriptor instead.
 func (*GetSweepRequest) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{10}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *GetSweepRequest) GetSweepId() string {
@@ -914,7 +1140,7 @@ type GetSweepResponse struct {
 
 func (x *GetSweepResponse) Reset() {
 	*x = GetSweepResponse{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[11]
+	mi := &file_foible_v1_sweep_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -926,7 +1152,7 @@ func (x *GetSweepResponse) String() string {
 func (*GetSweepResponse) ProtoMessage() {}
 
 func (x *GetSweepResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[11]
+	mi := &file_foible_v1_sweep_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -939,7 +1165,7 @@ func (x *GetSweepResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSweepResponse.ProtoReflect.Descriptor instead.
 func (*GetSweepResponse) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{11}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *GetSweepResponse) GetSweep() *Sweep {
@@ -958,7 +1184,7 @@ type ListSweepsRequest struct {
 
 func (x *ListSweepsRequest) Reset() {
 	*x = ListSweepsRequest{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[12]
+	mi := &file_foible_v1_sweep_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -970,7 +1196,7 @@ func (x *ListSweepsRequest) String() string {
 func (*ListSweepsRequest) ProtoMessage() {}
 
 func (x *ListSweepsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[12]
+	mi := &file_foible_v1_sweep_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -983,7 +1209,7 @@ func (x *ListSweepsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSweepsRequest.ProtoReflect.Descriptor instead.
 func (*ListSweepsRequest) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{12}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{13}
 }
 
 // ListSweepsResponse lists them.
@@ -997,7 +1223,7 @@ type ListSweepsResponse struct {
 
 func (x *ListSweepsResponse) Reset() {
 	*x = ListSweepsResponse{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[13]
+	mi := &file_foible_v1_sweep_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1009,7 +1235,7 @@ func (x *ListSweepsResponse) String() string {
 func (*ListSweepsResponse) ProtoMessage() {}
 
 func (x *ListSweepsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[13]
+	mi := &file_foible_v1_sweep_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1022,7 +1248,7 @@ func (x *ListSweepsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSweepsResponse.ProtoReflect.Descriptor instead.
 func (*ListSweepsResponse) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{13}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ListSweepsResponse) GetSweeps() []*Sweep {
@@ -1043,7 +1269,7 @@ type WatchSweepRequest struct {
 
 func (x *WatchSweepRequest) Reset() {
 	*x = WatchSweepRequest{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[14]
+	mi := &file_foible_v1_sweep_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1055,7 +1281,7 @@ func (x *WatchSweepRequest) String() string {
 func (*WatchSweepRequest) ProtoMessage() {}
 
 func (x *WatchSweepRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[14]
+	mi := &file_foible_v1_sweep_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1068,7 +1294,7 @@ func (x *WatchSweepRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchSweepRequest.ProtoReflect.Descriptor instead.
 func (*WatchSweepRequest) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{14}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *WatchSweepRequest) GetSweepId() string {
@@ -1089,7 +1315,7 @@ type WatchSweepResponse struct {
 
 func (x *WatchSweepResponse) Reset() {
 	*x = WatchSweepResponse{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[15]
+	mi := &file_foible_v1_sweep_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1101,7 +1327,7 @@ func (x *WatchSweepResponse) String() string {
 func (*WatchSweepResponse) ProtoMessage() {}
 
 func (x *WatchSweepResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[15]
+	mi := &file_foible_v1_sweep_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1114,7 +1340,7 @@ func (x *WatchSweepResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchSweepResponse.ProtoReflect.Descriptor instead.
 func (*WatchSweepResponse) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{15}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *WatchSweepResponse) GetSweep() *Sweep {
@@ -1137,7 +1363,7 @@ type ListFitsRequest struct {
 
 func (x *ListFitsRequest) Reset() {
 	*x = ListFitsRequest{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[16]
+	mi := &file_foible_v1_sweep_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1149,7 +1375,7 @@ func (x *ListFitsRequest) String() string {
 func (*ListFitsRequest) ProtoMessage() {}
 
 func (x *ListFitsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[16]
+	mi := &file_foible_v1_sweep_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1162,7 +1388,7 @@ func (x *ListFitsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListFitsRequest.ProtoReflect.Descriptor instead.
 func (*ListFitsRequest) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{16}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ListFitsRequest) GetSweepId() string {
@@ -1190,7 +1416,7 @@ type ListFitsResponse struct {
 
 func (x *ListFitsResponse) Reset() {
 	*x = ListFitsResponse{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[17]
+	mi := &file_foible_v1_sweep_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1202,7 +1428,7 @@ func (x *ListFitsResponse) String() string {
 func (*ListFitsResponse) ProtoMessage() {}
 
 func (x *ListFitsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[17]
+	mi := &file_foible_v1_sweep_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1215,7 +1441,7 @@ func (x *ListFitsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListFitsResponse.ProtoReflect.Descriptor instead.
 func (*ListFitsResponse) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{17}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ListFitsResponse) GetFits() []*Fit {
@@ -1238,7 +1464,7 @@ type ExportResultsRequest struct {
 
 func (x *ExportResultsRequest) Reset() {
 	*x = ExportResultsRequest{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[18]
+	mi := &file_foible_v1_sweep_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1250,7 +1476,7 @@ func (x *ExportResultsRequest) String() string {
 func (*ExportResultsRequest) ProtoMessage() {}
 
 func (x *ExportResultsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[18]
+	mi := &file_foible_v1_sweep_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1263,7 +1489,7 @@ func (x *ExportResultsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportResultsRequest.ProtoReflect.Descriptor instead.
 func (*ExportResultsRequest) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{18}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ExportResultsRequest) GetSweepId() string {
@@ -1293,7 +1519,7 @@ type ExportResultsResponse struct {
 
 func (x *ExportResultsResponse) Reset() {
 	*x = ExportResultsResponse{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[19]
+	mi := &file_foible_v1_sweep_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1305,7 +1531,7 @@ func (x *ExportResultsResponse) String() string {
 func (*ExportResultsResponse) ProtoMessage() {}
 
 func (x *ExportResultsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[19]
+	mi := &file_foible_v1_sweep_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1318,7 +1544,7 @@ func (x *ExportResultsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportResultsResponse.ProtoReflect.Descriptor instead.
 func (*ExportResultsResponse) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{19}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ExportResultsResponse) GetJob() int32 {
@@ -1352,7 +1578,7 @@ type JobResult struct {
 
 func (x *JobResult) Reset() {
 	*x = JobResult{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[20]
+	mi := &file_foible_v1_sweep_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1364,7 +1590,7 @@ func (x *JobResult) String() string {
 func (*JobResult) ProtoMessage() {}
 
 func (x *JobResult) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[20]
+	mi := &file_foible_v1_sweep_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1377,7 +1603,7 @@ func (x *JobResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobResult.ProtoReflect.Descriptor instead.
 func (*JobResult) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{20}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *JobResult) GetOutcome() isJobResult_Outcome {
@@ -1450,7 +1676,7 @@ type Failure struct {
 
 func (x *Failure) Reset() {
 	*x = Failure{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[21]
+	mi := &file_foible_v1_sweep_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1462,7 +1688,7 @@ func (x *Failure) String() string {
 func (*Failure) ProtoMessage() {}
 
 func (x *Failure) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[21]
+	mi := &file_foible_v1_sweep_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1475,7 +1701,7 @@ func (x *Failure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Failure.ProtoReflect.Descriptor instead.
 func (*Failure) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{21}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Failure) GetReason() string {
@@ -1496,7 +1722,7 @@ type InferResult struct {
 
 func (x *InferResult) Reset() {
 	*x = InferResult{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[22]
+	mi := &file_foible_v1_sweep_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1508,7 +1734,7 @@ func (x *InferResult) String() string {
 func (*InferResult) ProtoMessage() {}
 
 func (x *InferResult) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[22]
+	mi := &file_foible_v1_sweep_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1521,7 +1747,7 @@ func (x *InferResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InferResult.ProtoReflect.Descriptor instead.
 func (*InferResult) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{22}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *InferResult) GetCells() []*Cell {
@@ -1548,13 +1774,25 @@ type Cell struct {
 	Undefined *Undefined `protobuf:"bytes,6,opt,name=undefined,proto3,oneof" json:"undefined,omitempty"`
 	// By goal, the first step from which it cannot be reached; -1 if it always can.
 	UnreachableFrom []int32 `protobuf:"varint,7,rep,packed,name=unreachable_from,json=unreachableFrom,proto3" json:"unreachable_from,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// Standard error of posterior over runs, in the same order; empty for exact models.
+	PosteriorSe []float64 `protobuf:"fixed64,8,rep,packed,name=posterior_se,json=posteriorSe,proto3" json:"posterior_se,omitempty"`
+	// Posteriors of single runs at the judgement steps, run x judgement step x goal, of runs that reach as far as posterior.
+	Runs []float64 `protobuf:"fixed64,9,rep,packed,name=runs,proto3" json:"runs,omitempty"`
+	// Effective sample size by step, averaged over runs.
+	Ess []float64 `protobuf:"fixed64,10,rep,packed,name=ess,proto3" json:"ess,omitempty"`
+	// Goals that some particle has, by step, averaged over runs.
+	Alive []float64 `protobuf:"fixed64,11,rep,packed,name=alive,proto3" json:"alive,omitempty"`
+	// Logarithm of the mean probability of the steps so far, by step.
+	Evidence []float64 `protobuf:"fixed64,12,rep,packed,name=evidence,proto3" json:"evidence,omitempty"`
+	// Runs in which all weights vanished.
+	FailedRuns    int32 `protobuf:"varint,13,opt,name=failed_runs,json=failedRuns,proto3" json:"failed_runs,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Cell) Reset() {
 	*x = Cell{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[23]
+	mi := &file_foible_v1_sweep_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1566,7 +1804,7 @@ func (x *Cell) String() string {
 func (*Cell) ProtoMessage() {}
 
 func (x *Cell) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[23]
+	mi := &file_foible_v1_sweep_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1579,7 +1817,7 @@ func (x *Cell) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cell.ProtoReflect.Descriptor instead.
 func (*Cell) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{23}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Cell) GetStudyHash() string {
@@ -1631,6 +1869,48 @@ func (x *Cell) GetUnreachableFrom() []int32 {
 	return nil
 }
 
+func (x *Cell) GetPosteriorSe() []float64 {
+	if x != nil {
+		return x.PosteriorSe
+	}
+	return nil
+}
+
+func (x *Cell) GetRuns() []float64 {
+	if x != nil {
+		return x.Runs
+	}
+	return nil
+}
+
+func (x *Cell) GetEss() []float64 {
+	if x != nil {
+		return x.Ess
+	}
+	return nil
+}
+
+func (x *Cell) GetAlive() []float64 {
+	if x != nil {
+		return x.Alive
+	}
+	return nil
+}
+
+func (x *Cell) GetEvidence() []float64 {
+	if x != nil {
+		return x.Evidence
+	}
+	return nil
+}
+
+func (x *Cell) GetFailedRuns() int32 {
+	if x != nil {
+		return x.FailedRuns
+	}
+	return 0
+}
+
 // Undefined says from which step on there is no posterior, and why.
 type Undefined struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1644,7 +1924,7 @@ type Undefined struct {
 
 func (x *Undefined) Reset() {
 	*x = Undefined{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[24]
+	mi := &file_foible_v1_sweep_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1656,7 +1936,7 @@ func (x *Undefined) String() string {
 func (*Undefined) ProtoMessage() {}
 
 func (x *Undefined) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[24]
+	mi := &file_foible_v1_sweep_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1669,7 +1949,7 @@ func (x *Undefined) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Undefined.ProtoReflect.Descriptor instead.
 func (*Undefined) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{24}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Undefined) GetStep() int32 {
@@ -1697,7 +1977,7 @@ type ScoreResult struct {
 
 func (x *ScoreResult) Reset() {
 	*x = ScoreResult{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[25]
+	mi := &file_foible_v1_sweep_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1709,7 +1989,7 @@ func (x *ScoreResult) String() string {
 func (*ScoreResult) ProtoMessage() {}
 
 func (x *ScoreResult) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[25]
+	mi := &file_foible_v1_sweep_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1722,7 +2002,7 @@ func (x *ScoreResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScoreResult.ProtoReflect.Descriptor instead.
 func (*ScoreResult) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{25}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ScoreResult) GetFits() []*Fit {
@@ -1748,14 +2028,16 @@ type Fit struct {
 	// Bootstrap intervals of the overall r.
 	Intervals []*Interval `protobuf:"bytes,6,rep,name=intervals,proto3" json:"intervals,omitempty"`
 	// Stimuli whose posterior is undefined from some step on; their later points are left out of n.
-	Undefined     int32 `protobuf:"varint,7,opt,name=undefined,proto3" json:"undefined,omitempty"`
+	Undefined int32 `protobuf:"varint,7,opt,name=undefined,proto3" json:"undefined,omitempty"`
+	// Monte-Carlo standard error of the overall r; 0 for exact models.
+	McSe          float64 `protobuf:"fixed64,8,opt,name=mc_se,json=mcSe,proto3" json:"mc_se,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Fit) Reset() {
 	*x = Fit{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[26]
+	mi := &file_foible_v1_sweep_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1767,7 +2049,7 @@ func (x *Fit) String() string {
 func (*Fit) ProtoMessage() {}
 
 func (x *Fit) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[26]
+	mi := &file_foible_v1_sweep_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1780,7 +2062,7 @@ func (x *Fit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fit.ProtoReflect.Descriptor instead.
 func (*Fit) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{26}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Fit) GetParameterSet() *ParameterSet {
@@ -1832,6 +2114,13 @@ func (x *Fit) GetUndefined() int32 {
 	return 0
 }
 
+func (x *Fit) GetMcSe() float64 {
+	if x != nil {
+		return x.McSe
+	}
+	return 0
+}
+
 // Correlation is Pearson's r with what it rests on.
 type Correlation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1849,7 +2138,7 @@ type Correlation struct {
 
 func (x *Correlation) Reset() {
 	*x = Correlation{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[27]
+	mi := &file_foible_v1_sweep_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1861,7 +2150,7 @@ func (x *Correlation) String() string {
 func (*Correlation) ProtoMessage() {}
 
 func (x *Correlation) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[27]
+	mi := &file_foible_v1_sweep_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1874,7 +2163,7 @@ func (x *Correlation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Correlation.ProtoReflect.Descriptor instead.
 func (*Correlation) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{27}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Correlation) GetGroup() string {
@@ -1922,7 +2211,7 @@ type Interval struct {
 
 func (x *Interval) Reset() {
 	*x = Interval{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[28]
+	mi := &file_foible_v1_sweep_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1934,7 +2223,7 @@ func (x *Interval) String() string {
 func (*Interval) ProtoMessage() {}
 
 func (x *Interval) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[28]
+	mi := &file_foible_v1_sweep_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1947,7 +2236,7 @@ func (x *Interval) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Interval.ProtoReflect.Descriptor instead.
 func (*Interval) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{28}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Interval) GetUnit() string {
@@ -1982,32 +2271,65 @@ var File_foible_v1_sweep_proto protoreflect.FileDescriptor
 
 const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\n" +
-	"\x15foible/v1/sweep.proto\x12\tfoible.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xa4\x02\n" +
+	"\x15foible/v1/sweep.proto\x12\tfoible.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xdc\x03\n" +
 	"\vSweepConfig\x12J\n" +
 	"\x06models\x18\x01 \x03(\v2\".foible.v1.SweepConfig.ModelsEntryB\x0e\xbaH\v\x9a\x01\b\b\x01\"\x04r\x02\x10\x01R\x06models\x12(\n" +
 	"\x03fit\x18\x02 \x01(\v2\x16.foible.v1.StageConfigR\x03fit\x128\n" +
 	"\tbootstrap\x18\x03 \x01(\v2\x1a.foible.v1.BootstrapConfigR\tbootstrap\x12\x12\n" +
-	"\x04seed\x18\x04 \x01(\x04R\x04seed\x1aQ\n" +
+	"\x04seed\x18\x04 \x01(\x04R\x04seed\x128\n" +
+	"\tinference\x18\x05 \x01(\v2\x1a.foible.v1.InferenceConfigR\tinference\x12.\n" +
+	"\x06report\x18\x06 \x01(\v2\x16.foible.v1.StageConfigR\x06report\x12L\n" +
+	"\x11action_noise_kind\x18\a \x01(\tB \xbaH\x1d\xd8\x01\x01r\x18R\x05totalR\x0fper_action_oddsR\x0factionNoiseKind\x1aQ\n" +
 	"\vModelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12,\n" +
-	"\x05value\x18\x02 \x01(\v2\x16.foible.v1.ModelConfigR\x05value:\x028\x01\"\xcd\x01\n" +
+	"\x05value\x18\x02 \x01(\v2\x16.foible.v1.ModelConfigR\x05value:\x028\x01\"\xd5\x03\n" +
+	"\x0fInferenceConfig\x12&\n" +
+	"\x06method\x18\x01 \x01(\tB\x0e\xbaH\v\xd8\x01\x01r\x06R\x04sipsR\x06method\x120\n" +
+	"\aobserve\x18\x02 \x01(\tB\x16\xbaH\x13\xd8\x01\x01r\x0eR\x05noisyR\x05exactR\aobserve\x123\n" +
+	"\afilters\x18\x03 \x01(\tB\x19\xbaH\x16\xd8\x01\x01r\x11R\x05jointR\bper_goalR\afilters\x128\n" +
+	"\bresample\x18\x04 \x01(\tB\x1c\xbaH\x19\xd8\x01\x01r\x14R\x03essR\x06alwaysR\x05neverR\bresample\x12K\n" +
+	"\x12resample_threshold\x18\x05 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x00R\x11resampleThreshold\x88\x01\x01\x12P\n" +
+	"\rresample_kind\x18\x06 \x01(\tB+\xbaH(\xd8\x01\x01r#R\bresidualR\n" +
+	"systematicR\vmultinomialR\fresampleKind\x12C\n" +
+	"\n" +
+	"rejuvenate\x18\a \x01(\tB#\xbaH \xd8\x01\x01r\x1bR\x04noneR\x06replanR\x04goalR\x05mixedR\n" +
+	"rejuvenateB\x15\n" +
+	"\x13_resample_threshold\"\xf1\x03\n" +
 	"\vModelConfig\x122\n" +
 	"\x05alpha\x18\x01 \x03(\x01B\x1c\xbaH\x19\x92\x01\x16\"\x14\x12\x12\x19\x00\x00\x00\x00\x80\x84.A!\x00\x00\x00\x00\x00\x00\x00\x00R\x05alpha\x12?\n" +
 	"\x05value\x18\x02 \x03(\tB)\xbaH&\x92\x01#\"!r\x1fR\aoptimalR\ton_policyR\theuristicR\x05value\x12I\n" +
-	"\x11unreachable_value\x18\x03 \x03(\x01B\x1c\xbaH\x19\x92\x01\x16\"\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\x00\x00)\x00\x00\x00\x00\x80\x84.\xc1R\x10unreachableValue\".\n" +
+	"\x11unreachable_value\x18\x03 \x03(\x01B\x1c\xbaH\x19\x92\x01\x16\"\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\x00\x00)\x00\x00\x00\x00\x80\x84.\xc1R\x10unreachableValue\x12;\n" +
+	"\n" +
+	"goal_noise\x18\x04 \x03(\x01B\x1c\xbaH\x19\x92\x01\x16\"\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00R\tgoalNoise\x12*\n" +
+	"\bbudget_r\x18\x05 \x03(\x05B\x0f\xbaH\f\x92\x01\t\"\a\x1a\x05\x18\x90N(\x01R\abudgetR\x127\n" +
+	"\bbudget_q\x18\x06 \x03(\x01B\x1c\xbaH\x19\x92\x01\x16\"\x14\x12\x12\x19\x1e\xa7\xe8H.\xff\xef?)\x00\x00\x00\x00\x00\x00\x00\x00R\abudgetQ\x12?\n" +
+	"\fsearch_noise\x18\a \x03(\x01B\x1c\xbaH\x19\x92\x01\x16\"\x14\x12\x12\x19\x00\x00\x00\x00\x80\x84.A)\x00\x00\x00\x00\x00\x00\x00\x00R\vsearchNoise\x12?\n" +
+	"\faction_noise\x18\b \x03(\x01B\x1c\xbaH\x19\x92\x01\x16\"\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00R\vactionNoise\"j\n" +
 	"\vStageConfig\x12\x1f\n" +
-	"\x04runs\x18\x01 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xa0\x8d\x06(\x00R\x04runs\"}\n" +
+	"\x04runs\x18\x01 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xa0\x8d\x06(\x00R\x04runs\x12:\n" +
+	"\x12particles_per_goal\x18\x02 \x01(\x05B\f\xbaH\t\x1a\a\x18\x80\xad\xe2\x04(\x00R\x10particlesPerGoal\"}\n" +
 	"\x0fBootstrapConfig\x12)\n" +
 	"\tresamples\x18\x01 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xa0\x8d\x06(\x00R\tresamples\x12?\n" +
-	"\x05units\x18\x02 \x03(\tB)\xbaH&\x92\x01#\x18\x01\"\x1fr\x1dR\fparticipantsR\astimuliR\x04bothR\x05units\"\xbf\x01\n" +
+	"\x05units\x18\x02 \x03(\tB)\xbaH&\x92\x01#\x18\x01\"\x1fr\x1dR\fparticipantsR\astimuliR\x04bothR\x05units\"\xbe\x03\n" +
 	"\fParameterSet\x12\x1d\n" +
 	"\x05model\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\x05model\x12\x19\n" +
 	"\x05alpha\x18\x02 \x01(\x01H\x00R\x05alpha\x88\x01\x01\x12\x19\n" +
 	"\x05value\x18\x03 \x01(\tH\x01R\x05value\x88\x01\x01\x120\n" +
-	"\x11unreachable_value\x18\x04 \x01(\x01H\x02R\x10unreachableValue\x88\x01\x01B\b\n" +
+	"\x11unreachable_value\x18\x04 \x01(\x01H\x02R\x10unreachableValue\x88\x01\x01\x12\"\n" +
+	"\n" +
+	"goal_noise\x18\x05 \x01(\x01H\x03R\tgoalNoise\x88\x01\x01\x12\x1e\n" +
+	"\bbudget_r\x18\x06 \x01(\x05H\x04R\abudgetR\x88\x01\x01\x12\x1e\n" +
+	"\bbudget_q\x18\a \x01(\x01H\x05R\abudgetQ\x88\x01\x01\x12&\n" +
+	"\fsearch_noise\x18\b \x01(\x01H\x06R\vsearchNoise\x88\x01\x01\x12&\n" +
+	"\faction_noise\x18\t \x01(\x01H\aR\vactionNoise\x88\x01\x01B\b\n" +
 	"\x06_alphaB\b\n" +
 	"\x06_valueB\x14\n" +
-	"\x12_unreachable_value\"\xb4\x01\n" +
+	"\x12_unreachable_valueB\r\n" +
+	"\v_goal_noiseB\v\n" +
+	"\t_budget_rB\v\n" +
+	"\t_budget_qB\x0f\n" +
+	"\r_search_noiseB\x0f\n" +
+	"\r_action_noise\"\xb4\x01\n" +
 	"\rStimulusShape\x12#\n" +
 	"\bstimulus\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\bstimulus\x12 \n" +
 	"\x05goals\x18\x02 \x01(\x05B\n" +
@@ -2087,7 +2409,7 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\aFailure\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\"4\n" +
 	"\vInferResult\x12%\n" +
-	"\x05cells\x18\x01 \x03(\v2\x0f.foible.v1.CellR\x05cells\"\xac\x02\n" +
+	"\x05cells\x18\x01 \x03(\v2\x0f.foible.v1.CellR\x05cells\"\xc8\x03\n" +
 	"\x04Cell\x12\x1d\n" +
 	"\n" +
 	"study_hash\x18\x01 \x01(\tR\tstudyHash\x12\x1a\n" +
@@ -2096,14 +2418,22 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\tcell_hash\x18\x04 \x01(\fR\bcellHash\x12\x1c\n" +
 	"\tposterior\x18\x05 \x03(\x01R\tposterior\x127\n" +
 	"\tundefined\x18\x06 \x01(\v2\x14.foible.v1.UndefinedH\x00R\tundefined\x88\x01\x01\x12)\n" +
-	"\x10unreachable_from\x18\a \x03(\x05R\x0funreachableFromB\f\n" +
+	"\x10unreachable_from\x18\a \x03(\x05R\x0funreachableFrom\x12!\n" +
+	"\fposterior_se\x18\b \x03(\x01R\vposteriorSe\x12\x12\n" +
+	"\x04runs\x18\t \x03(\x01R\x04runs\x12\x10\n" +
+	"\x03ess\x18\n" +
+	" \x03(\x01R\x03ess\x12\x14\n" +
+	"\x05alive\x18\v \x03(\x01R\x05alive\x12\x1a\n" +
+	"\bevidence\x18\f \x03(\x01R\bevidence\x12\x1f\n" +
+	"\vfailed_runs\x18\r \x01(\x05R\n" +
+	"failedRunsB\f\n" +
 	"\n" +
 	"_undefined\"7\n" +
 	"\tUndefined\x12\x12\n" +
 	"\x04step\x18\x01 \x01(\x05R\x04step\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\"1\n" +
 	"\vScoreResult\x12\"\n" +
-	"\x04fits\x18\x01 \x03(\v2\x0e.foible.v1.FitR\x04fits\"\xd7\x02\n" +
+	"\x04fits\x18\x01 \x03(\v2\x0e.foible.v1.FitR\x04fits\"\xec\x02\n" +
 	"\x03Fit\x12<\n" +
 	"\rparameter_set\x18\x01 \x01(\v2\x17.foible.v1.ParameterSetR\fparameterSet\x12\x1d\n" +
 	"\n" +
@@ -2114,7 +2444,8 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\vby_stimulus\x18\x05 \x03(\v2\x16.foible.v1.CorrelationR\n" +
 	"byStimulus\x121\n" +
 	"\tintervals\x18\x06 \x03(\v2\x13.foible.v1.IntervalR\tintervals\x12\x1c\n" +
-	"\tundefined\x18\a \x01(\x05R\tundefined\"\x83\x01\n" +
+	"\tundefined\x18\a \x01(\x05R\tundefined\x12\x13\n" +
+	"\x05mc_se\x18\b \x01(\x01R\x04mcSe\"\x83\x01\n" +
 	"\vCorrelation\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\f\n" +
 	"\x01n\x18\x02 \x01(\x05R\x01n\x12 \n" +
@@ -2157,89 +2488,92 @@ func file_foible_v1_sweep_proto_rawDescGZIP() []byte {
 }
 
 var file_foible_v1_sweep_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_foible_v1_sweep_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
+var file_foible_v1_sweep_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
 var file_foible_v1_sweep_proto_goTypes = []any{
 	(SweepState)(0),               // 0: foible.v1.SweepState
 	(*SweepConfig)(nil),           // 1: foible.v1.SweepConfig
-	(*ModelConfig)(nil),           // 2: foible.v1.ModelConfig
-	(*StageConfig)(nil),           // 3: foible.v1.StageConfig
-	(*BootstrapConfig)(nil),       // 4: foible.v1.BootstrapConfig
-	(*ParameterSet)(nil),          // 5: foible.v1.ParameterSet
-	(*StimulusShape)(nil),         // 6: foible.v1.StimulusShape
-	(*Sweep)(nil),                 // 7: foible.v1.Sweep
-	(*Progress)(nil),              // 8: foible.v1.Progress
-	(*CreateSweepRequest)(nil),    // 9: foible.v1.CreateSweepRequest
-	(*CreateSweepResponse)(nil),   // 10: foible.v1.CreateSweepResponse
-	(*GetSweepRequest)(nil),       // 11: foible.v1.GetSweepRequest
-	(*GetSweepResponse)(nil),      // 12: foible.v1.GetSweepResponse
-	(*ListSweepsRequest)(nil),     // 13: foible.v1.ListSweepsRequest
-	(*ListSweepsResponse)(nil),    // 14: foible.v1.ListSweepsResponse
-	(*WatchSweepRequest)(nil),     // 15: foible.v1.WatchSweepRequest
-	(*WatchSweepResponse)(nil),    // 16: foible.v1.WatchSweepResponse
-	(*ListFitsRequest)(nil),       // 17: foible.v1.ListFitsRequest
-	(*ListFitsResponse)(nil),      // 18: foible.v1.ListFitsResponse
-	(*ExportResultsRequest)(nil),  // 19: foible.v1.ExportResultsRequest
-	(*ExportResultsResponse)(nil), // 20: foible.v1.ExportResultsResponse
-	(*JobResult)(nil),             // 21: foible.v1.JobResult
-	(*Failure)(nil),               // 22: foible.v1.Failure
-	(*InferResult)(nil),           // 23: foible.v1.InferResult
-	(*Cell)(nil),                  // 24: foible.v1.Cell
-	(*Undefined)(nil),             // 25: foible.v1.Undefined
-	(*ScoreResult)(nil),           // 26: foible.v1.ScoreResult
-	(*Fit)(nil),                   // 27: foible.v1.Fit
-	(*Correlation)(nil),           // 28: foible.v1.Correlation
-	(*Interval)(nil),              // 29: foible.v1.Interval
-	nil,                           // 30: foible.v1.SweepConfig.ModelsEntry
-	(*timestamppb.Timestamp)(nil), // 31: google.protobuf.Timestamp
+	(*InferenceConfig)(nil),       // 2: foible.v1.InferenceConfig
+	(*ModelConfig)(nil),           // 3: foible.v1.ModelConfig
+	(*StageConfig)(nil),           // 4: foible.v1.StageConfig
+	(*BootstrapConfig)(nil),       // 5: foible.v1.BootstrapConfig
+	(*ParameterSet)(nil),          // 6: foible.v1.ParameterSet
+	(*StimulusShape)(nil),         // 7: foible.v1.StimulusShape
+	(*Sweep)(nil),                 // 8: foible.v1.Sweep
+	(*Progress)(nil),              // 9: foible.v1.Progress
+	(*CreateSweepRequest)(nil),    // 10: foible.v1.CreateSweepRequest
+	(*CreateSweepResponse)(nil),   // 11: foible.v1.CreateSweepResponse
+	(*GetSweepRequest)(nil),       // 12: foible.v1.GetSweepRequest
+	(*GetSweepResponse)(nil),      // 13: foible.v1.GetSweepResponse
+	(*ListSweepsRequest)(nil),     // 14: foible.v1.ListSweepsRequest
+	(*ListSweepsResponse)(nil),    // 15: foible.v1.ListSweepsResponse
+	(*WatchSweepRequest)(nil),     // 16: foible.v1.WatchSweepRequest
+	(*WatchSweepResponse)(nil),    // 17: foible.v1.WatchSweepResponse
+	(*ListFitsRequest)(nil),       // 18: foible.v1.ListFitsRequest
+	(*ListFitsResponse)(nil),      // 19: foible.v1.ListFitsResponse
+	(*ExportResultsRequest)(nil),  // 20: foible.v1.ExportResultsRequest
+	(*ExportResultsResponse)(nil), // 21: foible.v1.ExportResultsResponse
+	(*JobResult)(nil),             // 22: foible.v1.JobResult
+	(*Failure)(nil),               // 23: foible.v1.Failure
+	(*InferResult)(nil),           // 24: foible.v1.InferResult
+	(*Cell)(nil),                  // 25: foible.v1.Cell
+	(*Undefined)(nil),             // 26: foible.v1.Undefined
+	(*ScoreResult)(nil),           // 27: foible.v1.ScoreResult
+	(*Fit)(nil),                   // 28: foible.v1.Fit
+	(*Correlation)(nil),           // 29: foible.v1.Correlation
+	(*Interval)(nil),              // 30: foible.v1.Interval
+	nil,                           // 31: foible.v1.SweepConfig.ModelsEntry
+	(*timestamppb.Timestamp)(nil), // 32: google.protobuf.Timestamp
 }
 var file_foible_v1_sweep_proto_depIdxs = []int32{
-	30, // 0: foible.v1.SweepConfig.models:type_name -> foible.v1.SweepConfig.ModelsEntry
-	3,  // 1: foible.v1.SweepConfig.fit:type_name -> foible.v1.StageConfig
-	4,  // 2: foible.v1.SweepConfig.bootstrap:type_name -> foible.v1.BootstrapConfig
-	1,  // 3: foible.v1.Sweep.config:type_name -> foible.v1.SweepConfig
-	6,  // 4: foible.v1.Sweep.stimuli:type_name -> foible.v1.StimulusShape
-	31, // 5: foible.v1.Sweep.create_time:type_name -> google.protobuf.Timestamp
-	31, // 6: foible.v1.Sweep.end_time:type_name -> google.protobuf.Timestamp
-	0,  // 7: foible.v1.Sweep.state:type_name -> foible.v1.SweepState
-	8,  // 8: foible.v1.Sweep.progress:type_name -> foible.v1.Progress
-	1,  // 9: foible.v1.CreateSweepRequest.config:type_name -> foible.v1.SweepConfig
-	6,  // 10: foible.v1.CreateSweepRequest.stimuli:type_name -> foible.v1.StimulusShape
-	7,  // 11: foible.v1.CreateSweepResponse.sweep:type_name -> foible.v1.Sweep
-	7,  // 12: foible.v1.GetSweepResponse.sweep:type_name -> foible.v1.Sweep
-	7,  // 13: foible.v1.ListSweepsResponse.sweeps:type_name -> foible.v1.Sweep
-	7,  // 14: foible.v1.WatchSweepResponse.sweep:type_name -> foible.v1.Sweep
-	27, // 15: foible.v1.ListFitsResponse.fits:type_name -> foible.v1.Fit
-	21, // 16: foible.v1.ExportResultsResponse.result:type_name -> foible.v1.JobResult
-	23, // 17: foible.v1.JobResult.infer:type_name -> foible.v1.InferResult
-	26, // 18: foible.v1.JobResult.score:type_name -> foible.v1.ScoreResult
-	22, // 19: foible.v1.JobResult.failure:type_name -> foible.v1.Failure
-	24, // 20: foible.v1.InferResult.cells:type_name -> foible.v1.Cell
-	5,  // 21: foible.v1.Cell.parameter_set:type_name -> foible.v1.ParameterSet
-	25, // 22: foible.v1.Cell.undefined:type_name -> foible.v1.Undefined
-	27, // 23: foible.v1.ScoreResult.fits:type_name -> foible.v1.Fit
-	5,  // 24: foible.v1.Fit.parameter_set:type_name -> foible.v1.ParameterSet
-	28, // 25: foible.v1.Fit.overall:type_name -> foible.v1.Correlation
-	28, // 26: foible.v1.Fit.by_category:type_name -> foible.v1.Correlation
-	28, // 27: foible.v1.Fit.by_stimulus:type_name -> foible.v1.Correlation
-	29, // 28: foible.v1.Fit.intervals:type_name -> foible.v1.Interval
-	2,  // 29: foible.v1.SweepConfig.ModelsEntry.value:type_name -> foible.v1.ModelConfig
-	9,  // 30: foible.v1.SweepService.CreateSweep:input_type -> foible.v1.CreateSweepRequest
-	11, // 31: foible.v1.SweepService.GetSweep:input_type -> foible.v1.GetSweepRequest
-	13, // 32: foible.v1.SweepService.ListSweeps:input_type -> foible.v1.ListSweepsRequest
-	15, // 33: foible.v1.SweepService.WatchSweep:input_type -> foible.v1.WatchSweepRequest
-	17, // 34: foible.v1.SweepService.ListFits:input_type -> foible.v1.ListFitsRequest
-	19, // 35: foible.v1.SweepService.ExportResults:input_type -> foible.v1.ExportResultsRequest
-	10, // 36: foible.v1.SweepService.CreateSweep:output_type -> foible.v1.CreateSweepResponse
-	12, // 37: foible.v1.SweepService.GetSweep:output_type -> foible.v1.GetSweepResponse
-	14, // 38: foible.v1.SweepService.ListSweeps:output_type -> foible.v1.ListSweepsResponse
-	16, // 39: foible.v1.SweepService.WatchSweep:output_type -> foible.v1.WatchSweepResponse
-	18, // 40: foible.v1.SweepService.ListFits:output_type -> foible.v1.ListFitsResponse
-	20, // 41: foible.v1.SweepService.ExportResults:output_type -> foible.v1.ExportResultsResponse
-	36, // [36:42] is the sub-list for method output_type
-	30, // [30:36] is the sub-list for method input_type
-	30, // [30:30] is the sub-list for extension type_name
-	30, // [30:30] is the sub-list for extension extendee
-	0,  // [0:30] is the sub-list for field type_name
+	31, // 0: foible.v1.SweepConfig.models:type_name -> foible.v1.SweepConfig.ModelsEntry
+	4,  // 1: foible.v1.SweepConfig.fit:type_name -> foible.v1.StageConfig
+	5,  // 2: foible.v1.SweepConfig.bootstrap:type_name -> foible.v1.BootstrapConfig
+	2,  // 3: foible.v1.SweepConfig.inference:type_name -> foible.v1.InferenceConfig
+	4,  // 4: foible.v1.SweepConfig.report:type_name -> foible.v1.StageConfig
+	1,  // 5: foible.v1.Sweep.config:type_name -> foible.v1.SweepConfig
+	7,  // 6: foible.v1.Sweep.stimuli:type_name -> foible.v1.StimulusShape
+	32, // 7: foible.v1.Sweep.create_time:type_name -> google.protobuf.Timestamp
+	32, // 8: foible.v1.Sweep.end_time:type_name -> google.protobuf.Timestamp
+	0,  // 9: foible.v1.Sweep.state:type_name -> foible.v1.SweepState
+	9,  // 10: foible.v1.Sweep.progress:type_name -> foible.v1.Progress
+	1,  // 11: foible.v1.CreateSweepRequest.config:type_name -> foible.v1.SweepConfig
+	7,  // 12: foible.v1.CreateSweepRequest.stimuli:type_name -> foible.v1.StimulusShape
+	8,  // 13: foible.v1.CreateSweepResponse.sweep:type_name -> foible.v1.Sweep
+	8,  // 14: foible.v1.GetSweepResponse.sweep:type_name -> foible.v1.Sweep
+	8,  // 15: foible.v1.ListSweepsResponse.sweeps:type_name -> foible.v1.Sweep
+	8,  // 16: foible.v1.WatchSweepResponse.sweep:type_name -> foible.v1.Sweep
+	28, // 17: foible.v1.ListFitsResponse.fits:type_name -> foible.v1.Fit
+	22, // 18: foible.v1.ExportResultsResponse.result:type_name -> foible.v1.JobResult
+	24, // 19: foible.v1.JobResult.infer:type_name -> foible.v1.InferResult
+	27, // 20: foible.v1.JobResult.score:type_name -> foible.v1.ScoreResult
+	23, // 21: foible.v1.JobResult.failure:type_name -> foible.v1.Failure
+	25, // 22: foible.v1.InferResult.cells:type_name -> foible.v1.Cell
+	6,  // 23: foible.v1.Cell.parameter_set:type_name -> foible.v1.ParameterSet
+	26, // 24: foible.v1.Cell.undefined:type_name -> foible.v1.Undefined
+	28, // 25: foible.v1.ScoreResult.fits:type_name -> foible.v1.Fit
+	6,  // 26: foible.v1.Fit.parameter_set:type_name -> foible.v1.ParameterSet
+	29, // 27: foible.v1.Fit.overall:type_name -> foible.v1.Correlation
+	29, // 28: foible.v1.Fit.by_category:type_name -> foible.v1.Correlation
+	29, // 29: foible.v1.Fit.by_stimulus:type_name -> foible.v1.Correlation
+	30, // 30: foible.v1.Fit.intervals:type_name -> foible.v1.Interval
+	3,  // 31: foible.v1.SweepConfig.ModelsEntry.value:type_name -> foible.v1.ModelConfig
+	10, // 32: foible.v1.SweepService.CreateSweep:input_type -> foible.v1.CreateSweepRequest
+	12, // 33: foible.v1.SweepService.GetSweep:input_type -> foible.v1.GetSweepRequest
+	14, // 34: foible.v1.SweepService.ListSweeps:input_type -> foible.v1.ListSweepsRequest
+	16, // 35: foible.v1.SweepService.WatchSweep:input_type -> foible.v1.WatchSweepRequest
+	18, // 36: foible.v1.SweepService.ListFits:input_type -> foible.v1.ListFitsRequest
+	20, // 37: foible.v1.SweepService.ExportResults:input_type -> foible.v1.ExportResultsRequest
+	11, // 38: foible.v1.SweepService.CreateSweep:output_type -> foible.v1.CreateSweepResponse
+	13, // 39: foible.v1.SweepService.GetSweep:output_type -> foible.v1.GetSweepResponse
+	15, // 40: foible.v1.SweepService.ListSweeps:output_type -> foible.v1.ListSweepsResponse
+	17, // 41: foible.v1.SweepService.WatchSweep:output_type -> foible.v1.WatchSweepResponse
+	19, // 42: foible.v1.SweepService.ListFits:output_type -> foible.v1.ListFitsResponse
+	21, // 43: foible.v1.SweepService.ExportResults:output_type -> foible.v1.ExportResultsResponse
+	38, // [38:44] is the sub-list for method output_type
+	32, // [32:38] is the sub-list for method input_type
+	32, // [32:32] is the sub-list for extension type_name
+	32, // [32:32] is the sub-list for extension extendee
+	0,  // [0:32] is the sub-list for field type_name
 }
 
 func init() { file_foible_v1_sweep_proto_init() }
@@ -2247,21 +2581,22 @@ func file_foible_v1_sweep_proto_init() {
 	if File_foible_v1_sweep_proto != nil {
 		return
 	}
-	file_foible_v1_sweep_proto_msgTypes[4].OneofWrappers = []any{}
-	file_foible_v1_sweep_proto_msgTypes[20].OneofWrappers = []any{
+	file_foible_v1_sweep_proto_msgTypes[1].OneofWrappers = []any{}
+	file_foible_v1_sweep_proto_msgTypes[5].OneofWrappers = []any{}
+	file_foible_v1_sweep_proto_msgTypes[21].OneofWrappers = []any{
 		(*JobResult_Infer)(nil),
 		(*JobResult_Score)(nil),
 		(*JobResult_Failure)(nil),
 	}
-	file_foible_v1_sweep_proto_msgTypes[23].OneofWrappers = []any{}
-	file_foible_v1_sweep_proto_msgTypes[27].OneofWrappers = []any{}
+	file_foible_v1_sweep_proto_msgTypes[24].OneofWrappers = []any{}
+	file_foible_v1_sweep_proto_msgTypes[28].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_foible_v1_sweep_proto_rawDesc), len(file_foible_v1_sweep_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   30,
+			NumMessages:   31,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

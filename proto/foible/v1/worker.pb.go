@@ -740,10 +740,16 @@ type InferJob struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The stimulus.
 	Stimulus string `protobuf:"bytes,1,opt,name=stimulus,proto3" json:"stimulus,omitempty"`
-	// Independent runs a cell.
-	Runs int32 `protobuf:"varint,2,opt,name=runs,proto3" json:"runs,omitempty"`
+	// Stage of the sweep: fit or report.
+	Stage string `protobuf:"bytes,2,opt,name=stage,proto3" json:"stage,omitempty"`
+	// Runs and particles a cell.
+	Size *StageConfig `protobuf:"bytes,3,opt,name=size,proto3" json:"size,omitempty"`
+	// How minds are inferred, resolved.
+	Inference *InferenceConfig `protobuf:"bytes,4,opt,name=inference,proto3" json:"inference,omitempty"`
+	// What action_noise means.
+	ActionNoiseKind string `protobuf:"bytes,5,opt,name=action_noise_kind,json=actionNoiseKind,proto3" json:"action_noise_kind,omitempty"`
 	// One a cell.
-	ParameterSets []*ParameterSet `protobuf:"bytes,3,rep,name=parameter_sets,json=parameterSets,proto3" json:"parameter_sets,omitempty"`
+	ParameterSets []*ParameterSet `protobuf:"bytes,6,rep,name=parameter_sets,json=parameterSets,proto3" json:"parameter_sets,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -785,11 +791,32 @@ func (x *InferJob) GetStimulus() string {
 	return ""
 }
 
-func (x *InferJob) GetRuns() int32 {
+func (x *InferJob) GetStage() string {
 	if x != nil {
-		return x.Runs
+		return x.Stage
 	}
-	return 0
+	return ""
+}
+
+func (x *InferJob) GetSize() *StageConfig {
+	if x != nil {
+		return x.Size
+	}
+	return nil
+}
+
+func (x *InferJob) GetInference() *InferenceConfig {
+	if x != nil {
+		return x.Inference
+	}
+	return nil
+}
+
+func (x *InferJob) GetActionNoiseKind() string {
+	if x != nil {
+		return x.ActionNoiseKind
+	}
+	return ""
 }
 
 func (x *InferJob) GetParameterSets() []*ParameterSet {
@@ -915,7 +942,9 @@ type Predictions struct {
 	// Judgement steps x goals, row by row; judgement steps without a posterior are missing at the end.
 	Posterior []float64 `protobuf:"fixed64,1,rep,packed,name=posterior,proto3" json:"posterior,omitempty"`
 	// The posterior is undefined from some step on.
-	Undefined     bool `protobuf:"varint,2,opt,name=undefined,proto3" json:"undefined,omitempty"`
+	Undefined bool `protobuf:"varint,2,opt,name=undefined,proto3" json:"undefined,omitempty"`
+	// Posteriors of single runs, run x judgement steps x goals.
+	Runs          []float64 `protobuf:"fixed64,3,rep,packed,name=runs,proto3" json:"runs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -962,6 +991,13 @@ func (x *Predictions) GetUndefined() bool {
 		return x.Undefined
 	}
 	return false
+}
+
+func (x *Predictions) GetRuns() []float64 {
+	if x != nil {
+		return x.Runs
+	}
+	return nil
 }
 
 // Recorded answers a result.
@@ -1089,20 +1125,24 @@ const file_foible_v1_worker_proto_rawDesc = "" +
 	"\x04seed\x18\x06 \x01(\x04R\x04seed\x12+\n" +
 	"\x05infer\x18\a \x01(\v2\x13.foible.v1.InferJobH\x00R\x05infer\x12+\n" +
 	"\x05score\x18\b \x01(\v2\x13.foible.v1.ScoreJobH\x00R\x05scoreB\x06\n" +
-	"\x04work\"z\n" +
+	"\x04work\"\x8e\x02\n" +
 	"\bInferJob\x12\x1a\n" +
-	"\bstimulus\x18\x01 \x01(\tR\bstimulus\x12\x12\n" +
-	"\x04runs\x18\x02 \x01(\x05R\x04runs\x12>\n" +
-	"\x0eparameter_sets\x18\x03 \x03(\v2\x17.foible.v1.ParameterSetR\rparameterSets\"o\n" +
+	"\bstimulus\x18\x01 \x01(\tR\bstimulus\x12\x14\n" +
+	"\x05stage\x18\x02 \x01(\tR\x05stage\x12*\n" +
+	"\x04size\x18\x03 \x01(\v2\x16.foible.v1.StageConfigR\x04size\x128\n" +
+	"\tinference\x18\x04 \x01(\v2\x1a.foible.v1.InferenceConfigR\tinference\x12*\n" +
+	"\x11action_noise_kind\x18\x05 \x01(\tR\x0factionNoiseKind\x12>\n" +
+	"\x0eparameter_sets\x18\x06 \x03(\v2\x17.foible.v1.ParameterSetR\rparameterSets\"o\n" +
 	"\bScoreJob\x128\n" +
 	"\tbootstrap\x18\x01 \x01(\v2\x1a.foible.v1.BootstrapConfigR\tbootstrap\x12)\n" +
 	"\x06scored\x18\x02 \x03(\v2\x11.foible.v1.ScoredR\x06scored\"\x80\x01\n" +
 	"\x06Scored\x12<\n" +
 	"\rparameter_set\x18\x01 \x01(\v2\x17.foible.v1.ParameterSetR\fparameterSet\x128\n" +
-	"\vpredictions\x18\x02 \x03(\v2\x16.foible.v1.PredictionsR\vpredictions\"I\n" +
+	"\vpredictions\x18\x02 \x03(\v2\x16.foible.v1.PredictionsR\vpredictions\"]\n" +
 	"\vPredictions\x12\x1c\n" +
 	"\tposterior\x18\x01 \x03(\x01R\tposterior\x12\x1c\n" +
-	"\tundefined\x18\x02 \x01(\bR\tundefined\"\x93\x01\n" +
+	"\tundefined\x18\x02 \x01(\bR\tundefined\x12\x12\n" +
+	"\x04runs\x18\x03 \x03(\x01R\x04runs\"\x93\x01\n" +
 	"\bRecorded\x12\x19\n" +
 	"\bsweep_id\x18\x01 \x01(\tR\asweepId\x12\x10\n" +
 	"\x03job\x18\x02 \x01(\x05R\x03job\x12\x14\n" +
@@ -1148,8 +1188,10 @@ var file_foible_v1_worker_proto_goTypes = []any{
 	(*Predictions)(nil),     // 12: foible.v1.Predictions
 	(*Recorded)(nil),        // 13: foible.v1.Recorded
 	(*JobResult)(nil),       // 14: foible.v1.JobResult
-	(*ParameterSet)(nil),    // 15: foible.v1.ParameterSet
-	(*BootstrapConfig)(nil), // 16: foible.v1.BootstrapConfig
+	(*StageConfig)(nil),     // 15: foible.v1.StageConfig
+	(*InferenceConfig)(nil), // 16: foible.v1.InferenceConfig
+	(*ParameterSet)(nil),    // 17: foible.v1.ParameterSet
+	(*BootstrapConfig)(nil), // 18: foible.v1.BootstrapConfig
 }
 var file_foible_v1_worker_proto_depIdxs = []int32{
 	2,  // 0: foible.v1.WorkRequest.hello:type_name -> foible.v1.Hello
@@ -1162,19 +1204,21 @@ var file_foible_v1_worker_proto_depIdxs = []int32{
 	7,  // 7: foible.v1.WorkResponse.welcome:type_name -> foible.v1.Welcome
 	9,  // 8: foible.v1.Assign.infer:type_name -> foible.v1.InferJob
 	10, // 9: foible.v1.Assign.score:type_name -> foible.v1.ScoreJob
-	15, // 10: foible.v1.InferJob.parameter_sets:type_name -> foible.v1.ParameterSet
-	16, // 11: foible.v1.ScoreJob.bootstrap:type_name -> foible.v1.BootstrapConfig
-	11, // 12: foible.v1.ScoreJob.scored:type_name -> foible.v1.Scored
-	15, // 13: foible.v1.Scored.parameter_set:type_name -> foible.v1.ParameterSet
-	12, // 14: foible.v1.Scored.predictions:type_name -> foible.v1.Predictions
-	0,  // 15: foible.v1.Recorded.verdict:type_name -> foible.v1.Verdict
-	1,  // 16: foible.v1.WorkerService.Work:input_type -> foible.v1.WorkRequest
-	6,  // 17: foible.v1.WorkerService.Work:output_type -> foible.v1.WorkResponse
-	17, // [17:18] is the sub-list for method output_type
-	16, // [16:17] is the sub-list for method input_type
-	16, // [16:16] is the sub-list for extension type_name
-	16, // [16:16] is the sub-list for extension extendee
-	0,  // [0:16] is the sub-list for field type_name
+	15, // 10: foible.v1.InferJob.size:type_name -> foible.v1.StageConfig
+	16, // 11: foible.v1.InferJob.inference:type_name -> foible.v1.InferenceConfig
+	17, // 12: foible.v1.InferJob.parameter_sets:type_name -> foible.v1.ParameterSet
+	18, // 13: foible.v1.ScoreJob.bootstrap:type_name -> foible.v1.BootstrapConfig
+	11, // 14: foible.v1.ScoreJob.scored:type_name -> foible.v1.Scored
+	17, // 15: foible.v1.Scored.parameter_set:type_name -> foible.v1.ParameterSet
+	12, // 16: foible.v1.Scored.predictions:type_name -> foible.v1.Predictions
+	0,  // 17: foible.v1.Recorded.verdict:type_name -> foible.v1.Verdict
+	1,  // 18: foible.v1.WorkerService.Work:input_type -> foible.v1.WorkRequest
+	6,  // 19: foible.v1.WorkerService.Work:output_type -> foible.v1.WorkResponse
+	19, // [19:20] is the sub-list for method output_type
+	18, // [18:19] is the sub-list for method input_type
+	18, // [18:18] is the sub-list for extension type_name
+	18, // [18:18] is the sub-list for extension extendee
+	0,  // [0:18] is the sub-list for field type_name
 }
 
 func init() { file_foible_v1_worker_proto_init() }

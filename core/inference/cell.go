@@ -1,0 +1,182 @@
+package inference
+
+import (
+	"fmt"
+	"math"
+
+	"foible/core/agent"
+	"foible/core/policy"
+	"foible/core/sweep"
+)
+
+// Infer computes a cell. The error is of the stimulus or of parameters that
+// cannot be used; what a model cannot explain is in the cell.
+func (s *Stimulus) Infer(set *sweep.ParameterSet, p sweep.Procedure, seed uint64) (sweep.Cell, error) {
+	cell, err := s.infer(set, p, seed)
+	if err != nil {
+		return sweep.Cell{}, fmt.Errorf("%s: %w", set, err)
+	}
+	return cell, nil
+}
+
+func (s *Stimulus) infer(set *sweep.ParameterSet, p sweep.Procedure, seed uint64) (sweep.Cell, error) {
+	if set.Model == "boltzmann" {
+		return s.inferBoltzmann(set)
+	}
+	parameters, err := Agent(set, p.Inference)
+	if err != nil {
+		return sweep.Cell{}, err
+	}
+	sips, err := s.SIPS()
+	if err != nil {
+		return sweep.Cell{}, err
+	}
+	o := Options{
+		ParticlesPerGoal: p.ParticlesPerGoal,
+		Exact:            p.Observe == "exact",
+		PerGoal:          p.Filters == "per_goal",
+		Resample:         Occasion(p.Resample),
+		Threshold:        p.ResampleThreshold,
+		Kind:             Resampling(p.ResampleKind),
+		Rejuvenate:       Move(p.Rejuvenate),
+		PredicateNoise:   s.domain.PredicateNoise,
+		FluentNoise:      s.domain.FluentNoise,
+	}
+	runs := make([]*Run, p.Runs)
+	for i := range runs {
+		if runs[i], err = sips.Run(parameters, o, sweep.RunStream(seed, p.StageName, set, s.stimulus.ID, i)); err != nil {
+			return sweep.Cell{}, err
+		}
+	}
+	return average(runs, s.stimulus.JudgementSteps), nil
+}
+
+func (s *Stimulus) inferBoltzmann(set *sweep.ParameterSet) (sweep.Cell, error) {
+	o, err := s.Boltzmann()
+	if err != nil {
+		return sweep.Cell{}, err
+	}
+	post, err := o.Posterior(policy.Parameters{
+		Alpha:       set.Alpha.Number,
+		Value:       policy.Value(set.Value.Word),
+		Unreachable: set.UnreachableValue.Number,
+	})
+	if err != nil {
+		return sweep.Cell{}, err
+	}
+	cell := sweep.Cell{Posterior: post.Goals, UnreachableFrom: post.UnreachableFrom}
+	if post.Undefined != nil {
+		cell.Undefined = &sweep.Undefined{Step: post.Undefined.Step, Reason: post.Undefined.Reason}
+	}
+	return cell, nil
+}
+
+// Agent is the boundedly rational agent of a parameter set: the full one, or
+// one that lacks what the model has no axis for.
+func Agent(set *sweep.ParameterSet, in sweep.Inference) (agent.Parameters, error) {
+	model, ok := sweep.ModelByName(set.Model)
+	if !ok || set.Model == "boltzmann" {
+		return agent.Parameters{}, fmt.Errorf("no boundedly rational agent for model %q", set.Model)
+	}
+	p := agent.Parameters{
+		GoalNoise:   set.GoalNoise.Number,
+		BudgetR:     int(set.BudgetR.Number),
+		BudgetQ:     set.BudgetQ.Number,
+		Unlimited:   !model.Has("budget_r"),
+		SearchNoise: set.SearchNoise.Number,
+		ActionNoise: set.ActionNoise.Number,
+	}
+	switch in.ActionNoiseKind {
+	case "total":
+		p.Kind = agent.Total
+	case "per_action_odds":
+		p.Kind = agent.PerActionOdds
+	default:
+		return p, fmt.Errorf("unknown action_noise_kind %q", in.ActionNoiseKind)
+	}
+	return p, p.Validate()
+}
+
+// average is the mean of runs. A run that ends early, because all its weights
+// vanished, is left out from there on; where all have ended, so has the cell.
+func average(runs []*Run, judgementSteps []int) sweep.Cell {
+	var cell sweep.Cell
+	longest := runs[0]
+	for _, run := range runs {
+		if len(run.Posterior) > len(longest.Posterior) {
+			longest = run
+		}
+	}
+	if u := longest.Undefined; u != nil {
+		cell.Undefined = &sweep.Undefined{Step: u.Step, Reason: u.Reason}
+	}
+	steps := len(longest.Posterior)
+	for _, run := range runs {
+		if len(run.Posterior) < steps {
+			cell.FailedRuns++
+			continue
+		}
+		var judged [][]float64
+		for _, step := range judgementSteps {
+			if step < steps {
+				judged = append(judged, run.Posterior[step])
+			}
+		}
+		if len(judged) > 0 {
+			cell.Runs = append(cell.Runs, judged)
+		}
+	}
+	if cell.Undefined != nil {
+		cell.FailedRuns = len(runs)
+	}
+	for step := range steps {
+		addStep(&cell, runs, step)
+	}
+	return cell
+}
+
+// addStep adds the means of a step over the runs that reach it.
+func addStep(cell *sweep.Cell, runs []*Run, step int) {
+	var reach []*Run
+	var evidence Weights
+	for _, run := range runs {
+		if step >= len(run.Posterior) {
+			continue
+		}
+		reach = append(reach, run)
+		var log float64
+		for _, x := range run.Evidence[:step+1] {
+			log += x
+		}
+		evidence = append(evidence, log)
+	}
+	n := len(reach)
+	posterior := make([]float64, len(reach[0].Posterior[step]))
+	se := make([]float64, len(posterior))
+	for goal := range posterior {
+		posterior[goal], se[goal] = meanAndError(n, func(i int) float64 { return reach[i].Posterior[step][goal] })
+	}
+	ess, _ := meanAndError(n, func(i int) float64 { return reach[i].ESS[step] })
+	alive, _ := meanAndError(n, func(i int) float64 { return float64(reach[i].Alive[step]) })
+	cell.Posterior = append(cell.Posterior, posterior)
+	cell.SE = append(cell.SE, se)
+	cell.ESS = append(cell.ESS, ess)
+	cell.Alive = append(cell.Alive, alive)
+	cell.Evidence = append(cell.Evidence, evidence.logSum()-math.Log(float64(len(runs)))) // a failed run counts as 0
+}
+
+// meanAndError is the mean of n numbers, and its standard error.
+func meanAndError(n int, x func(i int) float64) (mean, se float64) {
+	for i := range n {
+		mean += x(i) / float64(n)
+	}
+	if n < 2 {
+		return mean, 0
+	}
+	var squares float64
+	for i := range n {
+		d := x(i) - mean
+		squares += float64(d * d)
+	}
+	return mean, math.Sqrt(squares / float64(n-1) / float64(n))
+}
