@@ -9,14 +9,17 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"runtime"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"foible/command"
+	"foible/core/sweep"
 	"foible/domains"
 )
 
@@ -34,7 +37,7 @@ const (
 )
 
 func run(ctx context.Context) int {
-	err := root().ExecuteContext(ctx)
+	called, err := root().ExecuteContextC(ctx)
 	var usage *command.UsageError
 	switch {
 	case err == nil:
@@ -44,16 +47,21 @@ func run(ctx context.Context) int {
 	case errors.Is(err, command.ErrReported):
 		return exitFailed
 	case errors.As(err, &usage):
-		fmt.Fprintln(os.Stderr, "foible:", err)
-		fmt.Fprintln(os.Stderr, "`foible COMMAND --help` lists flags and examples.")
+		fmt.Fprintf(os.Stderr, "foible: %v (see `%s --help`)\n", err, called.CommandPath())
 		return exitUsage
 	}
 	fmt.Fprintln(os.Stderr, "foible:", err)
 	return exitFailed
 }
 
+// Groups of commands, in the order of the help.
+const (
+	here    = "here"
+	cluster = "cluster"
+)
+
 func root() *cobra.Command {
-	env := &command.Env{Out: os.Stdout, Err: os.Stderr, Version: command.Version()}
+	env := &command.Env{Out: os.Stdout, Err: os.Stderr}
 	var logLevel, logFormat string
 	c := &cobra.Command{
 		Use:   "foible",
@@ -66,31 +74,108 @@ A study is a directory with study.yaml; without one, commands take a sample. Sta
   foible sample DIR          write the sample study to DIR, to make it yours
   foible check DIR           find everything wrong with a study before any time is spent
   foible fit DIR             fit it`,
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		PersistentPreRunE: func(*cobra.Command, []string) error {
-			level := hclog.LevelFromString(logLevel)
-			if level == hclog.NoLevel || logFormat != "text" && logFormat != "json" {
-				return &command.UsageError{Err: fmt.Errorf("--log-level is trace, debug, info, warn or error; --log-format is text or json")}
+		Args:                       unknownCommand,
+		RunE:                       func(c *cobra.Command, _ []string) error { return c.Help() },
+		SilenceErrors:              true,
+		SilenceUsage:               true,
+		SuggestionsMinimumDistance: 2,
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
+			level, err := levelOf(c, logLevel)
+			if err != nil {
+				return err
+			}
+			if !slices.Contains(logFormats, logFormat) {
+				return usagef("--log-format %q: it can be %s", logFormat, strings.Join(logFormats, ", "))
 			}
 			env.Logger = hclog.New(&hclog.LoggerOptions{Name: "foible", Level: level, Output: os.Stderr, JSONFormat: logFormat == "json"})
 			return nil
 		},
 	}
-	c.PersistentFlags().StringVar(&logLevel, "log-level", "warn", "least level of messages: trace, debug, info, warn, error")
-	c.PersistentFlags().StringVar(&logFormat, "log-format", "text", "format of messages: text, json")
-	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &command.UsageError{Err: err} })
+	c.PersistentFlags().StringVar(&logLevel, "log-level", "", "least `level` of messages: "+strings.Join(logLevels, ", ")+" (default: info for coordinator and worker, else warn)")
+	c.PersistentFlags().StringVar(&logFormat, "log-format", logFormats[0], "`format` of messages: "+strings.Join(logFormats, ", "))
+	complete(c, "log-level", logLevels...)
+	complete(c, "log-format", logFormats...)
+	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &command.UsageError{Err: readable(err)} })
+	c.AddGroup(&cobra.Group{ID: here, Title: "On this machine:"}, &cobra.Group{ID: cluster, Title: "With a coordinator and workers:"})
 	c.AddCommand(fit(env), check(env), sample(env), coordinator(env), worker(env), submit(env), status(env), results(env), version(env))
 	return c
 }
 
-// atMost refuses more than n arguments, and says what they are.
-func atMost(n int, what string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
+var (
+	logLevels  = []string{"trace", "debug", "info", "warn", "error"}
+	logFormats = []string{"text", "json"}
+)
+
+// levelOf is the level of messages asked for, or what suits the command.
+func levelOf(c *cobra.Command, asked string) (hclog.Level, error) {
+	switch {
+	case slices.Contains(logLevels, asked):
+		return hclog.LevelFromString(asked), nil
+	case asked != "":
+		return 0, usagef("--log-level %q: it can be %s", asked, strings.Join(logLevels, ", "))
+	case c.Name() == "coordinator" || c.Name() == "worker":
+		return hclog.Info, nil
+	}
+	return hclog.Warn, nil
+}
+
+func usagef(format string, args ...any) error {
+	return &command.UsageError{Err: fmt.Errorf(format, args...)}
+}
+
+// readable says in plain words what is wrong with a flag.
+func readable(err error) error {
+	if unknown := (*pflag.NotExistError)(nil); errors.As(err, &unknown) {
+		if unknown.GetSpecifiedShortnames() != "" {
+			return fmt.Errorf("there is no flag -%s", unknown.GetSpecifiedName())
+		}
+		return fmt.Errorf("there is no flag --%s", unknown.GetSpecifiedName())
+	}
+	if invalid := (*pflag.InvalidValueError)(nil); errors.As(err, &invalid) {
+		want := invalid.Unwrap().Error()
+		switch invalid.GetFlag().Value.Type() {
+		case "int":
+			want = "must be a whole number"
+		case "duration":
+			want = "must be a time such as 30s or 5m"
+		case "bool":
+			want = "can be true or false"
+		}
+		return fmt.Errorf("--%s %q: %s", invalid.GetFlag().Name, invalid.GetValue(), want)
+	}
+	if missing := (*pflag.ValueRequiredError)(nil); errors.As(err, &missing) {
+		return fmt.Errorf("--%s needs a value", missing.GetFlag().Name)
+	}
+	return err
+}
+
+func unknownCommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+		return usagef("there is no command %q; did you mean `foible %s`?", args[0], near[0])
+	}
+	return usagef("there is no command %q", args[0])
+}
+
+// atMost refuses more than n arguments.
+func atMost(n int) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
 		if len(args) > n {
-			return &command.UsageError{Err: fmt.Errorf("too many arguments %q: expected %s", args, what)}
+			return usagef("%q is too much: write `foible %s`", args[n], c.Use)
 		}
 		return nil
+	}
+}
+
+// exactlyOne asks for the argument, and refuses more.
+func exactlyOne(ask string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return usagef("%s, as in `foible %s`", ask, c.Use)
+		}
+		return atMost(1)(c, args)
 	}
 }
 
@@ -101,166 +186,178 @@ func argument(args []string) string {
 	return args[0]
 }
 
-func sweepFlags(c *cobra.Command) *command.SweepChoice {
-	s := &command.SweepChoice{}
-	c.Flags().StringVar(&s.File, "sweep", "", "sweep.yaml to use in place of the study's")
-	c.Flags().StringSliceVar(&s.Models, "models", nil, "models to sweep, in place of all of the sweep's")
-	c.Flags().StringArrayVar(&s.Set, "set", nil, "values of an axis, axis=value[,value...], in place of the sweep's; may be repeated")
-	c.Flags().IntVar(&s.Runs, "runs", 0, "runs a cell, for models that are not exact")
-	c.Flags().StringVar(&s.Seed, "seed", "", "seed of the sweep")
-	return s
+// complete gives a shell the values of a flag.
+func complete(c *cobra.Command, flag string, values ...string) {
+	if err := c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err) // no such flag
+	}
 }
 
-func addressFlag(c *cobra.Command) *string {
-	address := os.Getenv("FOIBLE_COORDINATOR")
-	if address == "" {
-		address = command.DefaultAddress
+func domainNames() []string {
+	names := make([]string, len(domains.All))
+	for i := range domains.All {
+		names[i] = domains.All[i].Name
 	}
-	c.Flags().StringVar(&address, "coordinator", address, "coordinator's host:port (or FOIBLE_COORDINATOR)")
-	return &address
+	return names
+}
+
+// studies completes STUDY: a directory, or the name of a sample.
+func studies(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return domainNames(), cobra.ShellCompDirectiveDefault
+}
+
+func sweepFlags(c *cobra.Command, s *command.SweepChoice) {
+	c.Flags().StringVar(&s.File, "sweep", "", "sweep `file` to use in place of the study's sweep.yaml")
+	c.Flags().StringSliceVar(&s.Models, "models", nil, "`names` of models to sweep, in place of all of the sweep's")
+	c.Flags().StringArrayVar(&s.Set, "set", nil, "`axis=value,...` in place of the sweep's values of the axis; may be repeated")
+	c.Flags().IntVar(&s.Runs, "runs", 0, "`number` of runs a cell, for models that are not exact")
+	c.Flags().StringVar(&s.Seed, "seed", "", "`number` to draw all chance from, in place of the sweep's seed")
+	models := make([]string, len(sweep.Models))
+	for i := range sweep.Models {
+		models[i] = sweep.Models[i].Name
+	}
+	complete(c, "models", models...)
+}
+
+func addressFlag(c *cobra.Command, address *string) {
+	value := os.Getenv("FOIBLE_COORDINATOR")
+	if value == "" {
+		value = command.DefaultAddress
+	}
+	c.Flags().StringVar(address, "coordinator", value, "`host:port` of the coordinator; FOIBLE_COORDINATOR sets it too")
+}
+
+func outFlag(c *cobra.Command, out *string) {
+	c.Flags().StringVar(out, "out", "", "output `directory` (default: foible-NAME, by the study's name)")
 }
 
 func fit(env *command.Env) *cobra.Command {
 	var o command.FitOptions
 	c := &cobra.Command{
 		Use:   "fit [STUDY]",
-		Short: "Fit a study's sweep on this machine",
+		Short: "Fit a study's sweep, and write tables and figures",
 		Long: `Fit runs a sweep to its end on this machine, and writes tables and figures. Interrupted, it goes on where it
 stopped when it is called again with the same output directory. STUDY is a directory with study.yaml, or the name
 of a sample: ` + domains.Names() + `.`,
 		Example: "  foible fit\n  foible fit my-study --out my-fit\n  foible fit block-words --models boltzmann --set alpha=0.25,0.5,1 --set value=optimal,on_policy",
-		Args:    atMost(1, "[STUDY]"),
+		GroupID: here, Args: atMost(1), ValidArgsFunction: studies,
 		RunE: func(c *cobra.Command, args []string) error {
 			o.Study = argument(args)
 			return env.Fit(c.Context(), o)
 		},
 	}
-	choice := sweepFlags(c)
-	c.PreRun = func(*cobra.Command, []string) { o.Sweep = *choice }
-	c.Flags().IntVar(&o.Workers, "workers", 0, "worker slots (default: one a core)")
-	c.Flags().StringVar(&o.Out, "out", "", "output directory (default: foible-STUDY)")
+	sweepFlags(c, &o.Sweep)
+	c.Flags().IntVar(&o.Workers, "workers", 0, "`number` of worker slots (default: one a core)")
+	outFlag(c, &o.Out)
 	return c
 }
 
 func check(env *command.Env) *cobra.Command {
+	var choice command.SweepChoice
 	c := &cobra.Command{
-		Use:   "check [STUDY]",
-		Short: "Find everything wrong with a study and its sweep",
-		Long:  "Check reads a study and its sweep and prints all errors, warnings and notes. It ends with 1 if there are errors.",
-		Args:  atMost(1, "[STUDY]"),
+		Use:     "check [STUDY]",
+		Short:   "Find everything wrong with a study and its sweep",
+		Long:    "Check reads a study and its sweep and prints all errors, warnings and notes. Its exit code is 1 if there are errors.",
+		GroupID: here, Args: atMost(1), ValidArgsFunction: studies,
+		RunE: func(_ *cobra.Command, args []string) error { return env.Check(argument(args), choice) },
 	}
-	choice := sweepFlags(c)
-	c.RunE = func(_ *cobra.Command, args []string) error { return env.Check(argument(args), *choice) }
+	sweepFlags(c, &choice)
 	return c
 }
 
 func sample(env *command.Env) *cobra.Command {
 	var domain string
 	c := &cobra.Command{
-		Use:   "sample DIR",
-		Short: "Write a sample study, to start from",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return &command.UsageError{Err: errors.New("name the directory to write: foible sample DIR")}
-			}
-			return nil
-		},
+		Use:     "sample DIR",
+		Short:   "Write a sample study, to start from",
+		Long:    "Sample writes a study with simulated participants to a new directory, with its domain and its sweep, to be changed.",
+		GroupID: here, Args: exactlyOne("name the directory to write"),
 		RunE: func(_ *cobra.Command, args []string) error { return env.Sample(domain, args[0]) },
 	}
-	c.Flags().StringVar(&domain, "domain", domains.All[0].Name, "domain of the study: "+domains.Names())
+	c.Flags().StringVar(&domain, "domain", domains.All[0].Name, "`domain` of the study: "+domains.Names())
+	complete(c, "domain", domainNames()...)
 	return c
-}
-
-// daemonLevel makes info the level of a daemon that has not been told another.
-func daemonLevel(c *cobra.Command, env *command.Env) {
-	if !c.Flags().Changed("log-level") {
-		env.Logger.SetLevel(hclog.Info)
-	}
 }
 
 func coordinator(env *command.Env) *cobra.Command {
 	var o command.CoordinatorOptions
 	c := &cobra.Command{
-		Use:   "coordinator",
-		Short: "Give out the jobs of sweeps to workers",
-		Long:  "Coordinator keeps studies, sweeps and results in its data directory, and gives out jobs until it is interrupted. Started again on the same directory, it goes on.",
-		Args:  atMost(0, "none"),
-		RunE: func(c *cobra.Command, _ []string) error {
-			daemonLevel(c, env)
-			return env.Coordinator(c.Context(), o)
-		},
+		Use:     "coordinator",
+		Short:   "Give out the jobs of sweeps to workers",
+		Long:    "Coordinator keeps studies, sweeps and results in its data directory, and gives out jobs until it is interrupted.\nStarted again on the same directory, it goes on.",
+		GroupID: cluster, Args: atMost(0),
+		RunE: func(c *cobra.Command, _ []string) error { return env.Coordinator(c.Context(), o) },
 	}
-	c.Flags().StringVar(&o.Listen, "listen", command.DefaultAddress, "loopback address to listen on")
-	c.Flags().StringVar(&o.Data, "data", "foible-data", "directory of studies, sweeps and results")
-	c.Flags().DurationVar(&o.Lease, "lease", 30*time.Second, "how long a job that is not heard of stays with its worker")
+	c.Flags().StringVar(&o.Listen, "listen", command.DefaultAddress, "`host:port` to listen on, of this machine alone")
+	c.Flags().StringVar(&o.Data, "data", "foible-data", "`directory` of studies, sweeps and results")
+	c.Flags().DurationVar(&o.Lease, "lease", 30*time.Second, "`time` that a job stays with a worker that is not heard of")
 	return c
 }
 
 func worker(env *command.Env) *cobra.Command {
 	var o command.WorkerOptions
 	c := &cobra.Command{
-		Use:   "worker",
-		Short: "Do jobs for a coordinator",
-		Long:  "Worker does jobs until it is interrupted; then it finishes or hands back what it holds.",
-		Args:  atMost(0, "none"),
-		RunE: func(c *cobra.Command, _ []string) error {
-			daemonLevel(c, env)
-			return env.Worker(c.Context(), o)
-		},
+		Use:     "worker",
+		Short:   "Do jobs for a coordinator",
+		Long:    "Worker does jobs until it is interrupted; then it finishes or hands back what it holds. It may be started before its\ncoordinator, and outlives it.",
+		GroupID: cluster, Args: atMost(0),
+		RunE: func(c *cobra.Command, _ []string) error { return env.Worker(c.Context(), o) },
 	}
-	address := addressFlag(c)
-	c.PreRun = func(*cobra.Command, []string) { o.Coordinator = *address }
-	c.Flags().IntVar(&o.Slots, "slots", runtime.GOMAXPROCS(0), "jobs done at once")
-	c.Flags().DurationVar(&o.Drain, "drain", 20*time.Second, "how long jobs may go on after an interrupt before they are handed back")
+	addressFlag(c, &o.Coordinator)
+	c.Flags().IntVar(&o.Slots, "slots", 0, "`number` of jobs done at once (default: one a core)")
+	c.Flags().DurationVar(&o.Drain, "drain", 20*time.Second, "`time` that jobs may take after an interrupt, before they are handed back")
 	return c
 }
 
 func submit(env *command.Env) *cobra.Command {
+	var o command.SubmitOptions
 	c := &cobra.Command{
-		Use:   "submit [STUDY]",
-		Short: "Give a sweep to a coordinator",
-		Long:  "Submit sends a study and its sweep to a coordinator and prints the sweep's id. The same study and sweep have the same id, and are not done twice.",
-		Args:  atMost(1, "[STUDY]"),
+		Use:     "submit [STUDY]",
+		Short:   "Give a study's sweep to a coordinator",
+		Long:    "Submit sends a study and its sweep to a coordinator and prints the sweep's id. The same study and sweep have the same\nid, and are not done twice.",
+		GroupID: cluster, Args: atMost(1), ValidArgsFunction: studies,
+		RunE: func(c *cobra.Command, args []string) error {
+			o.Study = argument(args)
+			return env.Submit(c.Context(), o)
+		},
 	}
-	choice, address := sweepFlags(c), addressFlag(c)
-	c.RunE = func(c *cobra.Command, args []string) error {
-		return env.Submit(c.Context(), *address, argument(args), *choice)
-	}
+	sweepFlags(c, &o.Sweep)
+	addressFlag(c, &o.Coordinator)
 	return c
 }
 
 func status(env *command.Env) *cobra.Command {
+	var o command.StatusOptions
 	c := &cobra.Command{
-		Use:   "status [SWEEP]",
-		Short: "Show the sweeps of a coordinator, or one with its best fits",
-		Args:  atMost(1, "[SWEEP]"),
+		Use:     "status [SWEEP]",
+		Short:   "Show the sweeps of a coordinator, or one with its best fits",
+		GroupID: cluster, Args: atMost(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			o.Sweep = argument(args)
+			return env.Status(c.Context(), o)
+		},
 	}
-	address := addressFlag(c)
-	c.RunE = func(c *cobra.Command, args []string) error {
-		return env.Status(c.Context(), *address, argument(args))
-	}
+	addressFlag(c, &o.Coordinator)
 	return c
 }
 
 func results(env *command.Env) *cobra.Command {
-	var out string
-	var partial bool
+	var o command.ResultsOptions
 	c := &cobra.Command{
-		Use:   "results SWEEP",
-		Short: "Write the tables and figures of a sweep",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return &command.UsageError{Err: errors.New("name one sweep; `foible status` lists them")}
-			}
-			return nil
+		Use:     "results SWEEP",
+		Short:   "Write the tables and figures of a coordinator's sweep",
+		GroupID: cluster, Args: exactlyOne("name a sweep of those that `foible status` lists"),
+		RunE: func(c *cobra.Command, args []string) error {
+			o.Sweep = args[0]
+			return env.Results(c.Context(), o)
 		},
 	}
-	address := addressFlag(c)
-	c.RunE = func(c *cobra.Command, args []string) error {
-		return env.Results(c.Context(), *address, args[0], out, partial)
-	}
-	c.Flags().StringVar(&out, "out", "", "output directory (default: foible-STUDY)")
-	c.Flags().BoolVar(&partial, "partial", false, "write what is there, though the sweep is still running")
+	addressFlag(c, &o.Coordinator)
+	outFlag(c, &o.Out)
+	c.Flags().BoolVar(&o.Partial, "partial", false, "write what is there, though the sweep is still running")
 	return c
 }
 
@@ -268,10 +365,7 @@ func version(env *command.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Args:  atMost(0, "none"),
-		RunE: func(*cobra.Command, []string) error {
-			fmt.Fprintf(env.Out, "foible %s (%s, %s/%s)\n", env.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
-			return nil
-		},
+		Args:  atMost(0),
+		Run:   func(*cobra.Command, []string) { env.PrintVersion() },
 	}
 }

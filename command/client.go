@@ -5,9 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/status"
@@ -28,24 +32,56 @@ type client struct {
 	studies foiblev1.StudyServiceClient
 }
 
+// dial makes a client of the coordinator at a loopback address. It does not connect yet.
 func dial(address string, options ...grpc.DialOption) (*client, error) {
-	options = append([]grpc.DialOption{
-		grpc.WithTransportCredentials(insecure.NewCredentials()),
+	if err := loopback("--coordinator", address); err != nil {
+		return nil, err
+	}
+	return newClient(address, append(options,
+		grpc.WithNoProxy(),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 20 * time.Second, Timeout: 20 * time.Second}),
+		grpc.WithConnectParams(grpc.ConnectParams{
+			Backoff:           backoff.Config{BaseDelay: 200 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 5 * time.Second},
+			MinConnectTimeout: 5 * time.Second,
+		}))...)
+}
+
+func newClient(target string, options ...grpc.DialOption) (*client, error) {
+	conn, err := grpc.NewClient(target, append(options,
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(coordinator.MaxMessageBytes), grpc.MaxCallSendMsgSize(coordinator.MaxMessageBytes)),
-	}, options...)
-	conn, err := grpc.NewClient(address, options...)
+	)...)
 	if err != nil {
-		return nil, fmt.Errorf("coordinator %s: %w", address, err)
+		return nil, fmt.Errorf("coordinator %s: %w", target, err)
 	}
 	return &client{
-		conn: conn, address: address,
+		conn: conn, address: target,
 		sweeps:  foiblev1.NewSweepServiceClient(conn),
 		studies: foiblev1.NewStudyServiceClient(conn),
 	}, nil
 }
 
-func (c *client) close() { _ = c.conn.Close() }
+func (c *client) close() error { return c.conn.Close() }
+
+// loopback refuses addresses of other machines: there is no encryption yet.
+func loopback(flag, address string) error {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return usagef("%s %q: write it as host:port, e.g. %s", flag, address, DefaultAddress)
+	}
+	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
+		return nil
+	}
+	return usagef("%s %q: this version speaks without encryption, and so within one machine only; use an address such as %s", flag, address, DefaultAddress)
+}
+
+// flags are those by which another command finds the same coordinator.
+func (c *client) flags() string {
+	if c.address == DefaultAddress {
+		return ""
+	}
+	return " --coordinator " + c.address
+}
 
 // explain makes an error of a call readable.
 func (c *client) explain(err error) error {
@@ -53,10 +89,29 @@ func (c *client) explain(err error) error {
 	if err == nil || !ok {
 		return err
 	}
-	if s.Code().String() == "Unavailable" {
-		return fmt.Errorf("no coordinator answers at %s (%s); start one with `foible coordinator`, or name another with --coordinator", c.address, s.Message())
+	switch s.Code() {
+	case codes.Canceled:
+		return ErrInterrupted
+	case codes.Unavailable:
+		listen := ""
+		if c.address != DefaultAddress {
+			listen = " --listen " + c.address
+		}
+		return fmt.Errorf("no coordinator answers at %s; start one with `foible coordinator%s`, or say where it is with --coordinator", c.address, listen)
+	case codes.Unimplemented:
+		return fmt.Errorf("what answers at %s is no coordinator of this version of Foible; say where it is with --coordinator", c.address)
 	}
-	return errors.New(s.Message())
+	return errors.New(strings.ReplaceAll(s.Message(), "\n", "; "))
+}
+
+// sweep fetches a sweep as it stands.
+func (c *client) sweep(ctx context.Context, id string) (*foiblev1.Sweep, error) {
+	got, err := c.sweeps.GetSweep(ctx, &foiblev1.GetSweepRequest{SweepId: id})
+	switch status.Code(err) {
+	case codes.NotFound, codes.InvalidArgument: // never made, or no id that could be made
+		return nil, fmt.Errorf("the coordinator has no sweep %q; `foible status%s` lists those that it has", id, c.flags())
+	}
+	return got.GetSweep(), c.explain(err)
 }
 
 // submit sends a study and makes a sweep of it.

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"strings"
 
 	"github.com/hashicorp/go-hclog"
 )
@@ -13,12 +15,15 @@ import (
 // Env is what commands share.
 type Env struct {
 	Out, Err io.Writer
-	Version  string
 	Logger   hclog.Logger
 }
 
-// ErrReported ends a command whose errors have been printed.
-var ErrReported = errors.New("errors have been reported")
+var (
+	// ErrReported ends a command whose errors have been printed.
+	ErrReported = errors.New("errors have been reported")
+	// ErrInterrupted ends a command that the user has stopped.
+	ErrInterrupted = errors.New("interrupted")
+)
 
 // UsageError is a command called wrongly.
 type UsageError struct{ Err error }
@@ -32,4 +37,39 @@ func usagef(format string, args ...any) error {
 
 func (e *Env) say(format string, args ...any) {
 	fmt.Fprintf(e.Err, format+"\n", args...)
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// cause is an error of a file without operation and path, which the message around it has.
+func cause(err error) error {
+	if p := (*fs.PathError)(nil); errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
+
+// cannotWrite says of an error with a file that a directory given by a flag is
+// no place to write to; other errors stay as they are.
+func cannotWrite(dir, flag string, err error) error {
+	if p := (*fs.PathError)(nil); !errors.As(err, &p) {
+		return err
+	}
+	return fmt.Errorf("cannot write to the directory %s: %w; name another with %s", quoted(dir), cause(err), flag)
+}
+
+// quoted is a path as it can be typed in a shell.
+func quoted(path string) string {
+	plain := func(r rune) bool {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r > 127 || strings.ContainsRune("/._-+,:=@%", r)
+	}
+	if path != "" && strings.TrimFunc(path, plain) == "" {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }

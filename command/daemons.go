@@ -2,13 +2,19 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
 	"runtime"
+	"syscall"
 	"time"
 
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/connectivity"
+
 	"foible/coordinator"
+	"foible/coordinator/engine"
 	"foible/worker"
 )
 
@@ -20,33 +26,54 @@ type CoordinatorOptions struct {
 
 // Coordinator runs a coordinator until ctx ends.
 func (e *Env) Coordinator(ctx context.Context, o CoordinatorOptions) error {
-	if err := loopback(o.Listen); err != nil {
+	if err := loopback("--listen", o.Listen); err != nil {
 		return err
+	}
+	if o.Lease < time.Second {
+		return usagef("--lease %v: must be at least 1s", o.Lease)
+	}
+	if o.Data == "" {
+		return usagef("--data: name a directory")
+	}
+	if err := os.MkdirAll(o.Data, 0o700); err != nil {
+		return cannotWrite(o.Data, "--data", err)
 	}
 	listener, err := net.Listen("tcp", o.Listen)
 	if err != nil {
-		return fmt.Errorf("--listen: %w", err)
+		if errors.Is(err, syscall.EADDRINUSE) {
+			return fmt.Errorf("the address %s is taken, perhaps by another coordinator; name another with --listen", o.Listen)
+		}
+		if op := (*net.OpError)(nil); errors.As(err, &op) {
+			err = op.Err
+		}
+		return fmt.Errorf("cannot listen on %s: %w; name another address with --listen", o.Listen, err)
 	}
 	cfg := coordinator.DefaultConfig()
-	cfg.Listener, cfg.DataDir, cfg.Version, cfg.Logger = listener, o.Data, e.Version, e.Logger
+	cfg.Listener, cfg.DataDir, cfg.Version, cfg.Logger = listener, o.Data, Version(), e.Logger
 	cfg.Lease, cfg.Grace = o.Lease, min(cfg.Grace, o.Lease)
 	c, err := coordinator.New(cfg)
 	if err != nil {
 		return err
 	}
-	return c.Run(ctx)
+	err = c.Run(ctx)
+	if errors.Is(err, engine.ErrInUse) {
+		return fmt.Errorf("another coordinator works in %s; stop that one, or give this one a directory of its own with --data", quoted(o.Data))
+	}
+	return err
 }
 
-// loopback refuses addresses that other machines could reach: there is no encryption yet.
-func loopback(address string) error {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return usagef("address %q: write it as host:port, e.g. %s", address, DefaultAddress)
+// maxSlots is what a worker accepts.
+const maxSlots = 1024
+
+// slots checks a number of worker slots given by a flag; 0 is one a core.
+func slots(flag string, n int) (int, error) {
+	if n < 0 || n > maxSlots {
+		return 0, usagef("%s %d: must be 1 to %d", flag, n, maxSlots)
 	}
-	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
-		return nil
+	if n == 0 {
+		n = runtime.GOMAXPROCS(0)
 	}
-	return usagef("address %q can be reached from other machines, and this version speaks without encryption; use a loopback address such as %s", address, DefaultAddress)
+	return n, nil
 }
 
 // WorkerOptions say whom a worker works for.
@@ -58,20 +85,21 @@ type WorkerOptions struct {
 
 // Worker works until ctx ends, and then drains.
 func (e *Env) Worker(ctx context.Context, o WorkerOptions) error {
-	if err := loopback(o.Coordinator); err != nil {
-		return err
-	}
-	c, err := dial(o.Coordinator)
+	n, err := slots("--slots", o.Slots)
 	if err != nil {
 		return err
 	}
-	defer c.close()
-	cfg := worker.DefaultConfig()
-	cfg.Conn, cfg.Version, cfg.Logger, cfg.DrainTimeout = c.conn, e.Version, e.Logger, o.Drain
-	cfg.Executor = worker.NewScience(c.studies)
-	if cfg.Slots = o.Slots; cfg.Slots == 0 {
-		cfg.Slots = runtime.GOMAXPROCS(0)
+	if o.Drain < 0 {
+		return usagef("--drain %v: must be at least 0s", o.Drain)
 	}
+	c, err := dial(o.Coordinator, grpc.WithStreamInterceptor(e.patient(ctx, o.Coordinator)))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = c.close() }()
+	cfg := worker.DefaultConfig()
+	cfg.Conn, cfg.Slots, cfg.Version, cfg.Logger, cfg.DrainTimeout = c.conn, n, Version(), e.Logger, o.Drain
+	cfg.Executor = worker.NewScience(c.studies)
 	if cfg.Host, err = os.Hostname(); err != nil {
 		cfg.Host = "unknown"
 	}
@@ -80,4 +108,26 @@ func (e *Env) Worker(ctx context.Context, o WorkerOptions) error {
 		return err
 	}
 	return w.Run(ctx)
+}
+
+// patient holds calls back until the coordinator can be reached, so that its
+// absence is said once and makes no job fail. When ctx ends it waits no more.
+func (e *Env) patient(ctx context.Context, address string) grpc.StreamClientInterceptor {
+	return func(call context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, stream grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+		waiting, cancel := context.WithCancel(call)
+		defer cancel()
+		defer context.AfterFunc(ctx, cancel)()
+		said := false
+		for state := cc.GetState(); state != connectivity.Ready && state != connectivity.Shutdown; state = cc.GetState() {
+			if state == connectivity.TransientFailure && desc.ClientStreams && !said { // Work: one at a time
+				said = true
+				e.Logger.Info("no coordinator answers; trying until one does", "coordinator", address)
+			}
+			cc.Connect()
+			if !cc.WaitForStateChange(waiting, state) {
+				break
+			}
+		}
+		return stream(call, desc, cc, method, opts...)
+	}
 }

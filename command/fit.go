@@ -7,14 +7,14 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"runtime"
 	"time"
 
-	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/test/bufconn"
 
 	"foible/coordinator"
+	"foible/coordinator/engine"
+	"foible/domains"
 	foiblev1 "foible/proto/foible/v1"
 	"foible/worker"
 )
@@ -24,95 +24,115 @@ type FitOptions struct {
 	Study   string
 	Sweep   SweepChoice
 	Workers int    // worker slots; 0: one a core
-	Out     string // output directory
+	Out     string // output directory; "": named after the study
 }
 
 // stateDir holds, in the output directory, what is recorded so far.
 const stateDir = ".foible"
 
-// ErrInterrupted ends a command that the user has stopped.
-var ErrInterrupted = errors.New("interrupted")
-
 // Fit runs a sweep to its end in this process: a coordinator, a worker, and gRPC between them.
 func (e *Env) Fit(ctx context.Context, o FitOptions) error {
-	fsys, err := openStudy(o.Study)
+	workers, err := slots("--workers", o.Workers)
 	if err != nil {
 		return err
 	}
-	s, err := e.loadStudy(fsys, false)
+	s, config, err := e.prepare(o.Study, o.Sweep)
 	if err != nil {
 		return err
-	}
-	config, err := o.Sweep.config(fsys, s.Domain)
-	if err != nil {
-		return err
-	}
-	if o.Workers < 0 {
-		return usagef("--workers %d: must be at least 1", o.Workers)
-	}
-	if o.Workers == 0 {
-		o.Workers = runtime.GOMAXPROCS(0)
 	}
 	if o.Out == "" {
 		o.Out = defaultOut(s)
 	}
-	if err := os.MkdirAll(o.Out, 0o755); err != nil {
-		return fmt.Errorf("--out: %w", err)
+	data := filepath.Join(o.Out, stateDir)
+	if err := os.MkdirAll(data, 0o755); err != nil {
+		return cannotWrite(o.Out, "--out", err)
 	}
 
-	cluster, err := e.startLocal(ctx, filepath.Join(o.Out, stateDir), o.Workers)
+	cluster, err := e.startLocal(ctx, data, workers)
 	if err != nil {
 		return err
 	}
-	err = func() error {
-		created, err := cluster.client.submit(cluster.ctx, s, config)
-		if err != nil {
-			return err
-		}
-		m := created.GetSweep()
-		e.say("Fitting %s: %d cells on %s", s.Name, m.GetProgress().GetCells(), count(o.Workers, "worker slot"))
-		if m.GetState() == foiblev1.SweepState_SWEEP_STATE_RUNNING {
-			if m, err = e.watch(cluster.ctx, cluster.client, m.GetSweepId()); err != nil {
-				return err
-			}
-		} else {
-			e.say("it was done before, with results in %s", o.Out)
-		}
-		return e.collect(cluster.ctx, cluster.client, m, s, o.Out, false)
-	}()
+	err = e.fit(cluster, s, config, workers, o.Out)
 	stopped := cluster.stop()
-	if ctx.Err() != nil {
-		e.say("Stopped. The same command goes on from where it is.")
+	switch {
+	case ctx.Err() != nil:
+		e.say("Stopped; nothing recorded is lost. The same command goes on from here.")
 		return ErrInterrupted
+	case errors.Is(stopped, engine.ErrInUse):
+		return fmt.Errorf("another `foible fit` works in %s; wait for it, or give this one a directory of its own with --out", quoted(o.Out))
+	case stopped != nil: // err is a consequence
+		return stopped
 	}
-	return errors.Join(err, stopped)
+	return err
+}
+
+// fit makes the sweep, waits for it and writes the report.
+func (e *Env) fit(cluster *local, s *domains.Study, config *foiblev1.SweepConfig, workers int, out string) error {
+	ctx, c := cluster.ctx, cluster.client
+	created, err := c.submit(ctx, s, config)
+	if err != nil {
+		return err
+	}
+	m := created.GetSweep()
+	if m.GetState() != foiblev1.SweepState_SWEEP_STATE_RUNNING {
+		e.say("%s has been fitted before; writing its tables and figures again.", s.Name)
+		return e.collect(ctx, c, m, s, out, false)
+	}
+	e.say("Fitting %s: %s on %s", s.Name, count(int(m.GetProgress().GetCells()), "cell"), count(workers, "worker slot"))
+	if err := e.mentionOthers(ctx, c, m.GetSweepId(), out); err != nil {
+		return err
+	}
+	if m, err = e.watch(ctx, c, m.GetSweepId()); err != nil {
+		return err
+	}
+	return e.collect(ctx, c, m, s, out, false)
+}
+
+// mentionOthers says that what an earlier command began in the directory is done too.
+func (e *Env) mentionOthers(ctx context.Context, c *client, id, out string) error {
+	all, err := c.sweeps.ListSweeps(ctx, &foiblev1.ListSweepsRequest{})
+	if err != nil {
+		return c.explain(err)
+	}
+	others := 0
+	for _, m := range all.GetSweeps() {
+		if m.GetSweepId() != id && stateName(m) == stateRunning {
+			others++
+		}
+	}
+	if others > 0 {
+		e.say("%s also holds %s begun before, which shares the worker slots; with another --out this one has them alone.",
+			quoted(out), count(others, "unfinished sweep"))
+	}
+	return nil
 }
 
 // local is a coordinator and a worker in this process.
 type local struct {
 	ctx    context.Context // ends when ctx of startLocal does or a part fails
 	client *client
-	stop   func() error // waits for all parts
+	stop   func() error // returns when all parts have stopped, with the error of one that failed
 }
 
 // startLocal opens no port.
 func (e *Env) startLocal(ctx context.Context, dataDir string, slots int) (*local, error) {
 	listener := bufconn.Listen(1 << 20)
 	cfg := coordinator.DefaultConfig()
-	cfg.Listener, cfg.DataDir, cfg.Version, cfg.Logger = listener, dataDir, e.Version, e.Logger
-	cfg.Lease = 10 * time.Second // the worker lives and dies with the coordinator
+	cfg.Listener, cfg.DataDir, cfg.Version, cfg.Logger = listener, dataDir, Version(), e.Logger
+	// The worker lives and dies with the coordinator: after a kill, nothing is to be waited for.
+	cfg.Lease, cfg.Grace = 3*time.Second, 3*time.Second
 	c, err := coordinator.New(cfg)
 	if err != nil {
 		return nil, err
 	}
-	client, err := dial("passthrough:///local", grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
+	client, err := newClient("passthrough:///local", grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
 		return listener.DialContext(ctx)
 	}))
 	if err != nil {
 		return nil, err
 	}
 	wcfg := worker.DefaultConfig()
-	wcfg.Conn, wcfg.Slots, wcfg.Version, wcfg.Logger = client.conn, slots, e.Version, e.Logger
+	wcfg.Conn, wcfg.Slots, wcfg.Version, wcfg.Logger = client.conn, slots, Version(), e.Logger
 	wcfg.Executor = worker.NewScience(client.studies)
 	wcfg.Host, wcfg.DrainTimeout = "local", time.Second
 	w, err := worker.New(wcfg)
@@ -122,36 +142,24 @@ func (e *Env) startLocal(ctx context.Context, dataDir string, slots int) (*local
 
 	// The coordinator outlives the worker, which hands back what it has not finished.
 	coordinating, stopCoordinator := context.WithCancel(context.WithoutCancel(ctx))
-	parts, partsCtx := errgroup.WithContext(ctx)
-	working, stopWorker := context.WithCancel(partsCtx)
-	coordinated := make(chan error, 1)
-	go func() { coordinated <- c.Run(coordinating) }()
-	parts.Go(func() error {
-		select {
-		case err := <-coordinated:
-			coordinated <- err
-			if err == nil && coordinating.Err() == nil {
-				err = errors.New("the coordinator has stopped")
-			}
-			return err
-		case <-working.Done():
-			return nil
-		}
-	})
-	parts.Go(func() error { return w.Run(working) })
+	working, stopWorker := context.WithCancel(ctx)
+	coordinated, worked := make(chan error, 1), make(chan error, 1)
+	go func() {
+		defer stopWorker()
+		coordinated <- c.Run(coordinating)
+	}()
+	go func() {
+		defer stopWorker()
+		worked <- w.Run(working)
+	}()
 	return &local{
-		ctx:    partsCtx,
+		ctx:    working,
 		client: client,
 		stop: func() error {
 			stopWorker()
-			err := parts.Wait()
+			err := <-worked
 			stopCoordinator()
-			err = errors.Join(err, <-coordinated)
-			client.close()
-			if errors.Is(err, context.Canceled) {
-				err = nil
-			}
-			return err
+			return errors.Join(<-coordinated, err, client.close())
 		},
 	}, nil
 }

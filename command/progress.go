@@ -14,9 +14,6 @@ import (
 	foiblev1 "foible/proto/foible/v1"
 )
 
-// lineInterval is how often progress is printed where there is no terminal.
-const lineInterval = 5 * time.Second
-
 // watch shows the progress of a sweep until it has ended, and returns it.
 func (e *Env) watch(ctx context.Context, c *client, id string) (*foiblev1.Sweep, error) {
 	stream, err := c.sweeps.WatchSweep(ctx, &foiblev1.WatchSweepRequest{SweepId: id})
@@ -40,24 +37,31 @@ func (e *Env) watch(ctx context.Context, c *client, id string) (*foiblev1.Sweep,
 	}
 }
 
+// Where there is no terminal, a line is printed for each tenth of the cells,
+// but not too often, and once in a while all the same.
+const (
+	leastLineInterval = time.Second
+	mostLineInterval  = 30 * time.Second
+)
+
 // progress is a bar on a terminal, and lines elsewhere.
 type progress struct {
 	out     io.Writer
 	bar     *progressbar.ProgressBar // nil: lines
+	now     func() time.Time
 	began   time.Time
 	first   int64 // cells done when it began
 	printed time.Time
+	tenth   int64 // of the cells, when a line was last printed
 }
 
 func newProgress(out io.Writer) *progress {
-	p := &progress{out: out, began: time.Now(), first: -1}
+	p := &progress{out: out, now: time.Now, began: time.Now(), first: -1}
 	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		p.bar = progressbar.NewOptions64(1,
 			progressbar.OptionSetWriter(f),
-			progressbar.OptionSetDescription("cells"),
-			progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetItsString("cells"),
-			progressbar.OptionSetPredictTime(true), progressbar.OptionFullWidth(), progressbar.OptionClearOnFinish(),
-			progressbar.OptionThrottle(100*time.Millisecond),
+			progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false), // text says it
+			progressbar.OptionFullWidth(), progressbar.OptionClearOnFinish(),
 		)
 	}
 	return p
@@ -68,42 +72,63 @@ func (p *progress) update(m *foiblev1.Progress) {
 		p.first = m.GetCellsDone()
 	}
 	if p.bar != nil {
-		p.bar.ChangeMax64(max(1, m.GetCells()))
-		_ = p.bar.Set64(min(m.GetCellsDone(), m.GetCells()-1)) // the bar ends with the sweep
+		p.bar.ChangeMax64(m.GetCells() + 1) // the bar ends with the sweep, not with its last cell
+		_ = p.bar.Set64(m.GetCellsDone())
+		p.bar.Describe(p.text(m))
 		return
 	}
-	if time.Since(p.printed) < lineInterval {
-		return
+	tenth := 10 * m.GetCellsDone() / max(1, m.GetCells())
+	since := p.now().Sub(p.printed)
+	if since >= mostLineInterval || since >= leastLineInterval && tenth > p.tenth {
+		p.printed, p.tenth = p.now(), tenth
+		fmt.Fprintln(p.out, p.text(m))
 	}
-	p.printed = time.Now()
-	fmt.Fprintln(p.out, p.line(m))
 }
 
-// line says how far it is, how fast, and how long it may take.
-func (p *progress) line(m *foiblev1.Progress) string {
-	text := fmt.Sprintf("cells %d/%d (%d%%)", m.GetCellsDone(), m.GetCells(), 100*m.GetCellsDone()/max(1, m.GetCells()))
-	elapsed := time.Since(p.began).Seconds()
-	if done := m.GetCellsDone() - p.first; done > 0 && elapsed > 0 {
+// text says how far it is, how fast, and how long it may take.
+func (p *progress) text(m *foiblev1.Progress) string {
+	text := fmt.Sprintf("cells %d/%d", m.GetCellsDone(), m.GetCells())
+	elapsed := p.now().Sub(p.began).Seconds()
+	switch done := m.GetCellsDone() - p.first; {
+	case m.GetCellsDone() == m.GetCells():
+		text += ", comparing with people"
+	case done > 0 && elapsed > 0:
 		rate := float64(done) / elapsed
 		left := time.Duration(float64(m.GetCells()-m.GetCellsDone()) / rate * float64(time.Second))
-		text += fmt.Sprintf(", %.3g cells/s, ETA %s", rate, left.Round(time.Second))
+		text += fmt.Sprintf(", %s cells/s, ETA %s", rounded(rate), max(time.Second, left.Round(time.Second)))
 	}
 	if m.GetWorkers() == 0 {
 		text += ", no worker is connected"
 	}
 	if m.GetJobsFailed() > 0 {
-		text += fmt.Sprintf(", %d jobs failed", m.GetJobsFailed())
+		text += ", " + count(int(m.GetJobsFailed()), "job") + " failed"
 	}
 	return text
+}
+
+// rounded is a rate to three digits, written out.
+func rounded(rate float64) string {
+	switch {
+	case rate >= 100:
+		return fmt.Sprintf("%.0f", rate)
+	case rate >= 10:
+		return fmt.Sprintf("%.1f", rate)
+	}
+	return fmt.Sprintf("%.2f", rate)
 }
 
 func (p *progress) finish(m *foiblev1.Progress) {
 	if p.bar != nil {
 		_ = p.bar.Finish()
 	}
-	fmt.Fprintf(p.out, "%d cells in %s\n", m.GetCells(), time.Since(p.began).Round(100*time.Millisecond))
+	before := ""
+	if p.first > 0 {
+		before = fmt.Sprintf("; %d were there already", p.first)
+	}
+	fmt.Fprintf(p.out, "%s in %s%s\n", count(int(m.GetCells()-p.first), "cell"), p.now().Sub(p.began).Round(100*time.Millisecond), before)
 }
 
+// stop leaves the bar where it is.
 func (p *progress) stop() {
 	if p.bar != nil {
 		_ = p.bar.Exit()

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"text/tabwriter"
@@ -21,40 +22,60 @@ import (
 	foiblev1 "foible/proto/foible/v1"
 )
 
+// ResultsOptions say which results to write, and where.
+type ResultsOptions struct {
+	Coordinator string
+	Sweep       string // its id
+	Out         string // output directory; "": named after the study
+	Partial     bool   // though the sweep is running
+}
+
 // Results writes what a sweep has come to into a directory.
-func (e *Env) Results(ctx context.Context, address, id, dir string, partial bool) error {
-	c, err := dial(address)
+func (e *Env) Results(ctx context.Context, o ResultsOptions) error {
+	c, err := dial(o.Coordinator)
 	if err != nil {
 		return err
 	}
-	defer c.close()
-	got, err := c.sweeps.GetSweep(ctx, &foiblev1.GetSweepRequest{SweepId: id})
-	if err != nil {
-		return c.explain(err)
-	}
-	s, err := c.study(ctx, got.GetSweep().GetStudyHash())
+	defer func() { _ = c.close() }()
+	m, err := c.sweep(ctx, o.Sweep)
 	if err != nil {
 		return err
 	}
-	if dir == "" {
-		dir = defaultOut(s)
+	if m.GetState() == foiblev1.SweepState_SWEEP_STATE_RUNNING {
+		if !o.Partial {
+			return fmt.Errorf("the sweep is still running, %s are done; wait for it, or take what is there with --partial", cells(m))
+		}
+		e.say("The sweep is still running: %s are done, and the rest is missing from what follows.", cells(m))
 	}
-	return e.collect(ctx, c, got.GetSweep(), s, dir, partial)
+	s, err := c.study(ctx, m.GetStudyHash())
+	if err != nil {
+		return err
+	}
+	if o.Out == "" {
+		o.Out = defaultOut(s)
+	}
+	return e.collect(ctx, c, m, s, o.Out, o.Partial)
 }
 
 func defaultOut(s *domains.Study) string { return "foible-" + s.Name }
 
-// collect gathers the results of a sweep, writes the report, and prints each model's best parameter set.
-func (e *Env) collect(ctx context.Context, c *client, m *foiblev1.Sweep, s *domains.Study, dir string, partial bool) error {
+// planOf is the plan that a coordinator made of a sweep.
+func planOf(m *foiblev1.Sweep) (*sweep.Plan, sweep.Config, error) {
 	config, err := codec.Config(m.GetConfig())
 	if err != nil {
-		return err
+		return nil, config, err
 	}
 	sets, err := config.ParameterSets()
 	if err != nil {
-		return err
+		return nil, config, err
 	}
 	plan, err := sweep.NewPlan(sets, codec.Shapes(m.GetStimuli()), int(m.GetCellsPerJob()))
+	return plan, config, err
+}
+
+// collect gathers the results of a sweep, writes the report, and prints each model's best parameter set.
+func (e *Env) collect(ctx context.Context, c *client, m *foiblev1.Sweep, s *domains.Study, dir string, partial bool) error {
+	plan, config, err := planOf(m)
 	if err != nil {
 		return err
 	}
@@ -62,61 +83,67 @@ func (e *Env) collect(ctx context.Context, c *client, m *foiblev1.Sweep, s *doma
 	if err != nil {
 		return err
 	}
+	if err := os.Remove(filepath.Join(dir, failuresFile)); err != nil && !errors.Is(err, fs.ErrNotExist) { // of an earlier report
+		return cannotWrite(dir, "--out", err)
+	}
 	r, err := report.New(directory(dir), s.Study, plan, config, report.Manifest{
 		SweepID: m.GetSweepId(), StudyHash: s.Hash, Inputs: inputs, Version: m.GetVersion(),
 		Complete: m.GetState() == foiblev1.SweepState_SWEEP_STATE_SUCCEEDED,
 		Created:  m.GetCreateTime().AsTime().UTC().Format(time.RFC3339),
 	})
 	if err != nil {
+		return cannotWrite(dir, "--out", err)
+	}
+	if err := c.export(ctx, m.GetSweepId(), partial, plan, sweep.NewGather(plan, r.Add)); err != nil {
 		return err
 	}
-	gather := sweep.NewGather(plan, r.Add)
-	stream, err := c.sweeps.ExportResults(ctx, &foiblev1.ExportResultsRequest{SweepId: m.GetSweepId(), Partial: partial})
+	if err := r.Close(); err != nil {
+		return cannotWrite(dir, "--out", err)
+	}
+	e.summarize(r, s)
+	fmt.Fprintf(e.Out, "Wrote tables and figures to %s; look at %s first.\n", quoted(dir), filepath.Join("figures", "sensitivity.svg"))
+	if m.GetState() == foiblev1.SweepState_SWEEP_STATE_FAILED {
+		return fmt.Errorf("some parameter sets have no fit, %s says why", quoted(filepath.Join(dir, failuresFile)))
+	}
+	return nil
+}
+
+const failuresFile = "failures.csv"
+
+// export gathers the recorded results of a sweep.
+func (c *client) export(ctx context.Context, id string, partial bool, plan *sweep.Plan, gather *sweep.Gather) error {
+	stream, err := c.sweeps.ExportResults(ctx, &foiblev1.ExportResultsRequest{SweepId: id, Partial: partial})
 	if err != nil {
 		return c.explain(err)
 	}
 	for {
 		result, err := stream.Recv()
 		if errors.Is(err, io.EOF) {
-			break
+			return gather.Close()
 		}
 		if err != nil {
 			return c.explain(err)
 		}
-		outcome, err := codec.Outcome(result.GetResult(), plan, int(result.GetJob()))
+		job := int(result.GetJob())
+		outcome, err := codec.Outcome(result.GetResult(), plan, job)
 		if err != nil {
-			return fmt.Errorf("job %d: %w", result.GetJob(), err)
+			return fmt.Errorf("job %d: %w", job, err)
 		}
-		if err := gather.Add(int(result.GetJob()), outcome); err != nil {
+		if err := gather.Add(job, outcome); err != nil {
 			return err
 		}
 	}
-	if err := gather.Close(); err != nil {
-		return err
-	}
-	if err := r.Close(); err != nil {
-		return err
-	}
-	e.summarize(r, s)
-	fmt.Fprintf(e.Out, "Wrote %s: fits.csv, posteriors.csv and more; see figures/sensitivity.svg first.\n", dir)
-	if m.GetState() == foiblev1.SweepState_SWEEP_STATE_FAILED {
-		return fmt.Errorf("some jobs failed, see %s: %s", filepath.Join(dir, "failures.csv"), first(m.GetProgress().GetFailures()))
-	}
-	return nil
-}
-
-func first(reasons []string) string {
-	if len(reasons) == 0 {
-		return "no reason is known"
-	}
-	return reasons[0]
 }
 
 // summarize prints the best parameter set of each model.
 func (e *Env) summarize(r *report.Report, s *domains.Study) {
-	fits, numbers := r.Best()
 	if s.Simulated != "" {
 		fmt.Fprintf(e.Out, "The participants of %s are simulated.\n", s.Name)
+	}
+	fits, numbers := r.Best()
+	if len(fits) == 0 {
+		fmt.Fprintln(e.Out, "No parameter set has a defined correlation with the judgements.")
+		return
 	}
 	w := tabwriter.NewWriter(e.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "Model\tBest parameter set\tr\t95% interval\tRMSE\tn")
@@ -129,9 +156,6 @@ func (e *Env) summarize(r *report.Report, s *domains.Study) {
 		fmt.Fprintf(w, "%s\t#%d %s\t%.3f\t%s\t%.3f\t%d\n", f.Set.Model, numbers[i], f.Set.Settings(), f.Overall.PearsonR, interval, f.Overall.RMSE, f.Overall.N)
 	}
 	_ = w.Flush()
-	if len(fits) == 0 {
-		fmt.Fprintln(e.Out, "No parameter set has a defined correlation.")
-	}
 }
 
 // hashes are SHA-256 of each file of a bundle.
@@ -142,15 +166,12 @@ func hashes(bundle []byte) (map[string]string, error) {
 	}
 	all := map[string]string{}
 	for _, f := range archive.File {
-		content, err := f.Open()
+		content, err := fs.ReadFile(archive, f.Name)
 		if err != nil {
 			return nil, err
 		}
-		h := sha256.New()
-		if _, err := io.Copy(h, content); err != nil {
-			return nil, err
-		}
-		all[f.Name] = hex.EncodeToString(h.Sum(nil))
+		sum := sha256.Sum256(content)
+		all[f.Name] = hex.EncodeToString(sum[:])
 	}
 	return all, nil
 }

@@ -1,14 +1,19 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"foible/core/study"
 	"foible/domains"
+	foiblev1 "foible/proto/foible/v1"
 )
+
+const studyFile = "study.yaml"
 
 // openStudy finds a study: a directory, its study.yaml, the name of a domain
 // for the domain's sample, or "" for the first sample.
@@ -21,35 +26,49 @@ func openStudy(name string) (fs.FS, error) {
 		if d, ok := domains.ByName(name); ok {
 			return d.Sample, nil
 		}
-		return nil, fmt.Errorf("no study %q: give a directory that holds study.yaml, or the name of a sample: %s", name, domains.Names())
+		return nil, fmt.Errorf("no study %q (%w): name a directory that holds %s, or a sample: %s", name, cause(err), studyFile, domains.Names())
 	}
 	if !info.IsDir() {
-		if filepath.Base(name) != "study.yaml" {
-			return nil, fmt.Errorf("%s is a file: give the directory that holds study.yaml", name)
+		if filepath.Base(name) != studyFile {
+			return nil, fmt.Errorf("%s is a file: name the directory that holds %s", quoted(name), studyFile)
 		}
 		name = filepath.Dir(name)
 	}
-	if _, err := os.Stat(filepath.Join(name, "study.yaml")); err != nil {
-		return nil, fmt.Errorf("%s holds no study.yaml; `foible sample DIR` writes a study to start from", name)
+	if _, err := os.Stat(filepath.Join(name, studyFile)); err != nil {
+		return nil, fmt.Errorf("the directory %s holds no %s; `foible sample DIR` writes a study to start from", quoted(name), studyFile)
 	}
 	return os.DirFS(name), nil
 }
 
-// loadStudy loads and checks a study, and prints what was found; notes only if asked.
-func (e *Env) loadStudy(fsys fs.FS, notes bool) (*domains.Study, error) {
+// examine loads a study and finds everything wrong with it. The study is nil if there are errors.
+func examine(fsys fs.FS) (*domains.Study, study.Findings) {
 	s, found := domains.Load(fsys)
 	if s != nil {
 		found = append(found, study.Check(s.Study)...)
 	}
+	if found.Err() != nil {
+		return nil, found
+	}
+	return s, found
+}
+
+// prepare opens a study and its sweep to be run, and prints what is wrong with the study.
+func (e *Env) prepare(name string, choice SweepChoice) (*domains.Study, *foiblev1.SweepConfig, error) {
+	fsys, err := openStudy(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, found := examine(fsys)
 	for _, f := range found {
-		if f.Severity != study.Note || notes {
+		if f.Severity != study.Note {
 			e.say("%s", f)
 		}
 	}
-	if found.Err() != nil {
-		return nil, ErrReported
+	if s == nil {
+		return nil, nil, errors.New("the study has errors, so nothing was run")
 	}
-	return s, nil
+	config, err := choice.config(fsys, s.Domain)
+	return s, config, err
 }
 
 // Check reports everything that is wrong with a study and its sweep.
@@ -58,21 +77,22 @@ func (e *Env) Check(name string, choice SweepChoice) error {
 	if err != nil {
 		return err
 	}
-	s, found := domains.Load(fsys)
+	s, found := examine(fsys)
+	domain := &domains.All[0] // its sweep is no worse than another's
 	if s != nil {
-		found = append(found, study.Check(s.Study)...)
+		domain = s.Domain
+		fmt.Fprintf(e.Out, "%s: %d stimuli of %s\n", s.Name, len(s.Stimuli), s.Domain.Name)
 	}
 	counts := map[study.Severity]int{}
 	for _, f := range found {
 		counts[f.Severity]++
 		fmt.Fprintln(e.Out, f)
 	}
-	if s != nil {
-		if _, err := choice.config(fsys, s.Domain); err != nil {
+	if _, err := choice.config(fsys, domain); err != nil {
+		for line := range strings.Lines(err.Error()) {
 			counts[study.Error]++
-			fmt.Fprintln(e.Out, err)
+			fmt.Fprintln(e.Out, strings.TrimSpace(line))
 		}
-		fmt.Fprintf(e.Out, "%s: %d stimuli of %s\n", s.Name, len(s.Stimuli), s.Domain.Name)
 	}
 	fmt.Fprintf(e.Out, "%s, %s, %s\n", count(counts[study.Error], "error"), count(counts[study.Warning], "warning"), count(counts[study.Note], "note"))
 	if counts[study.Error] > 0 {
@@ -81,30 +101,39 @@ func (e *Env) Check(name string, choice SweepChoice) error {
 	return nil
 }
 
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 // Sample writes a sample study into a new directory.
 func (e *Env) Sample(domain, dir string) error {
 	d, ok := domains.ByName(domain)
 	if !ok {
-		return usagef("unknown domain %q; there are %s", domain, domains.Names())
+		return usagef("--domain %q: it can be %s", domain, domains.Names())
 	}
-	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
-		return fmt.Errorf("%s is not empty; give a new directory", dir)
+	switch entries, err := os.ReadDir(dir); {
+	case err == nil && len(entries) > 0:
+		return fmt.Errorf("%s is not empty; name a new directory", quoted(dir))
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("cannot write to %s: %w; name a new directory", quoted(dir), cause(err))
 	}
+	if err := writeSample(d, dir); err != nil {
+		return fmt.Errorf("cannot write to %s: %w; name another directory", quoted(dir), cause(err))
+	}
+	fmt.Fprintf(e.Out, "Wrote a sample study to %s; try `foible check %[1]s` and `foible fit %[1]s`.\n", quoted(dir))
+	return nil
+}
+
+// writeSample adds the domain and the sweep to the files of a sample, to be changed too.
+func writeSample(d *domains.Domain, dir string) error {
 	if err := os.CopyFS(dir, d.Sample); err != nil {
 		return err
 	}
-	for name, content := range map[string][]byte{"domain.pddl": d.PDDL, "sweep.yaml": d.Sweep} {
+	spec, err := fs.ReadFile(d.Sample, studyFile)
+	if err != nil {
+		return err
+	}
+	spec = append(spec, "domain_pddl: domain.pddl\n"...)
+	for name, content := range map[string][]byte{studyFile: spec, "domain.pddl": d.PDDL, "sweep.yaml": d.Sweep} {
 		if err := os.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {
 			return err
 		}
 	}
-	fmt.Fprintf(e.Out, "wrote a sample study to %s; try: foible check %s && foible fit %s\n", dir, dir, dir)
 	return nil
 }

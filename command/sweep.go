@@ -26,6 +26,8 @@ type SweepChoice struct {
 	Seed   string   // the sweep's seed; "" leaves it
 }
 
+const maxRuns = 100_000 // as in the rules of foible.v1.StageConfig
+
 // config resolves the choice.
 func (c *SweepChoice) config(fsys fs.FS, domain *domains.Domain) (*foiblev1.SweepConfig, error) {
 	m, err := c.base(fsys, domain)
@@ -36,7 +38,7 @@ func (c *SweepChoice) config(fsys fs.FS, domain *domains.Domain) (*foiblev1.Swee
 		kept := map[string]*foiblev1.ModelConfig{}
 		for _, name := range c.Models {
 			if _, ok := sweep.ModelByName(name); !ok {
-				return nil, usagef("--models: unknown model %q; there are %s", name, sweep.ModelNames())
+				return nil, usagef("--models: unknown model %q; it can be %s", name, sweep.ModelNames())
 			}
 			kept[name] = m.GetModels()[name] // a model that the sweep does not name has its default axes
 			if kept[name] == nil {
@@ -45,13 +47,19 @@ func (c *SweepChoice) config(fsys fs.FS, domain *domains.Domain) (*foiblev1.Swee
 		}
 		m.Models = kept
 	}
+	given := map[string]bool{}
 	for _, assignment := range c.Set {
-		if err := set(m, assignment); err != nil {
+		axis, err := set(m, assignment)
+		if err != nil {
 			return nil, err
 		}
+		if given[axis] {
+			return nil, usagef("--set %s is given twice; write all its values as --set %[1]s=value,value", axis)
+		}
+		given[axis] = true
 	}
-	if c.Runs < 0 {
-		return nil, usagef("--runs %d: must be at least 1", c.Runs)
+	if c.Runs < 0 || c.Runs > maxRuns {
+		return nil, usagef("--runs %d: must be 1 to %d", c.Runs, maxRuns)
 	}
 	if c.Runs > 0 {
 		m.Fit = &foiblev1.StageConfig{Runs: int32(c.Runs)}
@@ -61,7 +69,11 @@ func (c *SweepChoice) config(fsys fs.FS, domain *domains.Domain) (*foiblev1.Swee
 			return nil, usagef("--seed %q: must be a whole number from 0", c.Seed)
 		}
 	}
-	if _, err := codec.Config(m); err != nil {
+	resolved, err := codec.Config(m)
+	if err == nil {
+		_, err = resolved.ParameterSets()
+	}
+	if err != nil {
 		return nil, &UsageError{err}
 	}
 	return m, nil
@@ -71,7 +83,7 @@ func (c *SweepChoice) base(fsys fs.FS, domain *domains.Domain) (*foiblev1.SweepC
 	if c.File != "" {
 		src, err := os.ReadFile(c.File)
 		if err != nil {
-			return nil, fmt.Errorf("--sweep: %w", err)
+			return nil, fmt.Errorf("--sweep %s: %w", quoted(c.File), cause(err))
 		}
 		return domains.LoadSweep(c.File, src)
 	}
@@ -85,19 +97,15 @@ func (c *SweepChoice) base(fsys fs.FS, domain *domains.Domain) (*foiblev1.SweepC
 	return domains.LoadSweep("sweep.yaml", src)
 }
 
-// set replaces the values of an axis.
-func set(m *foiblev1.SweepConfig, assignment string) error {
+// set replaces the values of an axis by `axis=value[,value...]`, and returns the axis.
+func set(m *foiblev1.SweepConfig, assignment string) (string, error) {
 	name, list, ok := strings.Cut(assignment, "=")
-	if !ok || list == "" {
-		return usagef("--set %q: write it as axis=value or axis=value,value", assignment)
+	if name = strings.TrimSpace(name); !ok || name == "" || strings.TrimSpace(list) == "" {
+		return "", usagef("--set %q: write it as axis=value or axis=value,value", assignment)
 	}
 	axis, ok := sweep.AxisByName(name)
 	if !ok {
-		var names []string
-		for _, a := range sweep.Axes {
-			names = append(names, a.Name)
-		}
-		return usagef("--set %q: unknown axis %q; there are %s", assignment, name, strings.Join(names, ", "))
+		return "", usagef("--set %q: unknown axis %q; it can be %s", assignment, name, strings.Join(axisNames(), ", "))
 	}
 	used := false
 	for modelName, config := range m.GetModels() {
@@ -110,20 +118,45 @@ func set(m *foiblev1.SweepConfig, assignment string) error {
 		field := r.Descriptor().Fields().ByTextName(name)
 		values := r.NewField(field).List()
 		for text := range strings.SplitSeq(list, ",") {
-			if len(axis.Words) > 0 {
-				values.Append(protoreflect.ValueOfString(strings.TrimSpace(text)))
-				continue
-			}
-			x, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+			value, err := axisValue(&axis, strings.TrimSpace(text))
 			if err != nil {
-				return usagef("--set %q: %q is not a number", assignment, text)
+				return "", usagef("--set %q: %w", assignment, err)
 			}
-			values.Append(protoreflect.ValueOfFloat64(x))
+			values.Append(value)
 		}
 		r.Set(field, protoreflect.ValueOfList(values))
 	}
 	if !used {
-		return usagef("--set %q: none of the sweep's models has the axis %s", assignment, name)
+		return "", usagef("--set %q: none of the sweep's models has the axis %s", assignment, name)
 	}
-	return nil
+	return name, nil
+}
+
+// axisValue reads a value that the axis allows.
+func axisValue(axis *sweep.Axis, text string) (protoreflect.Value, error) {
+	if text == "" {
+		return protoreflect.Value{}, errors.New("a value is missing")
+	}
+	if len(axis.Words) > 0 {
+		if !slices.Contains(axis.Words, text) {
+			return protoreflect.Value{}, fmt.Errorf("%s cannot be %q; it can be %s", axis.Name, text, strings.Join(axis.Words, ", "))
+		}
+		return protoreflect.ValueOfString(text), nil
+	}
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return protoreflect.Value{}, fmt.Errorf("%q is not a number", text)
+	}
+	if !(axis.Min <= x && x <= axis.Max) { // NaN neither
+		return protoreflect.Value{}, fmt.Errorf("%s cannot be %s; it must lie in [%g, %g]", axis.Name, text, axis.Min, axis.Max)
+	}
+	return protoreflect.ValueOfFloat64(x), nil
+}
+
+func axisNames() []string {
+	names := make([]string, len(sweep.Axes))
+	for i, a := range sweep.Axes {
+		names[i] = a.Name
+	}
+	return names
 }

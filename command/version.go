@@ -3,8 +3,10 @@ package command
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -21,6 +23,7 @@ var Version = sync.OnceValue(func() string {
 	if version != "(devel)" && !strings.HasSuffix(version, "+dirty") {
 		return version
 	}
+	version = strings.Trim(version, "()")
 	path, err := os.Executable()
 	if err != nil {
 		return version
@@ -34,5 +37,10 @@ var Version = sync.OnceValue(func() string {
 	if _, err := io.Copy(h, f); err != nil {
 		return version
 	}
-	return strings.Trim(version, "()") + "-" + hex.EncodeToString(h.Sum(nil)[:4])
+	return version + "-" + hex.EncodeToString(h.Sum(nil)[:4])
 })
+
+// PrintVersion prints the version and what it was built with and for.
+func (e *Env) PrintVersion() {
+	fmt.Fprintf(e.Out, "foible %s (%s, %s/%s)\n", Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -39,53 +40,65 @@ func readFile(t testing.TB, path ...string) []byte {
 	return b
 }
 
-// observer follows a published stimulus. Words are towers, gems are held.
-func observer(t testing.TB, domain, stimulus string) (*policy.Observer, []string) {
+// stimulus is a published stimulus, parsed.
+type stimulus struct {
+	domain, id string
+	problem    *pddl.Problem
+	plan       []pddl.Step
+	names      []string // of the goals
+	goals      []pddl.Formula
+}
+
+// stimuli are all that were published. Words are towers, gems are held.
+func stimuli(t testing.TB) (all []stimulus) {
 	t.Helper()
-	dir := filepath.Join(published.Dir(t), "mistakes-2021", domain)
-	d, err := pddl.ParseDomain("domain.pddl", readFile(t, dir, "domain.pddl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := pddl.ParseProblem("problem.pddl", readFile(t, dir, "problems", stimulus+".pddl"), d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	plan, err := pddl.ParsePlan("plan", readFile(t, dir, "plans", stimulus+".plan"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	for _, row := range readCSV(t, filepath.Join(dir, "stimuli.csv")) {
-		if row[0] == stimulus {
-			names = strings.Fields(row[2])
-		}
-	}
-	var goals []pddl.Formula
-	for _, name := range names {
-		text := "(has " + name + ")"
-		if domain == "block-words" {
-			text = fmt.Sprintf("(and (clear %c)", name[0])
-			for i := range len(name) - 1 {
-				text += fmt.Sprintf(" (on %c %c)", name[i], name[i+1])
-			}
-			text += fmt.Sprintf(" (ontable %c))", name[len(name)-1])
-		}
-		goal, err := pddl.ParseGoal("goal", []byte(text), p)
+	for _, domain := range []string{"block-words", "doors-keys-gems"} {
+		dir := filepath.Join(published.Dir(t), "mistakes-2021", domain)
+		d, err := pddl.ParseDomain("domain.pddl", readFile(t, dir, "domain.pddl"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		goals = append(goals, goal)
+		for _, row := range readCSV(t, filepath.Join(dir, "stimuli.csv")) {
+			s := stimulus{domain: domain, id: row[0], names: strings.Fields(row[2])}
+			if s.problem, err = pddl.ParseProblem("problem.pddl", readFile(t, dir, "problems", s.id+".pddl"), d); err != nil {
+				t.Fatal(err)
+			}
+			if s.plan, err = pddl.ParsePlan("plan", readFile(t, dir, "plans", s.id+".plan")); err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range s.names {
+				text := "(has " + name + ")"
+				if domain == "block-words" {
+					text = fmt.Sprintf("(and (clear %c)", name[0])
+					for i := range len(name) - 1 {
+						text += fmt.Sprintf(" (on %c %c)", name[i], name[i+1])
+					}
+					text += fmt.Sprintf(" (ontable %c))", name[len(name)-1])
+				}
+				goal, err := pddl.ParseGoal("goal", []byte(text), s.problem)
+				if err != nil {
+					t.Fatal(err)
+				}
+				s.goals = append(s.goals, goal)
+			}
+			all = append(all, s)
+		}
 	}
-	task, err := ground.New(p, goals)
+	return all
+}
+
+// observer grounds the stimulus and follows its plan.
+func (s *stimulus) observer(t testing.TB) *policy.Observer {
+	t.Helper()
+	task, err := ground.New(s.problem, s.goals)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := policy.NewObserver(task, plan, nil)
+	o, err := policy.NewObserver(task, s.plan, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return o, names
+	return o
 }
 
 // The golden posteriors come from an independent implementation; its on-policy
@@ -97,6 +110,10 @@ func TestPublishedPosteriors(t *testing.T) {
 	type key struct{ domain, stimulus string }
 	observers := map[key]*policy.Observer{}
 	names := map[key][]string{}
+	for _, s := range stimuli(t) {
+		k := key{s.domain, s.id}
+		observers[k], names[k] = s.observer(t), s.names
+	}
 	type run struct {
 		key
 		value, alpha string
@@ -109,9 +126,6 @@ func TestPublishedPosteriors(t *testing.T) {
 		if !ok {
 			continue
 		}
-		if observers[k] == nil {
-			observers[k], names[k] = observer(t, k.domain, k.stimulus)
-		}
 		if posteriors[r] == nil {
 			alpha, _ := strconv.ParseFloat(r.alpha, 64)
 			p, err := observers[k].Posterior(policy.Parameters{Alpha: alpha, Value: policy.Value(r.value), Unreachable: -1000})
@@ -122,15 +136,12 @@ func TestPublishedPosteriors(t *testing.T) {
 		}
 		step, _ := strconv.Atoi(row[4])
 		want, _ := strconv.ParseFloat(row[6], 64)
-		for g, name := range names[k] {
-			if name == row[5] {
-				gap := math.Abs(posteriors[r].Goals[step][g] - want)
-				worst[r.value] = max(worst[r.value], gap)
-				compared[r.value]++
-				if !(gap <= limit) {
-					t.Errorf("%v step %d goal %s: %v, want %v", r, step, name, posteriors[r].Goals[step][g], want)
-				}
-			}
+		got := posteriors[r].Goals[step][slices.Index(names[k], row[5])]
+		gap := math.Abs(got - want)
+		worst[r.value] = max(worst[r.value], gap)
+		compared[r.value]++
+		if !(gap <= limit) {
+			t.Errorf("%v step %d goal %s: %v, want %v", r, step, row[5], got, want)
 		}
 	}
 	for value := range tolerance {

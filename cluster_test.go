@@ -1,0 +1,253 @@
+//go:build unix
+
+package main_test
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A sweep of a few seconds on one core, in 32 jobs and as many again to compare with people.
+const sweepCells = 96
+
+var sweepArgs = []string{"block-words", "--set", "alpha=0.25,0.5,0.75,1,1.25,1.5,1.75,2,2.5,3,4,8", "--set", "value=on_policy"}
+
+// The same sweep has the same outputs, byte by byte, however many processes
+// made them and whatever became of these.
+func TestSameOutputs(t *testing.T) {
+	dir := t.TempDir()
+	fit := func(out string, args ...string) []string {
+		return slices.Concat([]string{"fit", "--out", out}, sweepArgs, args)
+	}
+	succeed(t, dir, fit("one", "--workers", "1")...)
+	want := outputs(t, filepath.Join(dir, "one"))
+	same := func(t *testing.T, out string) {
+		t.Helper()
+		got := outputs(t, filepath.Join(dir, out))
+		for _, name := range slices.Sorted(maps.Keys(want)) {
+			if text, ok := got[name]; !ok {
+				t.Errorf("%s: no %s", out, name)
+			} else if text != want[name] {
+				t.Errorf("%s: %s differs", out, name)
+			}
+		}
+		if len(got) != len(want) {
+			t.Errorf("%s: %d files, not %d", out, len(got), len(want))
+		}
+	}
+
+	t.Run("five worker slots", func(t *testing.T) {
+		succeed(t, dir, fit("five", "--workers", "5")...)
+		same(t, "five")
+	})
+
+	t.Run("fit interrupted", func(t *testing.T) {
+		p := start(t, dir, fit("interrupted", "--workers", "1")...)
+		p.says(`cells [1-9]\d*/`)
+		p.signal(syscall.SIGINT)
+		if code := p.wait(10 * time.Second); code != 130 {
+			t.Fatalf("exit code %d:\n%s", code, p.stderr.String())
+		}
+		if !strings.HasSuffix(p.stderr.String(), "\nStopped; nothing recorded is lost. The same command goes on from here.\n") {
+			t.Errorf("it said\n%s", p.stderr.String())
+		}
+		again := succeed(t, dir, fit("interrupted", "--workers", "1")...)
+		if !regexp.MustCompile(`; [1-9]\d* were there already\n`).MatchString(again.stderr) {
+			t.Errorf("it has not gone on:\n%s", again.stderr)
+		}
+		same(t, "interrupted")
+	})
+
+	t.Run("fit killed", func(t *testing.T) {
+		p := start(t, dir, fit("killed", "--workers", "1")...)
+		p.says(`cells [1-9]\d*/`)
+		p.kill()
+		again := succeed(t, dir, fit("killed")...)
+		if !regexp.MustCompile(`; [1-9]\d* were there already\n`).MatchString(again.stderr) {
+			t.Errorf("it has not gone on:\n%s", again.stderr)
+		}
+		same(t, "killed")
+	})
+
+	t.Run("a worker drained", func(t *testing.T) {
+		c := newCluster(t, dir, "drained-data")
+		a, b := c.worker(), c.worker()
+		id := c.submit()
+		c.waitFor(id, sweepCells/5)
+		a.signal(syscall.SIGTERM)
+		if code := a.wait(10 * time.Second); code != 0 {
+			t.Errorf("the drained worker's exit code is %d", code)
+		}
+		a.says("draining: jobs_held=")
+		a.says("drained\n")
+		c.coordinator.says(`worker drains: .*released=0`) // it had the time to finish
+		c.waitFor(id, sweepCells)
+		if got := c.do("status", id).stdout; !strings.Contains(got, " 0 failed; 0 repeated results refused\n") {
+			t.Errorf("status says\n%s", got)
+		}
+		c.do("results", id, "--out", "drained")
+		same(t, "drained")
+		for _, p := range []*process{b, c.coordinator} {
+			p.signal(syscall.SIGTERM)
+			if code := p.wait(10 * time.Second); code != 0 {
+				t.Errorf("%s: exit code %d", p.name, code)
+			}
+		}
+	})
+
+	t.Run("a worker and the coordinator killed", func(t *testing.T) {
+		c := newCluster(t, dir, "killed-data")
+		a := c.worker()
+		c.worker()
+		id := c.submit()
+
+		c.waitFor(id, sweepCells/5)
+		if got := do(t, dir, "results", id, "--out", "early", "--coordinator", c.address); got.code != 1 || !strings.Contains(got.stderr, "still running") {
+			t.Errorf("results of a running sweep: exit code %d\n%s", got.code, got.stderr)
+		}
+		a.kill()
+		c.waitFor(id, 2*sweepCells/5)
+		c.coordinator.kill()
+		c.start()
+		c.worker()
+		if done, _ := c.progress(id); done < 2*sweepCells/5 {
+			t.Errorf("%d cells are left after the coordinator was killed, of %d", done, 2*sweepCells/5)
+		}
+		c.do("results", id, "--out", "partial", "--partial")
+		if !strings.Contains(outputs(t, filepath.Join(dir, "partial"))["manifest.json"], `"complete": false`) {
+			t.Error("the partial outputs do not say that they are")
+		}
+		c.waitFor(id, sweepCells)
+		c.do("results", id, "--out", "cluster")
+		same(t, "cluster")
+	})
+}
+
+// testCluster is a coordinator with its workers.
+type testCluster struct {
+	t           *testing.T
+	dir         string
+	address     string
+	args        []string
+	coordinator *process
+}
+
+func newCluster(t *testing.T, dir, data string) *testCluster {
+	c := &testCluster{t: t, dir: dir, address: freeAddress(t)}
+	c.args = []string{"coordinator", "--listen", c.address, "--data", data, "--lease", "2s"}
+	c.start()
+	return c
+}
+
+func (c *testCluster) start() {
+	c.t.Helper()
+	c.coordinator = start(c.t, c.dir, c.args...)
+	c.coordinator.says("listening")
+}
+
+func (c *testCluster) worker() *process {
+	c.t.Helper()
+	p := start(c.t, c.dir, "worker", "--slots", "1", "--coordinator", c.address)
+	p.says("connected")
+	return p
+}
+
+func (c *testCluster) do(args ...string) call {
+	c.t.Helper()
+	return succeed(c.t, c.dir, append(args, "--coordinator", c.address)...)
+}
+
+func (c *testCluster) submit() string {
+	c.t.Helper()
+	return strings.TrimSpace(c.do(append([]string{"submit"}, sweepArgs...)...).stdout)
+}
+
+var statusLine = regexp.MustCompile(`: ([a-z ]+), (\d+) of (\d+) cells done\n`)
+
+// progress asks how many cells are done, and in which state the sweep is.
+func (c *testCluster) progress(id string) (done int, state string) {
+	c.t.Helper()
+	said := c.do("status", id).stdout
+	m := statusLine.FindStringSubmatch(said)
+	if m == nil || m[3] != fmt.Sprint(sweepCells) {
+		c.t.Fatalf("status says\n%s", said)
+	}
+	done, _ = strconv.Atoi(m[2])
+	return done, m[1]
+}
+
+// waitFor waits until so many cells are done; of all of them, until they have been compared with people.
+func (c *testCluster) waitFor(id string, cells int) {
+	c.t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+		done, state := c.progress(id)
+		switch {
+		case cells < sweepCells && done == sweepCells:
+			c.t.Fatal("the sweep is too short for this test")
+		case cells < sweepCells && done >= cells, state == "succeeded":
+			return
+		case time.Now().After(deadline):
+			c.t.Fatalf("%d cells are done, not %d; the coordinator says\n%s", done, cells, c.coordinator.stderr.String())
+		}
+	}
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+var created = regexp.MustCompile(`"created": "[^"]+"`)
+
+// outputs reads an output directory, without what is hidden and without the time of creation.
+func outputs(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if strings.HasPrefix(d.Name(), ".") {
+			return fs.SkipDir
+		}
+		if d.IsDir() {
+			return nil
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(dir, path)
+		files[name] = string(content)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(created.FindAllString(files["manifest.json"], -1)) != 1 {
+		t.Fatalf("manifest.json has no time of creation:\n%s", files["manifest.json"])
+	}
+	files["manifest.json"] = created.ReplaceAllString(files["manifest.json"], "")
+	for _, name := range []string{"fits.csv", "fits_by_category.csv", "fits_by_stimulus.csv", "posteriors.csv", "sweep.yaml", "figures/sensitivity.svg", "figures/sensitivity.pdf"} {
+		if files[name] == "" {
+			t.Errorf("%s has no %s", dir, name)
+		}
+	}
+	return files
+}

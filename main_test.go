@@ -1,0 +1,267 @@
+//go:build unix
+
+package main_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// foible is the program, built once.
+var foible string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "foible-test-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	foible = filepath.Join(dir, "foible")
+	if out, err := exec.Command("go", "build", "-o", foible, ".").CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
+		os.Exit(1)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// call is a command that has ended.
+type call struct {
+	stdout, stderr string
+	code           int
+}
+
+// do runs a command to its end in a directory.
+func do(t *testing.T, dir string, args ...string) call {
+	t.Helper()
+	p := start(t, dir, args...)
+	code := p.wait(time.Minute)
+	return call{stdout: p.stdout.String(), stderr: p.stderr.String(), code: code}
+}
+
+// succeed runs a command that must succeed.
+func succeed(t *testing.T, dir string, args ...string) call {
+	t.Helper()
+	c := do(t, dir, args...)
+	if c.code != 0 {
+		t.Fatalf("foible %s: exit code %d\n%s", strings.Join(args, " "), c.code, c.stderr)
+	}
+	return c
+}
+
+// process is a command that runs.
+type process struct {
+	t              *testing.T
+	name           string
+	cmd            *exec.Cmd
+	stdout, stderr output
+	ended          chan struct{}
+}
+
+// output may be read while a process writes to it.
+type output struct {
+	mu  sync.Mutex
+	buf bytes.Buffer // guarded by mu
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.Write(b)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.String()
+}
+
+// start starts a command, which does not outlive the test.
+func start(t *testing.T, dir string, args ...string) *process {
+	t.Helper()
+	p := &process{t: t, name: "foible " + strings.Join(args, " "), cmd: exec.Command(foible, args...), ended: make(chan struct{})}
+	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = dir, &p.stdout, &p.stderr
+	p.cmd.Env = append(os.Environ(), "FOIBLE_COORDINATOR=")
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		_ = p.cmd.Wait() // the exit code is in ProcessState
+		close(p.ended)
+	}()
+	t.Cleanup(func() { p.signal(syscall.SIGKILL); <-p.ended })
+	return p
+}
+
+func (p *process) signal(s os.Signal) {
+	p.t.Helper()
+	if err := p.cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		p.t.Errorf("%s: %v", p.name, err)
+	}
+}
+
+// kill ends a process without notice.
+func (p *process) kill() {
+	p.t.Helper()
+	p.signal(syscall.SIGKILL)
+	<-p.ended
+	if p.cmd.ProcessState.Exited() {
+		p.t.Fatalf("%s had ended before it was killed:\n%s", p.name, p.stderr.String())
+	}
+}
+
+// wait returns the exit code.
+func (p *process) wait(limit time.Duration) int {
+	p.t.Helper()
+	select {
+	case <-p.ended:
+	case <-time.After(limit):
+		p.t.Fatalf("%s still runs after %v:\n%s", p.name, limit, p.stderr.String())
+	}
+	return p.cmd.ProcessState.ExitCode()
+}
+
+// says waits until standard error matches a pattern.
+func (p *process) says(pattern string) {
+	p.t.Helper()
+	re := regexp.MustCompile(pattern)
+	for deadline := time.Now().Add(time.Minute); !re.MatchString(p.stderr.String()); {
+		select {
+		case <-p.ended:
+			if !re.MatchString(p.stderr.String()) {
+				p.t.Fatalf("%s has ended, and has not said %q:\n%s", p.name, pattern, p.stderr.String())
+			}
+			return
+		case <-time.After(20 * time.Millisecond):
+		}
+		if time.Now().After(deadline) {
+			p.t.Fatalf("%s does not say %q:\n%s", p.name, pattern, p.stderr.String())
+		}
+	}
+}
+
+// Every message is one line that says what is wrong and what to do.
+func TestWrongWays(t *testing.T) {
+	dir := t.TempDir()
+	for name, content := range map[string]string{
+		"a file": "not a study", "sweep.yaml": "models: {boltzmann: {alpha: \"1\"}}\n", "broken/study.yaml": "name: broken\ndomain: chess\nstimulli: stimuli.csv\n",
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	closed := freeAddress(t)
+	for _, c := range []struct {
+		args string // split at spaces; _ stands for one within an argument
+		code int
+		want string // of standard error
+	}{
+		{"nonsense", 2, "there is no command \"nonsense\" (see `foible --help`)"},
+		{"fitt", 2, "there is no command \"fitt\"; did you mean `foible fit`? (see `foible --help`)"},
+		{"fit --nonsense", 2, "there is no flag --nonsense (see `foible fit --help`)"},
+		{"fit -z", 2, "there is no flag -z (see `foible fit --help`)"},
+		{"fit one two", 2, "\"two\" is too much: write `foible fit [STUDY]` (see `foible fit --help`)"},
+		{"fit nothing", 1, "no study \"nothing\" (no such file or directory): name a directory that holds study.yaml, or a sample: doors-keys-gems, block-words"},
+		{"fit a_file", 1, "'a file' is a file: name the directory that holds study.yaml"},
+		{"fit .", 1, "the directory . holds no study.yaml; `foible sample DIR` writes a study to start from"},
+		{"fit --models nonsense", 2, "--models: unknown model \"nonsense\"; it can be boltzmann (see `foible fit --help`)"},
+		{"fit --set alpha", 2, "--set \"alpha\": write it as axis=value or axis=value,value (see `foible fit --help`)"},
+		{"fit --set beta=1", 2, "--set \"beta=1\": unknown axis \"beta\"; it can be alpha, value, unreachable_value (see `foible fit --help`)"},
+		{"fit --set alpha=a", 2, "--set \"alpha=a\": \"a\" is not a number (see `foible fit --help`)"},
+		{"fit --sweep nothing.yaml", 1, "--sweep nothing.yaml: no such file or directory"},
+		{"fit --sweep sweep.yaml", 1, "sweep.yaml:1:29: alpha is the text \"1\"; write the number without quotes"},
+		{"fit --workers -1", 2, "--workers -1: must be 1 to 1024 (see `foible fit --help`)"},
+		{"fit --workers two", 2, "--workers \"two\": must be a whole number (see `foible fit --help`)"},
+		{"fit --out a_file", 1, "cannot write to the directory 'a file': not a directory; name another with --out"},
+		{"fit --log-level loud", 2, "--log-level \"loud\": it can be trace, debug, info, warn, error (see `foible fit --help`)"},
+		{"sample", 2, "name the directory to write, as in `foible sample DIR` (see `foible sample --help`)"},
+		{"sample broken", 1, "broken is not empty; name a new directory"},
+		{"sample a_file", 1, "cannot write to 'a file': not a directory; name a new directory"},
+		{"sample new --domain chess", 2, "--domain \"chess\": it can be doors-keys-gems, block-words (see `foible sample --help`)"},
+		{"coordinator --listen 0.0.0.0:1", 2, "--listen \"0.0.0.0:1\": this version speaks without encryption, and so within one machine only; use an address such as 127.0.0.1:7410 (see `foible coordinator --help`)"},
+		{"coordinator --data a_file", 1, "cannot write to the directory 'a file': not a directory; name another with --data"},
+		{"coordinator --lease soon", 2, "--lease \"soon\": must be a time such as 30s or 5m (see `foible coordinator --help`)"},
+		{"worker --coordinator nonsense", 2, "--coordinator \"nonsense\": write it as host:port, e.g. 127.0.0.1:7410 (see `foible worker --help`)"},
+		{"results", 2, "name a sweep of those that `foible status` lists, as in `foible results SWEEP` (see `foible results --help`)"},
+		{"status --coordinator " + closed, 1, "no coordinator answers at " + closed + "; start one with `foible coordinator --listen " + closed + "`, or say where it is with --coordinator"},
+		{"submit --coordinator " + closed, 1, "no coordinator answers at " + closed + "; start one with `foible coordinator --listen " + closed + "`, or say where it is with --coordinator"},
+	} {
+		args := strings.Split(c.args, " ")
+		for i := range args {
+			args[i] = strings.ReplaceAll(args[i], "_", " ")
+		}
+		got := do(t, dir, args...)
+		if want := "foible: " + c.want + "\n"; got.stderr != want || got.code != c.code || got.stdout != "" {
+			t.Errorf("foible %s:\ngot  %d %s%s\nwant %d %s", c.args, got.code, got.stdout, got.stderr, c.code, want)
+		}
+	}
+
+	t.Run("check says everything", func(t *testing.T) {
+		got := do(t, dir, "check", "broken", "--sweep", "sweep.yaml")
+		if got.code != 1 || got.stderr != "" {
+			t.Errorf("exit code %d, standard error %q", got.code, got.stderr)
+		}
+		for _, want := range []string{"study.yaml:3:1: error: unknown key \"stimulli\"", "sweep.yaml:1:29: ", "errors, 0 warnings, 0 notes"} {
+			if !strings.Contains(got.stdout, want) {
+				t.Errorf("it does not say %q:\n%s", want, got.stdout)
+			}
+		}
+	})
+	t.Run("a worker without a coordinator", func(t *testing.T) {
+		w := start(t, dir, "worker", "--coordinator", closed)
+		w.says("no coordinator answers; trying until one does")
+		time.Sleep(time.Second)
+		if lines := strings.Count(w.stderr.String(), "\n"); lines != 1 {
+			t.Errorf("it says so in %d lines:\n%s", lines, w.stderr.String())
+		}
+		w.signal(syscall.SIGTERM)
+		if code := w.wait(5 * time.Second); code != 0 {
+			t.Errorf("exit code %d", code)
+		}
+	})
+}
+
+// What a sample says to do can be done, also where a path has to be quoted.
+func TestSample(t *testing.T) {
+	dir := t.TempDir()
+	said := succeed(t, dir, "sample", "my study", "--domain", "block-words").stdout
+	if !strings.Contains(said, "`foible fit 'my study'`") {
+		t.Errorf("it said %q", said)
+	}
+	if got := succeed(t, dir, "check", "my study").stdout; !strings.Contains(got, "\n0 errors, 0 warnings, ") {
+		t.Errorf("check said %q", got)
+	}
+	first := succeed(t, dir, "fit", "my study", "--set", "alpha=1", "--out", "my fit")
+	again := succeed(t, dir, "fit", "my study", "--set", "alpha=1", "--out", "my fit")
+	if !strings.Contains(again.stderr, "has been fitted before") || again.stdout != first.stdout {
+		t.Errorf("the second time it said\n%s%s", again.stderr, again.stdout)
+	}
+	for _, want := range []string{"boltzmann  #1 alpha=1 ", "Wrote tables and figures to 'my fit'"} {
+		if !strings.Contains(first.stdout, want) {
+			t.Errorf("it did not say %q:\n%s", want, first.stdout)
+		}
+	}
+
+	// The domain that was written is the one that is used.
+	if err := os.WriteFile(filepath.Join(dir, "my study", "domain.pddl"), []byte("(define (domain d)"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got := do(t, dir, "check", "my study"); got.code != 1 || !strings.Contains(got.stdout, "domain.pddl:1:1: error: ") {
+		t.Errorf("check of a broken domain: exit code %d\n%s", got.code, got.stdout)
+	}
+}
