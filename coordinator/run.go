@@ -57,7 +57,7 @@ func (c *Coordinator) newRun(ctx context.Context, spec *foiblev1.Sweep) (*sweepR
 	if err != nil {
 		return nil, err
 	}
-	plan, err := sweep.NewPlan(sets, codec.Shapes(spec.GetStimuli()), int(spec.GetCellsPerJob()))
+	plan, err := sweep.NewPlan(sets, codec.Shapes(spec.GetStimuli()), int(spec.GetCellsPerJob()), config.Report.Runs > 0)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func (r *sweepRun) start(ctx context.Context) error {
 			if err := r.recall(ctx, chunk); err != nil {
 				return err
 			}
-		case r.progress.Scorable(chunk):
+		case slices.Contains(r.progress.Ready(), job):
 			scores = append(scores, job)
 		}
 	}
@@ -168,16 +168,16 @@ func (r *sweepRun) record(ctx context.Context, job int, result *foiblev1.JobResu
 	}
 
 	r.mu.Lock()
-	_, score, scorable := r.progress.Add(job)
+	_, ready := r.progress.Add(job)
 	if f := result.GetFailure(); f != nil {
 		r.failed[job] = f.GetReason()
 	}
 	delete(r.reported, job)
 	r.change()
 	r.mu.Unlock()
-	if scorable {
+	if len(ready) > 0 {
 		// Should this be lost, start or audit does it again.
-		if err := r.c.engine.Requeue(ctx, r.id, []int{score}); err != nil {
+		if err := r.c.engine.Requeue(ctx, r.id, ready); err != nil {
 			return true, sentinel(err)
 		}
 		r.c.demand.signal()
@@ -234,7 +234,7 @@ func (r *sweepRun) audit(ctx context.Context) error {
 	r.mu.Lock()
 	var missing []int
 	for job := range r.plan.Jobs() {
-		ready := job < r.plan.InferJobs() || r.progress.Scorable(job-r.plan.InferJobs())
+		ready := job < r.plan.InferJobs() || slices.Contains(r.progress.Ready(), job)
 		if ready && !r.progress.Done(job) {
 			missing = append(missing, job)
 		}
@@ -255,13 +255,7 @@ func (r *sweepRun) assign(ctx context.Context, number int) (*foiblev1.Assign, er
 		SweepId: r.id, Job: int32(number), StudyHash: r.spec.GetStudyHash(), Seed: r.config.Seed,
 	}
 	if !job.Score {
-		sets := make([]*foiblev1.ParameterSet, len(job.Sets))
-		for i := range job.Sets {
-			sets[i] = codec.ParameterSet(&job.Sets[i])
-		}
-		m.Work = &foiblev1.Assign_Infer{Infer: &foiblev1.InferJob{
-			Stimulus: r.plan.Stimuli[job.Stimulus].Stimulus, Runs: int32(r.config.Runs), ParameterSets: sets,
-		}}
+		m.Work = &foiblev1.Assign_Infer{Infer: codec.InferJob(r.plan.Stimuli[job.Stimulus].Stimulus, r.config.Procedure(job.Stage), job.Sets)}
 		return m, nil
 	}
 	predictions, failure, err := r.predictions(ctx, job)
@@ -351,7 +345,7 @@ func (r *sweepRun) check(job sweep.Job, result *foiblev1.JobResult, predictions 
 		}
 		shape := &r.plan.Stimuli[job.Stimulus]
 		for i, m := range cells {
-			want := sweep.CellHash(r.spec.GetStudyHash(), shape.Stimulus, r.config.Seed, r.config.Runs, &job.Sets[i])
+			want := sweep.CellHash(r.spec.GetStudyHash(), shape.Stimulus, r.config.Seed, r.config.Procedure(job.Stage), &job.Sets[i])
 			if err := r.echo(m.GetStudyHash(), m.GetParameterSet(), &job.Sets[i], m.GetCellHash(), want); err != nil {
 				return err
 			}

@@ -37,7 +37,7 @@ func (c *Coordinator) CreateSweep(ctx context.Context, m *foiblev1.CreateSweepRe
 		StudyName:   m.GetStudyName(),
 		Config:      m.GetConfig(),
 		Stimuli:     m.GetStimuli(),
-		CellsPerJob: int32(sweep.CellsPerJob(len(sets), shapes, max(c.slotCount(), 8))),
+		CellsPerJob: int32(sweep.CellsPerJob(len(sets), shapes, config.Fit.Runs, max(c.slotCount(), 8))),
 		Version:     c.cfg.Version,
 		CreateTime:  timestamppb.New(time.Now()),
 		State:       foiblev1.SweepState_SWEEP_STATE_RUNNING,

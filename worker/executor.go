@@ -126,16 +126,17 @@ func (l *loaded) infer(ctx context.Context, job *foiblev1.Assign, work *foiblev1
 	if s.err != nil {
 		return nil, s.err
 	}
+	procedure, sets, err := codec.ReadInferJob(work)
+	if err != nil {
+		return nil, err
+	}
 	result := &foiblev1.InferResult{}
-	for _, m := range work.GetParameterSets() {
+	for i := range sets {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		set, err := codec.ReadParameterSet(m)
-		if err != nil {
-			return nil, err
-		}
-		cell, err := s.ready.Infer(&set)
+		set := sets[i]
+		cell, err := s.ready.Infer(&set, procedure, job.GetSeed())
 		if err != nil {
 			return nil, err
 		}
@@ -143,7 +144,7 @@ func (l *loaded) infer(ctx context.Context, job *foiblev1.Assign, work *foiblev1
 		answer.StudyHash = l.study.Hash
 		answer.Stimulus = work.GetStimulus()
 		answer.ParameterSet = codec.ParameterSet(&set)
-		answer.CellHash = sweep.CellHash(l.study.Hash, work.GetStimulus(), job.GetSeed(), int(work.GetRuns()), &set)
+		answer.CellHash = sweep.CellHash(l.study.Hash, work.GetStimulus(), job.GetSeed(), procedure, &set)
 		result.Cells = append(result.Cells, answer)
 	}
 	return &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Infer{Infer: result}}, nil

@@ -213,7 +213,7 @@ func (r *Report) runs(model string) int {
 	if m, ok := sweep.ModelByName(model); ok && m.Exact {
 		return 1
 	}
-	return max(1, r.config.Runs)
+	return max(1, r.config.Fit.Runs)
 }
 
 // addPosteriors writes what a parameter set infers at every step, with the people at the judgement steps.

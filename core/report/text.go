@@ -53,7 +53,7 @@ func writeConfig(w io.Writer, c *sweep.Config) error {
 			}
 		}
 	}
-	fmt.Fprintf(&b, "fit:\n  runs: %d\n", max(1, c.Runs))
+	fmt.Fprintf(&b, "fit:\n  runs: %d\n", max(1, c.Fit.Runs))
 	fmt.Fprintf(&b, "bootstrap:\n  resamples: %d\n  units: [%s]\n", c.Bootstrap.Resamples, strings.Join(c.Bootstrap.Units, ", "))
 	fmt.Fprintf(&b, "seed: %d\n", c.Seed)
 	_, err := io.WriteString(w, b.String())
