@@ -1,0 +1,118 @@
+package main_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// arrow is a rule about imports. A pattern is an import path; with "/..." it
+// stands for the packages below too.
+type arrow struct {
+	from   []string // packages that the rule is about
+	except []string // and not about
+	direct bool     // their own imports, not those of what they import
+	never  []string // what they do not import
+	but    []string // and may all the same
+}
+
+var arrows = []arrow{
+	{ // the science knows no cluster, no wire, no log, no process, no network
+		from: []string{"foible/core/..."},
+		never: []string{
+			"foible/proto/...", "foible/coordinator/...", "foible/worker/...", "foible/domains/...", "foible/command/...",
+			"google.golang.org/...", "github.com/hashicorp/go-hclog/...", "github.com/nats-io/...", "net/...", "os/exec",
+		},
+	},
+	{ // files come to it as an fs.FS
+		from: []string{"foible/core/..."}, except: []string{"foible/core/published"},
+		direct: true, never: []string{"os/...", "embed"},
+	},
+	{from: []string{"foible/..."}, except: []string{"foible/coordinator/engine"}, direct: true, never: []string{"github.com/nats-io/...", "github.com/synadia-io/..."}},
+	{from: []string{"foible/worker/..."}, never: []string{"foible/coordinator/...", "foible/command/..."}},
+	{from: []string{"foible/coordinator/..."}, never: []string{"foible/domains/...", "foible/worker/...", "foible/command/..."}},
+	{from: []string{"foible/coordinator/..."}, direct: true, never: []string{"foible/core/..."}, but: []string{"foible/core/sweep", "foible/core/stats", "foible/core/figure"}},
+	{from: []string{"foible/coordinator/engine"}, never: []string{"foible/..."}},
+	{from: []string{"foible/domains/...", "foible/proto/..."}, never: []string{"foible/coordinator/...", "foible/worker/...", "foible/command/..."}},
+	{from: []string{"foible/proto/..."}, never: []string{"foible/domains/..."}},
+	{
+		from: []string{"foible/..."}, except: []string{"foible", "foible/command"},
+		never: []string{"github.com/spf13/...", "github.com/schollz/...", "golang.org/x/term"},
+	},
+}
+
+func matches(patterns []string, path string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		tree, below := strings.CutSuffix(p, "/...")
+		return path == tree || below && strings.HasPrefix(path, tree+"/")
+	})
+}
+
+func TestArrows(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}|{{join .Imports " "}}|{{join .Deps " "}}`, "./...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	used := make([]bool, len(arrows))
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Split(strings.TrimSpace(line), "|")
+		path, imports, deps := fields[0], strings.Fields(fields[1]), strings.Fields(fields[2])
+		for i, a := range arrows {
+			if !matches(a.from, path) || matches(a.except, path) {
+				continue
+			}
+			used[i] = true
+			reached := deps
+			if a.direct {
+				reached = imports
+			}
+			for _, dep := range reached {
+				if matches(a.never, dep) && !matches(a.but, dep) {
+					t.Errorf("%s imports %s", path, dep)
+				}
+			}
+		}
+	}
+	for i, a := range arrows {
+		if !used[i] {
+			t.Errorf("no package is %v", a.from)
+		}
+	}
+}
+
+// In core, nothing reads a clock, and chance is an argument.
+func TestCoreIsPure(t *testing.T) {
+	clocks := []string{"Now", "Since", "Until", "After", "AfterFunc", "Sleep", "Tick", "NewTicker", "NewTimer"}
+	makers := []string{"New", "NewPCG", "NewChaCha8", "NewZipf", "Rand", "PCG", "ChaCha8", "Zipf", "Source"}
+	files := token.NewFileSet()
+	err := filepath.WalkDir("core", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		file, err := parser.ParseFile(files, path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			s, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			x, ok := s.X.(*ast.Ident)
+			if ok && (x.Name == "time" && slices.Contains(clocks, s.Sel.Name) || x.Name == "rand" && !slices.Contains(makers, s.Sel.Name)) {
+				t.Errorf("%s: %s.%s", files.Position(s.Pos()), x.Name, s.Sel.Name)
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
