@@ -213,6 +213,8 @@ func sweepFlags(c *cobra.Command, s *command.SweepChoice) {
 	c.Flags().StringVar(&s.File, "sweep", "", "sweep `file` to use in place of the study's sweep.yaml")
 	c.Flags().StringSliceVar(&s.Models, "models", nil, "`names` of models to sweep, in place of all of the sweep's")
 	c.Flags().StringArrayVar(&s.Set, "set", nil, "`axis=value,...` in place of the sweep's values of the axis; may be repeated")
+	c.Flags().StringVar(&s.Preset, "preset", "", "published: the paper's grids, with the slips of the authors' code (per_action_odds)")
+	c.Flags().IntVar(&s.Particles, "particles", 0, "`number` of particles a goal in a run, for models that are not exact")
 	c.Flags().IntVar(&s.Runs, "runs", 0, "`number` of runs a cell, for models that are not exact")
 	c.Flags().StringVar(&s.Seed, "seed", "", "`number` to draw all chance from, in place of the sweep's seed")
 	models := make([]string, len(sweep.Models))

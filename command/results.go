@@ -140,20 +140,20 @@ func (e *Env) summarize(r *report.Report, s *domains.Study) {
 	if s.Simulated != "" {
 		fmt.Fprintf(e.Out, "The participants of %s are simulated.\n", s.Name)
 	}
-	fits, numbers := r.Best()
-	if len(fits) == 0 {
+	best := r.Best()
+	if len(best) == 0 {
 		fmt.Fprintln(e.Out, "No parameter set has a defined correlation with the judgements.")
 		return
 	}
 	w := tabwriter.NewWriter(e.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "Model\tBest parameter set\tr\t95% interval\tRMSE\tn")
-	for i, f := range fits {
+	fmt.Fprintln(w, "Model\tBest parameter set\tr\tMonte-Carlo SE\t95% interval\tRMSE\tn")
+	for _, b := range best {
 		interval := ""
-		if len(f.Intervals) > 0 {
-			in := f.Intervals[0]
+		if len(b.Fit.Intervals) > 0 {
+			in := b.Fit.Intervals[0]
 			interval = fmt.Sprintf("[%.3f, %.3f] by %s", in.Low, in.High, in.Unit)
 		}
-		fmt.Fprintf(w, "%s\t#%d %s\t%.3f\t%s\t%.3f\t%d\n", f.Set.Model, numbers[i], f.Set.Settings(), f.Overall.PearsonR, interval, f.Overall.RMSE, f.Overall.N)
+		fmt.Fprintf(w, "%s\t#%d %s\t%.3f\t%.3f\t%s\t%.3f\t%d\n", b.Set.Model, b.Number, b.Set.Settings(), b.Fit.Overall.PearsonR, b.Fit.MCSE, interval, b.Fit.Overall.RMSE, b.Fit.Overall.N)
 	}
 	_ = w.Flush()
 }

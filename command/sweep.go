@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -19,14 +20,22 @@ import (
 
 // SweepChoice says which sweep to make of a study.
 type SweepChoice struct {
-	File   string   // a sweep.yaml; without one the study's own, else the domain's
-	Models []string // keep these alone
-	Set    []string // axis=value[,value...] for every model that has the axis
-	Runs   int      // runs a cell; 0 leaves them
-	Seed   string   // the sweep's seed; "" leaves it
+	File      string   // a sweep.yaml; without one the study's own, else the domain's
+	Models    []string // keep these alone
+	Set       []string // axis=value[,value...] for every model that has the axis
+	Preset    string   // "published": the domain's grids with the authors' action_noise_kind; in place of the study's sweep
+	Runs      int      // runs a cell of the fit stage; 0 leaves them
+	Particles int      // particles a goal in the fit stage; 0 leaves them
+	Seed      string   // the sweep's seed; "" leaves it
 }
 
-const maxRuns = 100_000 // as in the rules of foible.v1.StageConfig
+// As in the rules of foible.v1.StageConfig.
+const (
+	maxRuns      = 100_000
+	maxParticles = 10_000_000
+)
+
+const published = "published"
 
 // config resolves the choice.
 func (c *SweepChoice) config(fsys fs.FS, domain *domains.Domain) (*foiblev1.SweepConfig, error) {
@@ -61,8 +70,17 @@ func (c *SweepChoice) config(fsys fs.FS, domain *domains.Domain) (*foiblev1.Swee
 	if c.Runs < 0 || c.Runs > maxRuns {
 		return nil, usagef("--runs %d: must be 1 to %d", c.Runs, maxRuns)
 	}
+	if c.Particles < 0 || c.Particles > maxParticles {
+		return nil, usagef("--particles %d: must be 1 to %d", c.Particles, maxParticles)
+	}
+	if m.Fit == nil {
+		m.Fit = &foiblev1.StageConfig{Runs: int32(sweep.DefaultFit.Runs)}
+	}
 	if c.Runs > 0 {
-		m.Fit = &foiblev1.StageConfig{Runs: int32(c.Runs)}
+		m.Fit.Runs = int32(c.Runs)
+	}
+	if c.Particles > 0 {
+		m.Fit.ParticlesPerGoal = int32(c.Particles)
 	}
 	if c.Seed != "" {
 		if m.Seed, err = strconv.ParseUint(c.Seed, 10, 64); err != nil {
@@ -80,6 +98,18 @@ func (c *SweepChoice) config(fsys fs.FS, domain *domains.Domain) (*foiblev1.Swee
 }
 
 func (c *SweepChoice) base(fsys fs.FS, domain *domains.Domain) (*foiblev1.SweepConfig, error) {
+	switch {
+	case c.Preset == published && c.File == "":
+		m, err := domains.LoadSweep("sweep.yaml", domain.Sweep)
+		if err == nil {
+			m.ActionNoiseKind = "per_action_odds"
+		}
+		return m, err
+	case c.Preset == published:
+		return nil, usagef("--preset and --sweep both name a sweep; give one of them")
+	case c.Preset != "":
+		return nil, usagef("--preset %q: it can be published", c.Preset)
+	}
 	if c.File != "" {
 		src, err := os.ReadFile(c.File)
 		if err != nil {
@@ -149,6 +179,12 @@ func axisValue(axis *sweep.Axis, text string) (protoreflect.Value, error) {
 	}
 	if !(axis.Min <= x && x <= axis.Max) { // NaN neither
 		return protoreflect.Value{}, fmt.Errorf("%s cannot be %s; it must lie in [%g, %g]", axis.Name, text, axis.Min, axis.Max)
+	}
+	if axis.Whole {
+		if x != math.Trunc(x) {
+			return protoreflect.Value{}, fmt.Errorf("%s cannot be %s; it must be a whole number", axis.Name, text)
+		}
+		return protoreflect.ValueOfInt32(int32(x)), nil
 	}
 	return protoreflect.ValueOfFloat64(x), nil
 }

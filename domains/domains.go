@@ -3,7 +3,6 @@
 package domains
 
 import (
-	_ "embed"
 	"io/fs"
 	"slices"
 	"strings"
@@ -37,18 +36,15 @@ type Domain struct {
 	Sweep []byte
 }
 
-//go:embed sweep.yaml
-var defaultSweep []byte
-
 // All lists the domains; the first one's sample is what is fitted when nothing is named.
 var All = []Domain{
 	{
 		Name: doorskeysgems.Name, PDDL: doorskeysgems.PDDL, Goal: doorskeysgems.Goal, Heuristics: doorskeysgems.Heuristics,
-		Picture: doorskeysgems.Picture, Colour: doorskeysgems.Colour, Sample: doorskeysgems.Sample, Sweep: defaultSweep,
+		Picture: doorskeysgems.Picture, Colour: doorskeysgems.Colour, Sample: doorskeysgems.Sample, Sweep: doorskeysgems.Sweep,
 	},
 	{
 		Name: blockwords.Name, PDDL: blockwords.PDDL, Goal: blockwords.Goal, Heuristics: blockwords.Heuristics, Corruptions: blockwords.Corruptions,
-		Picture: blockwords.Picture, Colour: blockwords.Colour, Sample: blockwords.Sample, Sweep: defaultSweep,
+		Picture: blockwords.Picture, Colour: blockwords.Colour, Sample: blockwords.Sample, Sweep: blockwords.Sweep,
 	},
 }
 

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"foible/core/study"
 	"foible/core/sweep"
@@ -62,18 +63,19 @@ type Report struct {
 	group   map[string]*table // by_category, by_stimulus
 	bounds  *table
 	beliefs *table
+	filters *table
 	failed  *table
 
-	number map[string]int // parameter sets of each model so far
+	first  map[string]int // index in the plan of each model's first parameter set
 	scored []sweep.ParameterFit
 	best   map[string]*chosen // by model
 	all    bool               // posteriors.csv has every parameter set
 }
 
-// chosen is a model's best parameter set so far.
+// chosen is a model's best parameter set so far: as it was fitted and, once
+// that is known, as it is reported.
 type chosen struct {
-	number int // within the model, from 1
-	at     int // index into scored
+	at int // index into scored
 	*sweep.Gathered
 }
 
@@ -83,8 +85,14 @@ func New(out Output, st *study.Study, plan *sweep.Plan, config sweep.Config, m M
 	m.Seed, m.Cells, m.Parameters = config.Seed, plan.Cells(), map[string]int{}
 	r := &Report{
 		Manifest: m, study: st, plan: plan, config: config, out: out,
-		group: map[string]*table{}, number: map[string]int{}, best: map[string]*chosen{},
+		group: map[string]*table{}, first: map[string]int{}, best: map[string]*chosen{},
 		all: plan.Cells() <= MaxPosteriorCells,
+	}
+	for i, set := range plan.Sets {
+		if _, ok := r.first[set.Model]; !ok {
+			r.first[set.Model] = i
+		}
+		r.Manifest.Parameters[set.Model]++
 	}
 	var err error
 	open := func(name string, columns ...string) *table {
@@ -99,44 +107,56 @@ func New(out Output, st *study.Study, plan *sweep.Plan, config sweep.Config, m M
 	}
 	columns := append([]string{"model", "parameter_set"}, parameters...)
 	r.fits = open("fits.csv", append(columns, "runs", "particles_per_goal", "n", "pearson_r", "ci_low", "ci_high", "mc_se", "rmse", "ci_unit", "undefined_stimuli")...)
-	r.bounds = open("intervals.csv", "model", "parameter_set", "unit", "ci_low", "ci_high", "resamples")
-	r.group["category"] = open("fits_by_category.csv", "model", "parameter_set", "category", "n", "pearson_r", "rmse")
-	r.group["stimulus"] = open("fits_by_stimulus.csv", "model", "parameter_set", "stimulus", "n", "pearson_r", "rmse")
-	r.beliefs = open("posteriors.csv", "model", "parameter_set", "stimulus", "step", "goal", "probability", "mc_se", "human", "human_se", "outcome")
+	r.bounds = open("intervals.csv", "stage", "model", "parameter_set", "unit", "ci_low", "ci_high", "resamples")
+	r.group["category"] = open("fits_by_category.csv", "stage", "model", "parameter_set", "category", "n", "pearson_r", "rmse")
+	r.group["stimulus"] = open("fits_by_stimulus.csv", "stage", "model", "parameter_set", "stimulus", "n", "pearson_r", "rmse")
+	r.beliefs = open("posteriors.csv", "stage", "model", "parameter_set", "stimulus", "step", "goal", "probability", "mc_se", "human", "human_se", "outcome")
+	r.filters = open("degeneracy.csv", "stage", "model", "parameter_set", "stimulus", "runs", "failed_runs", "least_ess", "least_goals_alive", "log_evidence", "outcome")
 	if err != nil {
 		return nil, errors.Join(err, r.closeTables())
 	}
 	return r, nil
 }
 
+// number is the number of a parameter set within its model, from 1.
+func (r *Report) number(g *sweep.Gathered) int { return g.Index - r.first[g.Set.Model] + 1 }
+
+// key are the columns that every table begins with.
+func (r *Report) key(g *sweep.Gathered, more ...any) []any {
+	return append([]any{g.Stage, g.Set.Model, r.number(g)}, more...)
+}
+
 // Add writes the rows of a parameter set.
 func (r *Report) Add(g *sweep.Gathered) error {
-	r.number[g.Set.Model]++
-	number := r.number[g.Set.Model]
 	if g.Fit == nil {
-		return r.fail(g, number)
+		return r.fail(g)
 	}
-	if err := r.addFit(g, number); err != nil {
+	if err := errors.Join(r.addFit(g), r.addFilters(g)); err != nil {
 		return err
 	}
-	r.scored = append(r.scored, sweep.ParameterFit{Set: g.Set, Fit: *g.Fit})
-	at := len(r.scored) - 1
-	if best := r.best[g.Set.Model]; g.Fit.Overall.Defined && (best == nil || g.Fit.Overall.PearsonR > best.Fit.Overall.PearsonR) {
-		r.best[g.Set.Model] = &chosen{number: number, at: at, Gathered: g}
+	best := r.best[g.Set.Model]
+	switch {
+	case g.Stage == sweep.ReportStage && best != nil:
+		best.Gathered = g
+	case g.Stage == sweep.FitStage:
+		r.scored = append(r.scored, sweep.ParameterFit{Set: g.Set, Fit: *g.Fit})
+		if g.Fit.Overall.Defined && (best == nil || g.Fit.Overall.PearsonR > best.Fit.Overall.PearsonR) {
+			r.best[g.Set.Model] = &chosen{at: len(r.scored) - 1, Gathered: g}
+		}
 	}
 	if r.all {
-		return r.addPosteriors(g, number)
+		return r.addPosteriors(g)
 	}
 	return nil
 }
 
-func (r *Report) fail(g *sweep.Gathered, number int) error {
+func (r *Report) fail(g *sweep.Gathered) error {
 	r.Manifest.Complete = false
 	if len(g.Failures) == 0 {
 		return nil
 	}
 	if r.failed == nil {
-		t, err := newTable(r.out, "failures.csv", []string{"model", "parameter_set", "reason"})
+		t, err := newTable(r.out, "failures.csv", []string{"stage", "model", "parameter_set", "reason"})
 		if err != nil {
 			return err
 		}
@@ -144,16 +164,16 @@ func (r *Report) fail(g *sweep.Gathered, number int) error {
 		r.tables = append(r.tables, t)
 	}
 	for _, reason := range g.Failures {
-		if err := r.failed.row(g.Set.Model, number, reason); err != nil {
+		if err := r.failed.row(r.key(g, reason)...); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *Report) addFit(g *sweep.Gathered, number int) error {
+func (r *Report) addFit(g *sweep.Gathered) error {
 	f := g.Fit
-	row := []any{g.Set.Model, number}
+	row := r.key(g)
 	for _, name := range parameters {
 		if v, ok := g.Set.Get(name); ok {
 			row = append(row, v.String())
@@ -161,7 +181,8 @@ func (r *Report) addFit(g *sweep.Gathered, number int) error {
 			row = append(row, nil)
 		}
 	}
-	row = append(row, r.runs(g.Set.Model), nil, f.Overall.N)
+	runs, particles := r.size(g)
+	row = append(row, runs, particles, f.Overall.N)
 	if f.Overall.Defined {
 		row = append(row, f.Overall.PearsonR)
 	} else {
@@ -172,7 +193,7 @@ func (r *Report) addFit(g *sweep.Gathered, number int) error {
 	} else {
 		row = append(row, nil, nil)
 	}
-	row = append(row, 0.0) // exact posteriors have no Monte-Carlo error
+	row = append(row, f.MCSE)
 	if f.Overall.N > 0 {
 		row = append(row, f.Overall.RMSE)
 	} else {
@@ -187,18 +208,18 @@ func (r *Report) addFit(g *sweep.Gathered, number int) error {
 		return err
 	}
 	for _, in := range f.Intervals {
-		if err := r.bounds.row(g.Set.Model, number, in.Unit, in.Low, in.High, in.Resamples); err != nil {
+		if err := r.bounds.row(r.key(g, in.Unit, in.Low, in.High, in.Resamples)...); err != nil {
 			return err
 		}
 	}
 	for name, groups := range map[string][]sweep.Correlation{"category": f.ByCategory, "stimulus": f.ByStimulus} {
 		for _, c := range groups {
-			row := []any{g.Set.Model, number, c.Group, c.N, nil, nil}
+			row := r.key(g, c.Group, c.N, nil, nil)
 			if c.Defined {
-				row[4] = c.PearsonR
+				row[5] = c.PearsonR
 			}
 			if c.N > 0 {
-				row[5] = c.RMSE
+				row[6] = c.RMSE
 			}
 			if err := r.group[name].row(row...); err != nil {
 				return err
@@ -208,16 +229,38 @@ func (r *Report) addFit(g *sweep.Gathered, number int) error {
 	return nil
 }
 
-// runs is how often a cell was run: once where that is exact.
-func (r *Report) runs(model string) int {
-	if m, ok := sweep.ModelByName(model); ok && m.Exact {
-		return 1
+// size is how often a cell was run, and with how many particles a goal; an
+// exact model once, with none.
+func (r *Report) size(g *sweep.Gathered) (runs int, particles any) {
+	if m, ok := sweep.ModelByName(g.Set.Model); ok && m.Exact {
+		return 1, nil
 	}
-	return max(1, r.config.Fit.Runs)
+	p := r.config.Procedure(g.Stage)
+	return p.Runs, p.ParticlesPerGoal
+}
+
+// addFilters writes how the particle filters of each stimulus fared: the least
+// effective sample size and number of goals alive after a step, the evidence of
+// the whole plan, and what went wrong.
+func (r *Report) addFilters(g *sweep.Gathered) error {
+	for i, cell := range g.Cells {
+		if cell == nil || len(cell.ESS) == 0 {
+			continue
+		}
+		runs, _ := r.size(g)
+		row := r.key(g, r.study.Stimuli[i].ID, runs, cell.FailedRuns, slices.Min(cell.ESS), slices.Min(cell.Alive), cell.Evidence[len(cell.Evidence)-1], nil)
+		if cell.Undefined != nil {
+			row[len(row)-1] = cell.Undefined.Reason
+		}
+		if err := r.filters.row(row...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // addPosteriors writes what a parameter set infers at every step, with the people at the judgement steps.
-func (r *Report) addPosteriors(g *sweep.Gathered, number int) error {
+func (r *Report) addPosteriors(g *sweep.Gathered) error {
 	for i, cell := range g.Cells {
 		if cell == nil {
 			continue
@@ -229,15 +272,19 @@ func (r *Report) addPosteriors(g *sweep.Gathered, number int) error {
 		}
 		for step, row := range cell.Posterior {
 			for goal, p := range row {
-				out := []any{g.Set.Model, number, st.ID, step, st.Goals[goal].Name, p, 0.0, nil, nil, nil}
+				se := 0.0
+				if cell.SE != nil {
+					se = cell.SE[step][goal]
+				}
+				out := r.key(g, st.ID, step, st.Goals[goal].Name, p, se, nil, nil, nil)
 				if j, ok := judged[step]; ok && j < len(st.Human.Mean) && st.Human.Mean[j] != nil {
-					out[7] = st.Human.Mean[j][goal]
+					out[8] = st.Human.Mean[j][goal]
 					if j < len(st.Human.SE) && st.Human.SE[j] != nil {
-						out[8] = st.Human.SE[j][goal]
+						out[9] = st.Human.SE[j][goal]
 					}
 				}
 				if from := unreachable(cell, goal); from >= 0 && step >= from {
-					out[9] = "goal cannot be reached"
+					out[10] = "goal cannot be reached"
 				}
 				if err := r.beliefs.row(out...); err != nil {
 					return err
@@ -245,7 +292,7 @@ func (r *Report) addPosteriors(g *sweep.Gathered, number int) error {
 			}
 		}
 		if u := cell.Undefined; u != nil {
-			if err := r.beliefs.row(g.Set.Model, number, st.ID, u.Step, nil, nil, nil, nil, nil, u.Reason); err != nil {
+			if err := r.beliefs.row(r.key(g, st.ID, u.Step, nil, nil, nil, nil, nil, u.Reason)...); err != nil {
 				return err
 			}
 		}
@@ -260,15 +307,24 @@ func unreachable(c *sweep.Cell, goal int) int {
 	return -1
 }
 
-// Best lists each model's best parameter set, with its number within the model, in the order of [sweep.Models].
-func (r *Report) Best() (fits []sweep.ParameterFit, numbers []int) {
+// Best lists each model's best parameter set as it is reported, in the order of
+// [sweep.Models], with its number within the model and its r when it was chosen.
+func (r *Report) Best() []Best {
+	var all []Best
 	for _, model := range sweep.Models {
 		if c := r.best[model.Name]; c != nil {
-			fits = append(fits, r.scored[c.at])
-			numbers = append(numbers, c.number)
+			all = append(all, Best{Set: c.Set, Fit: *c.Fit, Number: r.number(c.Gathered), Fitted: r.scored[c.at].Overall.PearsonR})
 		}
 	}
-	return fits, numbers
+	return all
+}
+
+// Best is a model's best parameter set.
+type Best struct {
+	Set    sweep.ParameterSet
+	Fit    sweep.Fit
+	Number int     // within the model, from 1
+	Fitted float64 // r in the fit stage, which is biased upwards by the choice
 }
 
 // Close writes what needs all parameter sets: figures, the configuration, the manifest.
@@ -276,7 +332,7 @@ func (r *Report) Close() error {
 	if !r.all {
 		for _, model := range sweep.Models {
 			if c := r.best[model.Name]; c != nil {
-				if err := r.addPosteriors(c.Gathered, c.number); err != nil {
+				if err := r.addPosteriors(c.Gathered); err != nil {
 					return errors.Join(err, r.closeTables())
 				}
 			}
@@ -285,9 +341,6 @@ func (r *Report) Close() error {
 	}
 	if err := r.closeTables(); err != nil {
 		return err
-	}
-	for model, n := range r.number {
-		r.Manifest.Parameters[model] = n
 	}
 	if err := r.figures(); err != nil {
 		return err

@@ -53,7 +53,14 @@ func writeConfig(w io.Writer, c *sweep.Config) error {
 			}
 		}
 	}
-	fmt.Fprintf(&b, "fit:\n  runs: %d\n", max(1, c.Fit.Runs))
+	in := c.Inference
+	fmt.Fprintf(&b, "action_noise_kind: %s\n", in.ActionNoiseKind)
+	fmt.Fprintf(&b, "inference:\n  method: %s\n  observe: %s\n  filters: %s\n  resample: %s\n  resample_threshold: %v\n  resample_kind: %s\n  rejuvenate: %s\n",
+		in.Method, in.Observe, in.Filters, in.Resample, in.ResampleThreshold, in.ResampleKind, in.Rejuvenate)
+	for _, stage := range []string{sweep.FitStage, sweep.ReportStage} {
+		p := c.Procedure(stage)
+		fmt.Fprintf(&b, "%s:\n  runs: %d\n  particles_per_goal: %d\n", stage, p.Runs, p.ParticlesPerGoal)
+	}
 	fmt.Fprintf(&b, "bootstrap:\n  resamples: %d\n  units: [%s]\n", c.Bootstrap.Resamples, strings.Join(c.Bootstrap.Units, ", "))
 	fmt.Fprintf(&b, "seed: %d\n", c.Seed)
 	_, err := io.WriteString(w, b.String())

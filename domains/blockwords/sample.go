@@ -19,3 +19,8 @@ func sample() fs.FS {
 	}
 	return f
 }
+
+// Sweep is the sweep.yaml of studies that bring none.
+//
+//go:embed sweep.yaml
+var Sweep []byte
