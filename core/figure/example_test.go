@@ -100,3 +100,33 @@ func ExampleTimeCourse() {
 	}))
 	// Output: timecourse as before
 }
+
+func ExampleStoryboard() {
+	picture := func(x int) string {
+		return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" width="100pt" height="40pt" viewBox="0 0 100 40" font-family="Arial">
+<title>A corridor</title>
+<rect x="4" y="4" width="92" height="32" rx="3" fill="#f3e3c3" stroke="#000000" stroke-width="1"/>
+<g transform="translate(84 20)"><path d="M0 -10L10 0L0 10L-10 0Z" fill="#0072b2"/><text x="0" y="3.6" font-size="10" text-anchor="middle" font-weight="bold" fill="#ffffff">1</text></g>
+<g transform="translate(16 20)"><path d="M-9 -9L9 -9L9 9L-9 9Z" fill="#e69f00"/><text x="0" y="3.6" font-size="10" text-anchor="middle">2</text></g>
+<path d="M50 20L%[1]d 20" fill="none" stroke="#595959" stroke-width="2" stroke-opacity="0.55" stroke-linecap="round"/>
+<circle cx="%[1]d" cy="20" r="4" stroke="#ffffff" stroke-width="1.2" paint-order="stroke"/>
+</svg>`, x)
+	}
+	f, err := figure.Storyboard(figure.Story{
+		Title:  "Stimulus 1-1",
+		Goals:  []figure.StoryGoal{{Name: "gem1", Colour: "#0072b2", True: true}, {Name: "gem2", Colour: "#e69f00"}},
+		Models: []string{"full", "boltzmann"},
+		Scenes: []figure.Scene{
+			{Step: 0, Picture: picture(50), Human: []float64{0.45, 0.55}, SE: []float64{0.03, 0.03}, Models: [][]float64{{0.5, 0.5}, {0.5, 0.5}}},
+			{Step: 1, Action: "(right)", Picture: picture(60), Human: []float64{0.7, 0.3}, SE: []float64{0.06, 0.06}, Models: [][]float64{{0.6, 0.4}, {0.9, 0.1}}},
+			{Step: 2, Action: "(right)", Picture: picture(70), Human: []float64{1, 0}, SE: []float64{0, 0}, Models: [][]float64{{0.9, 0.1}}},
+		},
+		Note: "full: action_noise=0.1.",
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	golden("storyboard", f)
+	// Output: storyboard as before
+}

@@ -2,8 +2,8 @@
 // or 6.9 inches wide, type of 7 points or larger, Okabe-Ito colours, and never
 // colour alone.
 //
-// Read [Figure] first, then the three functions that make one: [Sensitivity],
-// [Scatter] and [TimeCourse]. They take plain numbers. A model has the same
+// Read [Figure] first, then the functions that make one: [Sensitivity],
+// [Scatter], [TimeCourse] and [Storyboard]. They take plain numbers. A model has the same
 // colour, marker and dash in all of them; people are black. Data that are empty,
 // undefined or not finite give a figure that says so.
 package figure

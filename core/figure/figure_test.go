@@ -62,7 +62,50 @@ func extremes() map[string]*Figure {
 		"undefined course":  TimeCourse("", []CoursePanel{{Goal: "x", Human: []HumanPoint{{0, nan, nan}, {4, 0.5, inf}}, Models: []Course{{"full", []float64{nan, inf, 0.5, nan}}}}}),
 		"only a model":      TimeCourse("", []CoursePanel{{Goal: "x", Models: []Course{{"full", []float64{0.5, 0.6}}}}}),
 		"many goals":        TimeCourse(long, goals),
+		"no scenes":         storyboard(Story{}),
+		"empty scene":       storyboard(Story{Scenes: []Scene{{}}}),
+		"undefined scenes":  storyboard(Story{Goals: threeGoals, Models: []string{"full"}, Scenes: []Scene{{Human: []float64{nan, inf, 2}, SE: []float64{nan, inf}, Models: [][]float64{nil}}, {Step: 3, Models: [][]float64{{-1}}}}}),
+		"many scenes":       storyboard(manyScenes(40, 3, 2)),
+		"many bars":         storyboard(manyScenes(7, 12, 6)),
+		"one scene":         storyboard(manyScenes(1, 3, 1)),
+		"two scenes":        storyboard(manyScenes(2, 5, 5)),
+		"long scenes":       storyboard(Story{Title: long, Note: long, Models: []string{long, "full"}, Goals: []StoryGoal{{long, "#000000", true}, {long, "#ffffff", false}}, Scenes: []Scene{{Step: 1234567890, Action: long, Picture: dot}, {}, {}, {}}}),
 	}
+}
+
+var threeGoals = []StoryGoal{{"a", "#0072b2", false}, {"b", "#e69f00", true}, {"c", "#009e73", false}}
+
+// dot is a picture with the smallest type that pictures have.
+const dot = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 160 140"><circle cx="80" cy="70" r="70"/><text x="80" y="70" font-size="8" text-anchor="middle" fill="#ffffff">dot</text></svg>`
+
+func manyScenes(scenes, goals, models int) Story {
+	s := Story{Title: "Stimulus 1-1"}
+	for g := range goals {
+		s.Goals = append(s.Goals, StoryGoal{fmt.Sprint("goal", g), fmt.Sprintf("#0000%02x", 20*g), g == 1})
+	}
+	for m := range models {
+		s.Models = append(s.Models, fmt.Sprint("model ", m))
+	}
+	for i := range scenes {
+		scene := Scene{Step: 10 * i, Action: "(pick up)", Picture: dot}
+		for g := range goals {
+			scene.Human = append(scene.Human, float64(g)/float64(goals))
+			scene.SE = append(scene.SE, 0.3)
+		}
+		for range models {
+			scene.Models = append(scene.Models, scene.Human)
+		}
+		s.Scenes = append(s.Scenes, scene)
+	}
+	return s
+}
+
+func storyboard(s Story) *Figure {
+	f, err := Storyboard(s)
+	if err != nil {
+		panic(err)
+	}
+	return f
 }
 
 func largeGrid(n int) Curve {
@@ -129,6 +172,9 @@ func TestEmptyFiguresSaySo(t *testing.T) {
 		"undefined points": "r undefined",
 		"no goals":         "no data",
 		"empty goal":       "no data",
+		"no scenes":        "no judgement steps",
+		"undefined scenes": "The true goal is bold. No bar: not known.",
+		"many scenes":      "The true goal is bold. 6 of 40 judgement steps are shown.",
 	} {
 		var svg bytes.Buffer
 		if err := figures[name].WriteSVG(&svg); err != nil {

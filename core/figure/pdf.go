@@ -58,6 +58,8 @@ type pdfState struct {
 	line       vg.Length
 	dashes     []float64
 	dashOffset float64
+	ends       string // of lines, as fpdf calls them
+	corners    string
 }
 
 func newPDF(width, height vg.Length) *pdfCanvas {
@@ -73,7 +75,7 @@ func newPDF(width, height vg.Length) *pdfCanvas {
 	doc.AddPage()
 	c := &pdfCanvas{
 		doc: doc, width: width, height: height,
-		states: []pdfState{{at: affine{1, 0, 0, 1, 0, 0}}},
+		states: []pdfState{{at: affine{1, 0, 0, 1, 0, 0}, ends: "butt", corners: "miter"}},
 		fonts:  make(map[string]bool),
 	}
 	vg.Initialize(c)
@@ -93,6 +95,17 @@ func (c *pdfCanvas) SetLineDash(pattern []vg.Length, offset vg.Length) {
 		s.dashes[i] = d.Points()
 	}
 	s.dashOffset = offset.Points()
+}
+
+func (c *pdfCanvas) round(ends, corners bool) {
+	s := c.state()
+	s.ends, s.corners = "butt", "miter"
+	if ends {
+		s.ends = "round"
+	}
+	if corners {
+		s.corners = "round"
+	}
 }
 
 func (c *pdfCanvas) SetColor(clr color.Color) { c.state().color = clr }
@@ -122,6 +135,8 @@ func (c *pdfCanvas) Stroke(p vg.Path) {
 	c.paint()
 	c.doc.SetLineWidth(s.line.Points())
 	c.doc.SetDashPattern(s.dashes, s.dashOffset)
+	c.doc.SetLineCapStyle(s.ends)
+	c.doc.SetLineJoinStyle(s.corners)
 	c.path(p)
 	c.doc.DrawPath("D")
 }
@@ -180,10 +195,11 @@ func (c *pdfCanvas) paint() {
 	c.doc.SetAlpha(float64(n.A)/255, "Normal")
 }
 
-// point is a point of the drawing on the page, whose origin is top left.
+// point is a point of the drawing on the page, whose origin is top left. It is
+// as precise as fpdf writes the ends of lines, so that curves end there too.
 func (c *pdfCanvas) point(pt vg.Point) (x, y float64) {
 	x, y = c.state().at.apply(pt.X.Points(), pt.Y.Points())
-	return x, c.height.Points() - y
+	return math.Round(100*x) / 100, math.Round(100*(c.height.Points()-y)) / 100
 }
 
 func (c *pdfCanvas) path(p vg.Path) {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
 )
@@ -15,13 +16,13 @@ import (
 const fontStack = "font-family:'Liberation Sans',Arimo,Arial,Helvetica,sans-serif;"
 
 func writeSVG(w io.Writer, f *Figure) error {
-	canvas := vgsvg.New(f.width, f.height)
+	canvas := &svgCanvas{Canvas: vgsvg.New(f.width, f.height)}
 	f.draw(draw.New(canvas))
 	var buf bytes.Buffer
 	if _, err := canvas.WriteTo(&buf); err != nil {
 		return fmt.Errorf("write svg: %w", err)
 	}
-	svg := buf.String()
+	svg := canvas.withPictures(buf.String())
 	svg = svg[strings.Index(svg, "<svg "):]
 	open := strings.Index(svg, ">")
 	var out strings.Builder
@@ -33,4 +34,33 @@ func writeSVG(w io.Writer, f *Figure) error {
 		return fmt.Errorf("write svg: %w", err)
 	}
 	return nil
+}
+
+// svgCanvas takes pictures as they are.
+type svgCanvas struct {
+	*vgsvg.Canvas
+	pictures []string
+}
+
+// mark stands for the n-th picture until the document is done. No text of a
+// figure has its first character.
+func mark(n int) string { return fmt.Sprintf("\x01picture %d\x01", n) }
+
+func (c *svgCanvas) embed(p *picture, at vg.Rectangle) {
+	face := ink(small, black)
+	c.FillString(face.Handler.Cache().Lookup(face.Font, face.Font.Size), at.Min, mark(len(c.pictures)))
+	c.pictures = append(c.pictures, p.nested(at.Min.X, at.Max.Y, at.Size().X, at.Size().Y))
+}
+
+// withPictures puts the pictures in place of their marks.
+func (c *svgCanvas) withPictures(svg string) string {
+	var out strings.Builder
+	for i, p := range c.pictures {
+		before, after, _ := strings.Cut(svg, mark(i))
+		out.WriteString(before[:strings.LastIndex(before, "<text ")])
+		out.WriteString(p)
+		_, svg, _ = strings.Cut(after, "</text>\n")
+	}
+	out.WriteString(svg)
+	return out.String()
 }

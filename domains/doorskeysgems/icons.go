@@ -41,7 +41,7 @@ func drawItem(c *picture.Canvas, it item) {
 	}
 	n := it.number
 	c.Path(cut(n), fmt.Sprintf(`fill="%s" stroke="#000000" stroke-width="0.8" stroke-linejoin="round"`, picture.Colour(n)))
-	c.Text(0, 2.6, 7.5, fmt.Sprintf(`font-weight="bold" fill="%s"`, picture.Ink(n)), label(it.name))
+	c.Text(0, 3.6, words, fmt.Sprintf(`font-weight="bold" fill="%s"`, picture.Ink(n)), label(it.name))
 }
 
 // label is the number of a gem, or the first letter of a name without one.

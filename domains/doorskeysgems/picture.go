@@ -14,7 +14,9 @@ const (
 	side   = 16.0 // of a cell
 	margin = 4.0
 	beside = 7.0  // from the maze to what the agent carries
-	panel  = 30.0 // least width of that
+	panel  = 34.0 // least width of that
+	head   = 12.0 // its height down to the first item
+	words  = 10.0 // size of type, so that three pictures of 10 cells fit a page at 7 points
 )
 
 const (
@@ -83,7 +85,7 @@ func (sc *scene) title() string {
 }
 
 func (sc *scene) draw() string {
-	rows := max(1, int((float64(sc.height)*side-10)/side)) // of carried items
+	rows := max(1, int((float64(sc.height)*side-head)/side)) // of carried items
 	columns := (len(sc.items) + rows - 1) / rows
 	width := float64(sc.width)*side + beside + max(panel, float64(columns)*side)
 	c := picture.New(2*margin+width, 2*margin+float64(sc.height)*side, sc.title())
@@ -186,15 +188,15 @@ func (sc *scene) drawThings(c *picture.Canvas) {
 
 // drawCarried fills the panel, of so many rows of items, beside the maze.
 func (sc *scene) drawCarried(c *picture.Canvas, width float64, rows int) {
-	c.Text(width/2, 7, 7, fmt.Sprintf(`fill="%s"`, grey), "carries")
+	c.Text(width/2, 9, words, fmt.Sprintf(`fill="%s"`, grey), "carries")
 	if len(sc.carried) == 0 {
-		c.Text(width/2, 20, 7, fmt.Sprintf(`fill="%s"`, grey), "nothing")
+		c.Text(width/2, 22, words, fmt.Sprintf(`fill="%s"`, grey), "nothing")
 		return
 	}
 	columns := (len(sc.carried) + rows - 1) / rows
 	for n, it := range sc.carried {
 		x := width/2 + (float64(n/rows)-float64(columns-1)/2)*side
-		c.Group(x, 10+(float64(n%rows)+0.5)*side, 1, it.name)
+		c.Group(x, head+(float64(n%rows)+0.5)*side, 1, it.name)
 		drawItem(c, it)
 		c.End()
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"foible/core/figure"
 	"foible/core/ground"
 	"foible/core/pddl"
 )
@@ -23,7 +24,8 @@ type PictureFunc func(t *ground.Task, s ground.StateID, past []ground.StateID) (
 var size = regexp.MustCompile(`^<svg [^>]*viewBox="[^"]*"`)
 
 // Pictures draws every state that a plan passes through, with and without the
-// trail: well-formed documents with a title, all of one size, the same bytes each time.
+// trail: well-formed documents with a title, all of one size, the same bytes
+// each time, and understood by a storyboard.
 func Pictures(t *testing.T, name string, draw PictureFunc, task *ground.Task, plan []pddl.Step) {
 	t.Helper()
 	states, _, err := task.Validate(plan)
@@ -42,6 +44,9 @@ func Pictures(t *testing.T, name string, draw PictureFunc, task *ground.Task, pl
 			}
 			if err := wellFormed(svg); err != nil || !strings.Contains(svg, "<title>") || strings.Contains(svg, "NaN") {
 				t.Fatalf("%s, step %d: %v in\n%s", name, k, err, svg)
+			}
+			if _, err := figure.Storyboard(figure.Story{Scenes: []figure.Scene{{Step: k, Picture: svg}}}); err != nil {
+				t.Fatalf("%s: %v in\n%s", name, err, svg)
 			}
 			if first == "" {
 				first = size.FindString(svg)
