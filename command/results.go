@@ -162,6 +162,12 @@ func (e *Env) summarize(r *report.Report, s *domains.Study) {
 		fmt.Fprintf(w, "%s\t#%d %s\t%.3f\t%s\t%.3f\t%d\n", f.Set.Model, numbers[i], f.Set.Settings(), f.Overall.PearsonR, interval, f.Overall.RMSE, f.Overall.N)
 	}
 	_ = w.Flush()
+	for _, f := range fits {
+		if len(f.Intervals) > 0 && f.Intervals[0].High < f.Overall.PearsonR {
+			fmt.Fprintln(e.Out, "An interval by participants may lie below r: the means of resampled people are noisier than those of all people.")
+			break
+		}
+	}
 }
 
 // hashes are SHA-256 of each file of a bundle.
