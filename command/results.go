@@ -42,10 +42,16 @@ func (e *Env) Results(ctx context.Context, o ResultsOptions) error {
 		return err
 	}
 	if m.GetState() == foiblev1.SweepState_SWEEP_STATE_RUNNING {
-		if !o.Partial {
+		switch running := stateName(m) == stateRunning; {
+		case !o.Partial && running:
 			return fmt.Errorf("the sweep is still running, %s are done; wait for it, or take what is there with --partial", cells(m))
+		case !o.Partial:
+			return fmt.Errorf("version %s left the sweep unfinished; submit it again, or take what is there with --partial", m.GetVersion())
+		case running:
+			e.say("The sweep is still running: %s are done, and the rest is missing from what follows.", cells(m))
+		default:
+			e.say("Version %s left the sweep unfinished; what it had not done is missing from what follows.", m.GetVersion())
 		}
-		e.say("The sweep is still running: %s are done, and the rest is missing from what follows.", cells(m))
 	}
 	s, err := c.study(ctx, m.GetStudyHash())
 	if err != nil {
@@ -156,6 +162,12 @@ func (e *Env) summarize(r *report.Report, s *domains.Study) {
 		fmt.Fprintf(w, "%s\t#%d %s\t%.3f\t%.3f\t%s\t%.3f\t%d\n", b.Set.Model, b.Number, b.Set.Settings(), b.Fit.Overall.PearsonR, b.Fit.MCSE, interval, b.Fit.Overall.RMSE, b.Fit.Overall.N)
 	}
 	_ = w.Flush()
+	for _, b := range best {
+		if len(b.Fit.Intervals) > 0 && b.Fit.Intervals[0].High < b.Fit.Overall.PearsonR {
+			fmt.Fprintln(e.Out, "An interval by participants may lie below r: the means of resampled people are noisier than those of all people.")
+			break
+		}
+	}
 }
 
 // hashes are SHA-256 of each file of a bundle.

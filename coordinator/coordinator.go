@@ -37,7 +37,9 @@ type Coordinator struct {
 	engine *engine.Engine
 	demand *demand
 
-	mu     sync.Mutex // guards what follows
+	taking sync.Mutex // held while a new sweep is stored and taken up
+
+	mu     sync.Mutex // guards what follows; taken before the mu of a sweep
 	sweeps map[string]*sweepRun
 	slots  map[*session]int // connected workers and their slots
 	leases map[uint64]*lease
@@ -79,6 +81,8 @@ func (c *Coordinator) Run(ctx context.Context) (err error) {
 	c.background, c.ctx = errgroup.WithContext(running)
 	if err := c.resume(c.ctx); err != nil {
 		_ = c.cfg.Listener.Close()
+		stop()
+		_ = c.background.Wait()
 		return fmt.Errorf("coordinator: take up sweeps: %w", err)
 	}
 
@@ -140,23 +144,33 @@ func validate(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handle 
 	return handle(ctx, request)
 }
 
-// studies is the engine with the services' sentinel.
-type studies struct{ *engine.Engine }
+// studies is the engine with the services' sentinels.
+type studies struct{ engine *engine.Engine }
+
+func (s studies) PutStudy(ctx context.Context, hash string, bundle []byte) error {
+	return sentinel(s.engine.PutStudy(ctx, hash, bundle))
+}
 
 func (s studies) Study(ctx context.Context, hash string) ([]byte, error) {
-	bundle, err := s.Engine.Study(ctx, hash)
+	bundle, err := s.engine.Study(ctx, hash)
 	return bundle, sentinel(err)
 }
+
+// named is an error of the engine that a service has a name for.
+type named struct{ err, name error }
+
+func (e named) Error() string   { return e.err.Error() }
+func (e named) Unwrap() []error { return []error{e.err, e.name} }
 
 // sentinel gives an engine's error the service's name for it.
 func sentinel(err error) error {
 	switch {
 	case errors.Is(err, engine.ErrNotFound):
-		return errors.Join(service.ErrNotFound, err)
+		return named{err, service.ErrNotFound}
 	case errors.Is(err, engine.ErrInvalid):
-		return errors.Join(service.ErrInvalid, err)
+		return named{err, service.ErrInvalid}
 	case errors.Is(err, engine.ErrClosed):
-		return errors.Join(service.ErrStopping, err)
+		return named{err, service.ErrStopping}
 	}
 	return err
 }

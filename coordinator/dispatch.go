@@ -16,27 +16,13 @@ const (
 	auditInterval = 10 * time.Second
 )
 
-// dispatch brings jobs to free slots: one job a sweep in turn, while slots wait.
+// dispatch brings jobs to free slots while slots wait.
 func (c *Coordinator) dispatch(ctx context.Context) error {
-	poll := time.NewTimer(0)
+	poll := time.NewTimer(pollInterval)
 	defer poll.Stop()
-	for turn := 0; ; turn++ {
-		given := 0
-		if waiting := c.demand.size(); waiting > 0 {
-			runs := c.running()
-			for i := range runs {
-				run := runs[(turn+i)%len(runs)]
-				share := max(1, (waiting-given+len(runs)-i-1)/(len(runs)-i))
-				n, err := c.offer(ctx, run, min(share, waiting-given))
-				if err != nil && ctx.Err() == nil {
-					c.log.Error("fetch jobs", "sweep", run.id, "error", err)
-				}
-				if given += n; given == waiting {
-					break
-				}
-			}
-		}
-		if given > 0 {
+	for first := 0; ; {
+		if c.deal(ctx, first) {
+			first++ // only now: with one slot at a time, every sweep has its turn
 			continue
 		}
 		poll.Reset(pollInterval)
@@ -49,32 +35,47 @@ func (c *Coordinator) dispatch(ctx context.Context) error {
 	}
 }
 
-// offer fetches at most n jobs of a sweep and gives them to slots.
-func (c *Coordinator) offer(ctx context.Context, run *sweepRun, n int) (given int, err error) {
-	if n < 1 {
-		return 0, nil
+// deal shares the slots that wait among the sweeps that run, beginning with one of them: each gets an equal
+// part, and what others leave. It says whether there was a job.
+func (c *Coordinator) deal(ctx context.Context, first int) (some bool) {
+	waiting := c.demand.size()
+	if waiting == 0 {
+		return false
 	}
+	runs := c.running()
+	for i := range runs {
+		run, others := runs[(first+i)%len(runs)], len(runs)-i
+		n, err := c.offer(ctx, run, (waiting+others-1)/others)
+		if err != nil && ctx.Err() == nil {
+			c.log.Error("fetch jobs", "sweep", run.id, "error", err)
+		}
+		some = some || n > 0
+		if waiting -= n; waiting <= 0 {
+			break
+		}
+	}
+	return some
+}
+
+// offer fetches at most n jobs of a sweep and gives them to slots.
+func (c *Coordinator) offer(ctx context.Context, run *sweepRun, n int) (fetched int, err error) {
 	deliveries, err := run.queue.Fetch(ctx, n)
 	if errors.Is(err, engine.ErrNotFound) { // the sweep has just ended
-		return 0, nil
+		err = nil
 	}
-	if err != nil {
-		return 0, err
-	}
+	offers := make([]offer, 0, len(deliveries))
 	for _, d := range deliveries {
-		if d.Job() < 0 || d.Job() >= run.plan.Jobs() || run.done(d.Job()) {
-			_ = d.Ack() // lost acknowledgements come again
-			given++
+		if d.Job() >= run.plan.Jobs() || run.done(d.Job()) {
+			_ = d.Ack() // its acknowledgement was lost
 			continue
 		}
-		if !c.demand.give(offer{run: run, delivery: d}) {
-			_ = d.Release()
-			continue
-		}
-		given++
+		offers = append(offers, offer{run: run, delivery: d})
 	}
-	if len(deliveries) == 0 {
-		return 0, run.audit(ctx)
+	for _, o := range c.demand.deal(offers) {
+		_ = o.delivery.Release()
 	}
-	return given, nil
+	if len(deliveries) == 0 && err == nil {
+		err = run.audit(ctx)
+	}
+	return len(deliveries), err
 }

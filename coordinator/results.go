@@ -17,11 +17,11 @@ func (c *Coordinator) opened(ctx context.Context, id string) (*sweepRun, error) 
 	if run, ok := c.run(id); ok {
 		return run, nil
 	}
-	spec, _, err := c.stored(ctx, id)
+	spec, err := c.stored(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	return c.newRun(ctx, spec)
+	return c.newRun(spec)
 }
 
 // Results implements [service.Sweeps].
@@ -63,7 +63,7 @@ func (c *Coordinator) Fits(ctx context.Context, id string, perModel int) ([]*foi
 		return nil, err
 	}
 	byModel := map[string][]*foiblev1.Fit{}
-	for chunk := range run.plan.Chunks() {
+	for chunk := range run.plan.FitChunks() {
 		result, err := run.result(ctx, run.plan.ScoreJob(chunk))
 		if errors.Is(err, service.ErrNotFound) {
 			continue
@@ -73,12 +73,16 @@ func (c *Coordinator) Fits(ctx context.Context, id string, perModel int) ([]*foi
 		}
 		for _, fit := range result.GetScore().GetFits() {
 			model := fit.GetParameterSet().GetModel()
-			byModel[model] = keepBest(append(byModel[model], fit), perModel)
+			fits := append(byModel[model], fit)
+			if perModel > 0 && len(fits) >= 2*perModel {
+				fits = keepBest(fits, perModel)
+			}
+			byModel[model] = fits
 		}
 	}
 	var fits []*foiblev1.Fit
 	for _, model := range sweep.Models {
-		fits = append(fits, byModel[model.Name]...)
+		fits = append(fits, keepBest(byModel[model.Name], perModel)...)
 	}
 	return fits, nil
 }

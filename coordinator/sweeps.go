@@ -10,7 +10,6 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"foible/coordinator/engine"
 	"foible/coordinator/service"
 	"foible/core/sweep"
 	"foible/proto/codec"
@@ -31,41 +30,52 @@ func (c *Coordinator) CreateSweep(ctx context.Context, m *foiblev1.CreateSweepRe
 		return nil, false, fmt.Errorf("%w: %w", service.ErrInvalid, err)
 	}
 	shapes := codec.Shapes(m.GetStimuli())
+	_, slots := c.connected()
 	spec := &foiblev1.Sweep{
 		SweepId:     m.GetStudyName() + "-" + config.ID(m.GetStudyHash(), c.cfg.Version, sets),
 		StudyHash:   m.GetStudyHash(),
 		StudyName:   m.GetStudyName(),
 		Config:      m.GetConfig(),
 		Stimuli:     m.GetStimuli(),
-		CellsPerJob: int32(sweep.CellsPerJob(len(sets), shapes, config.Fit.Runs, max(c.slotCount(), 8))),
+		CellsPerJob: int32(sweep.CellsPerJob(len(sets), shapes, config.Fit.Runs, max(slots, 8))),
 		Version:     c.cfg.Version,
 		CreateTime:  timestamppb.New(time.Now()),
 		State:       foiblev1.SweepState_SWEEP_STATE_RUNNING,
 	}
-	if existing, err := c.Sweep(ctx, spec.GetSweepId()); !errors.Is(err, service.ErrNotFound) {
-		return existing, true, err
+	c.taking.Lock()
+	defer c.taking.Unlock()
+	if run, ok := c.run(spec.GetSweepId()); ok {
+		return run.snapshot(), true, nil
 	}
-	run, err := c.newRun(ctx, spec)
+	existing, err := c.stored(ctx, spec.GetSweepId())
+	existed := err == nil
+	switch {
+	case existed && existing.GetState() != foiblev1.SweepState_SWEEP_STATE_RUNNING:
+		return existing, true, nil
+	case existed:
+		spec = existing // it could not be taken up when it was made
+	case !errors.Is(err, service.ErrNotFound):
+		return nil, false, err
+	}
+	run, err := c.newRun(spec)
 	if err != nil {
 		return nil, false, fmt.Errorf("%w: %w", service.ErrInvalid, err)
 	}
-	value, err := proto.Marshal(spec)
-	if err != nil {
-		return nil, false, err
-	}
-	if run.revision, err = c.engine.CreateSweep(ctx, spec.GetSweepId(), value); err != nil {
-		if errors.Is(err, engine.ErrExists) { // another call came first
-			existing, err := c.Sweep(ctx, spec.GetSweepId())
-			return existing, true, err
+	if !existed {
+		value, err := proto.Marshal(spec)
+		if err != nil {
+			return nil, false, err
 		}
-		return nil, false, sentinel(err)
+		if _, err := c.engine.CreateSweep(ctx, run.id, value); err != nil {
+			return nil, false, sentinel(err)
+		}
 	}
 	if err := run.start(c.ctx); err != nil {
 		return nil, false, sentinel(err)
 	}
 	c.add(run)
 	c.log.Info("sweep created", "sweep", run.id, "cells", run.plan.Cells(), "jobs", run.plan.Jobs())
-	return run.snapshot(c), false, nil
+	return run.snapshot(), existed, nil
 }
 
 // resume takes up every sweep that has not ended.
@@ -75,41 +85,60 @@ func (c *Coordinator) resume(ctx context.Context) error {
 		return err
 	}
 	for _, id := range ids {
-		spec, revision, err := c.stored(ctx, id)
-		if err != nil {
-			return err
-		}
-		if spec.GetState() != foiblev1.SweepState_SWEEP_STATE_RUNNING {
-			continue
-		}
-		if spec.GetVersion() != c.cfg.Version {
-			c.log.Warn("sweep of another version left alone", "sweep", id, "version", spec.GetVersion())
-			continue
-		}
-		run, err := c.newRun(ctx, spec)
-		if err != nil {
+		if err := c.resumeOne(ctx, id); err != nil {
 			return fmt.Errorf("sweep %s: %w", id, err)
 		}
-		run.revision = revision
-		if err := run.start(ctx); err != nil {
-			return fmt.Errorf("sweep %s: %w", id, err)
-		}
-		c.add(run)
-		c.log.Info("sweep taken up", "sweep", id, "jobs_done", run.jobsDone(), "jobs", run.plan.Jobs())
 	}
 	return nil
 }
 
-func (c *Coordinator) stored(ctx context.Context, id string) (*foiblev1.Sweep, uint64, error) {
-	value, revision, err := c.engine.Sweep(ctx, id)
+func (c *Coordinator) resumeOne(ctx context.Context, id string) error {
+	spec, err := c.stored(ctx, id)
+	switch {
+	case err != nil:
+		return err
+	case spec.GetState() != foiblev1.SweepState_SWEEP_STATE_RUNNING:
+		return c.engine.DeleteJobs(ctx, id) // should the end have been cut short
+	case spec.GetVersion() != c.cfg.Version:
+		c.log.Warn("sweep of another version left alone", "sweep", id, "version", spec.GetVersion())
+		return nil
+	}
+	run, err := c.newRun(spec)
 	if err != nil {
-		return nil, 0, sentinel(err)
+		return err
+	}
+	if err := run.start(ctx); err != nil {
+		return err
+	}
+	c.add(run)
+	c.log.Info("sweep taken up", "sweep", id, "jobs_done", run.jobsDone(), "jobs", run.plan.Jobs())
+	return nil
+}
+
+func (c *Coordinator) stored(ctx context.Context, id string) (*foiblev1.Sweep, error) {
+	value, _, err := c.engine.Sweep(ctx, id)
+	if err != nil {
+		return nil, sentinel(err)
 	}
 	spec := &foiblev1.Sweep{}
 	if err := proto.Unmarshal(value, spec); err != nil {
-		return nil, 0, fmt.Errorf("sweep %s: its record is damaged: %w", id, err)
+		return nil, fmt.Errorf("its record is damaged: %w", err)
 	}
-	return spec, revision, nil
+	return spec, nil
+}
+
+// store replaces what is stored of a sweep.
+func (c *Coordinator) store(ctx context.Context, spec *foiblev1.Sweep) error {
+	_, revision, err := c.engine.Sweep(ctx, spec.GetSweepId())
+	if err != nil {
+		return err
+	}
+	value, err := proto.Marshal(spec)
+	if err != nil {
+		return err
+	}
+	_, err = c.engine.UpdateSweep(ctx, spec.GetSweepId(), value, revision)
+	return err
 }
 
 func (c *Coordinator) add(run *sweepRun) {
@@ -155,10 +184,9 @@ func compareSweeps(a, b *foiblev1.Sweep) int {
 // Sweep implements [service.Sweeps].
 func (c *Coordinator) Sweep(ctx context.Context, id string) (*foiblev1.Sweep, error) {
 	if run, ok := c.run(id); ok {
-		return run.snapshot(c), nil
+		return run.snapshot(), nil
 	}
-	spec, _, err := c.stored(ctx, id)
-	return spec, err
+	return c.stored(ctx, id)
 }
 
 // ListSweeps implements [service.Sweeps].
@@ -194,7 +222,7 @@ func (c *Coordinator) WatchSweep(ctx context.Context, id string, each func(*foib
 	}
 	for {
 		changed := run.changes()
-		s := run.snapshot(c)
+		s := run.snapshot()
 		if err := each(s); err != nil {
 			return err
 		}

@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -83,12 +85,12 @@ func pack(fsys fs.FS, spec *foiblev1.Study, s *study.Study) ([]byte, error) {
 	files := []string{studyFile}
 	for _, name := range []string{spec.GetDomainPddl(), spec.GetStimuli(), spec.GetResponses(), spec.GetMeans()} {
 		if name != "" {
-			files = append(files, name)
+			files = append(files, path.Clean(name))
 		}
 	}
 	for i := range s.Stimuli {
 		for _, pattern := range []string{spec.GetProblems(), spec.GetPlans()} {
-			files = append(files, strings.ReplaceAll(pattern, "{stimulus}", s.Stimuli[i].ID))
+			files = append(files, path.Clean(strings.ReplaceAll(pattern, "{stimulus}", s.Stimuli[i].ID)))
 		}
 	}
 	slices.Sort(files)
@@ -160,31 +162,49 @@ func LoadSweep(file string, src []byte) (*foiblev1.SweepConfig, error) {
 	return m, nil
 }
 
-// checkModels finds models that do not exist, and axes that a model has not.
-func checkModels(file string, src []byte) (errs []*pddl.Error) {
+// checkModels finds models that do not exist, axes that a model has not, and
+// values that an axis cannot have.
+func checkModels(file string, src []byte) []*pddl.Error {
+	l := lint{file: file}
 	for name, models := range keys(src) {
 		if name.Value != "models" {
 			continue
 		}
-		for i := 0; i+1 < len(models.Content); i += 2 {
-			key := models.Content[i]
-			report := func(n *yaml.Node, format string, args ...any) {
-				errs = append(errs, &pddl.Error{Pos: pddl.Pos{File: file, Line: n.Line, Column: n.Column}, Message: fmt.Sprintf(format, args...)})
-			}
+		for key, axes := range pairs(models) {
 			model, ok := sweep.ModelByName(key.Value)
 			if !ok {
-				report(key, "unknown model %q; there are %s", key.Value, sweep.ModelNames())
+				l.report(key, "unknown model %q; there are %s", key.Value, sweep.ModelNames())
 				continue
 			}
-			axes := models.Content[i+1]
-			for j := 0; j+1 < len(axes.Content); j += 2 {
-				if axis := axes.Content[j]; !slices.Contains(model.Axes, axis.Value) {
-					report(axis, "model %q has no axis %q; it has %s", model.Name, axis.Value, strings.Join(model.Axes, ", "))
+			for name, values := range pairs(axes) {
+				if !slices.Contains(model.Axes, name.Value) {
+					l.report(name, "model %q has no axis %q; it has %s", model.Name, name.Value, strings.Join(model.Axes, ", "))
+					continue
 				}
+				axis, _ := sweep.AxisByName(name.Value)
+				l.axis(&axis, values)
 			}
 		}
 	}
-	return errs
+	return l.errors
+}
+
+// axis checks the value of an axis, or each of a list.
+func (l *lint) axis(axis *sweep.Axis, n *yaml.Node) {
+	if n.Kind == yaml.SequenceNode {
+		for _, item := range n.Content {
+			l.axis(axis, item)
+		}
+		return
+	}
+	setting := sweep.Setting{Word: n.Value}
+	if len(axis.Words) == 0 {
+		setting.Word = ""
+		setting.Number, _ = strconv.ParseFloat(n.Value, 64)
+	}
+	if err := axis.Check(setting); err != nil {
+		l.report(n, "%v", err)
+	}
 }
 
 // positions finds the value of a key of study.yaml.

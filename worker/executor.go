@@ -35,10 +35,29 @@ type loaded struct {
 	scorers map[string]*scorer // by seed and bootstrap; guarded by mu
 }
 
+// stimulus lends a stimulus made ready to one job at a time; as many are made
+// as jobs run on it at once.
 type stimulus struct {
-	once  sync.Once
-	err   error
-	ready *inference.Stimulus
+	mu   sync.Mutex
+	free []*inference.Stimulus // guarded by mu
+}
+
+func (s *stimulus) take(study *domains.Study, id string) (*inference.Stimulus, error) {
+	s.mu.Lock()
+	if n := len(s.free); n > 0 {
+		ready := s.free[n-1]
+		s.free = s.free[:n-1]
+		s.mu.Unlock()
+		return ready, nil
+	}
+	s.mu.Unlock()
+	return study.Ready(id)
+}
+
+func (s *stimulus) giveBack(ready *inference.Stimulus) {
+	s.mu.Lock()
+	s.free = append(s.free, ready)
+	s.mu.Unlock()
 }
 
 type scorer struct {
@@ -122,10 +141,11 @@ func (l *loaded) infer(ctx context.Context, job *foiblev1.Assign, work *foiblev1
 	if s == nil {
 		return nil, fmt.Errorf("the study has no stimulus %q", work.GetStimulus())
 	}
-	s.once.Do(func() { s.ready, s.err = l.study.Ready(work.GetStimulus()) })
-	if s.err != nil {
-		return nil, s.err
+	ready, err := s.take(l.study, work.GetStimulus())
+	if err != nil {
+		return nil, err
 	}
+	defer s.giveBack(ready)
 	procedure, sets, err := codec.ReadInferJob(work)
 	if err != nil {
 		return nil, err
@@ -136,7 +156,7 @@ func (l *loaded) infer(ctx context.Context, job *foiblev1.Assign, work *foiblev1
 			return nil, ctx.Err()
 		}
 		set := sets[i]
-		cell, err := s.ready.Infer(&set, procedure, job.GetSeed())
+		cell, err := ready.Infer(&set, procedure, job.GetSeed())
 		if err != nil {
 			return nil, err
 		}

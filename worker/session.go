@@ -15,14 +15,51 @@ import (
 // session is one connection to a coordinator. Its run alone sends.
 type session struct {
 	w         *Worker
-	leaving   <-chan struct{} // closed when no new jobs are wanted
+	leaving   context.Context // ends when no new jobs are wanted
 	working   context.Context // of the jobs; when it ends, what is unfinished is handed back
 	executing *sync.WaitGroup // of the jobs
 
 	stream   grpc.BidiStreamingClient[foiblev1.WorkRequest, foiblev1.WorkResponse]
+	inbox    inbox
 	draining bool
 	welcomed bool // the coordinator has admitted the worker
 	drained  bool // the worker has left in good order
+}
+
+// inbox keeps what has been received. It grows as it must: were receiving to wait for sending here, and there too,
+// both could wait for ever.
+type inbox struct {
+	arrived chan struct{} // holds a token when there is something new
+	broken  chan error    // why the connection has ended; has room for one
+
+	mu       sync.Mutex // guards messages
+	messages []*foiblev1.WorkResponse
+}
+
+func (in *inbox) receive(stream grpc.BidiStreamingClient[foiblev1.WorkRequest, foiblev1.WorkResponse]) {
+	for {
+		m, err := stream.Recv()
+		if err != nil {
+			in.broken <- err
+			return
+		}
+		in.mu.Lock()
+		in.messages = append(in.messages, m)
+		in.mu.Unlock()
+		select {
+		case in.arrived <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// take empties the inbox.
+func (in *inbox) take() []*foiblev1.WorkResponse {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	messages := in.messages
+	in.messages = nil
+	return messages
 }
 
 // run talks until the connection breaks or everything is drained.
@@ -32,40 +69,38 @@ func (s *session) run(ctx context.Context) error {
 	defer receiving.Wait()
 	defer cancel()
 
-	var err error
-	if s.stream, err = s.w.client.Work(ctx); err != nil {
-		return err
-	}
-	incoming := make(chan *foiblev1.WorkResponse)
-	broken := make(chan error, 1)
-	receiving.Go(func() {
-		for {
-			m, err := s.stream.Recv()
-			if err != nil {
-				broken <- err
-				return
-			}
-			select {
-			case incoming <- m:
-			case <-ctx.Done():
-				broken <- ctx.Err()
-				return
-			}
+	// Who has nothing to hand back does not wait for a connection.
+	connected := context.AfterFunc(s.leaving, func() {
+		if s.w.held() == 0 {
+			cancel()
 		}
 	})
-	if err := s.talk(ctx, incoming, broken); err != nil {
+	var err error
+	s.stream, err = s.w.client.Work(ctx)
+	connected()
+	if err != nil {
+		return err
+	}
+	s.inbox.arrived, s.inbox.broken = make(chan struct{}, 1), make(chan error, 1)
+	receiving.Go(func() { s.inbox.receive(s.stream) })
+	if err := s.talk(ctx); err != nil {
 		// Send says EOF and no more of a broken stream; Recv says why.
 		select {
-		case cause := <-broken:
-			return cause
+		case err = <-s.inbox.broken:
 		case <-time.After(time.Second):
-			return err
 		}
+		// An answer that has come need not be asked for again.
+		for _, m := range s.inbox.take() {
+			if m := m.GetRecorded(); m != nil {
+				s.answered(m)
+			}
+		}
+		return err
 	}
 	return nil
 }
 
-func (s *session) talk(ctx context.Context, incoming <-chan *foiblev1.WorkResponse, broken chan error) error {
+func (s *session) talk(ctx context.Context) error {
 	err := s.stream.Send(&foiblev1.WorkRequest{Message: &foiblev1.WorkRequest_Hello{Hello: &foiblev1.Hello{
 		Version: s.w.cfg.Version, Host: s.w.cfg.Host, Slots: int32(s.w.cfg.Slots), Busy: int32(s.w.held()),
 	}}})
@@ -74,24 +109,15 @@ func (s *session) talk(ctx context.Context, incoming <-chan *foiblev1.WorkRespon
 	}
 	heartbeat := time.NewTicker(time.Hour) // until Welcome says better
 	defer heartbeat.Stop()
-	leaving, handBack := s.leaving, s.working.Done()
+	leaving, handBack := s.leaving.Done(), s.working.Done()
 	for !s.draining || s.w.held() > 0 {
 		var err error
 		select {
-		case m := <-incoming:
-			switch m := m.GetMessage().(type) {
-			case *foiblev1.WorkResponse_Welcome:
-				s.welcomed = true
-				s.w.log.Info("connected", "slots", s.w.cfg.Slots)
-				lease := time.Duration(m.Welcome.GetLeaseSeconds() * float64(time.Second))
-				heartbeat.Reset(max(lease/3, 10*time.Millisecond))
-				if err = s.beat(); err == nil {
-					err = s.report() // what an earlier connection could not
+		case <-s.inbox.arrived:
+			for _, m := range s.inbox.take() {
+				if err == nil {
+					err = s.hear(m, heartbeat)
 				}
-			case *foiblev1.WorkResponse_Assign:
-				err = s.take(m.Assign)
-			case *foiblev1.WorkResponse_Recorded:
-				s.answered(m.Recorded)
 			}
 		case <-s.w.changed:
 			err = s.report()
@@ -104,8 +130,8 @@ func (s *session) talk(ctx context.Context, incoming <-chan *foiblev1.WorkRespon
 		case <-handBack:
 			handBack, s.draining = nil, true
 			err = s.hand(s.abandon())
-		case err = <-broken:
-			broken <- err
+		case err = <-s.inbox.broken:
+			s.inbox.broken <- err
 		case <-ctx.Done():
 			err = ctx.Err()
 		}
@@ -114,7 +140,36 @@ func (s *session) talk(ctx context.Context, incoming <-chan *foiblev1.WorkRespon
 		}
 	}
 	s.drained = true
-	return s.stream.CloseSend()
+	if err := s.stream.CloseSend(); err != nil {
+		return err
+	}
+	// To end the call before the coordinator does might overtake what was sent.
+	select {
+	case <-s.inbox.broken:
+	case <-time.After(handBackTimeout):
+	case <-ctx.Done():
+	}
+	return nil
+}
+
+// hear does what a message asks for.
+func (s *session) hear(m *foiblev1.WorkResponse, heartbeat *time.Ticker) error {
+	switch m := m.GetMessage().(type) {
+	case *foiblev1.WorkResponse_Welcome:
+		s.welcomed = true
+		s.w.log.Info("connected", "slots", s.w.cfg.Slots)
+		lease := time.Duration(m.Welcome.GetLeaseSeconds() * float64(time.Second))
+		heartbeat.Reset(max(lease/3, 10*time.Millisecond))
+		if err := s.beat(); err != nil {
+			return err
+		}
+		return s.report() // what an earlier connection could not
+	case *foiblev1.WorkResponse_Assign:
+		return s.take(m.Assign)
+	case *foiblev1.WorkResponse_Recorded:
+		s.answered(m.Recorded)
+	}
+	return nil
 }
 
 // beat keeps the leases of what is held.
@@ -136,9 +191,14 @@ func (s *session) take(assign *foiblev1.Assign) error {
 	}
 	j := &job{assign: assign}
 	s.w.mu.Lock()
-	s.w.jobs[assign.GetLease()] = j
+	_, known := s.w.jobs[assign.GetLease()]
+	if !known {
+		s.w.jobs[assign.GetLease()] = j
+	}
 	s.w.mu.Unlock()
-	s.executing.Go(func() { s.w.execute(s.working, j) })
+	if !known {
+		s.executing.Go(func() { s.w.execute(s.working, j) })
+	}
 	return nil
 }
 

@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
+	"strings"
 	"sync"
 	"time"
 
@@ -14,6 +16,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
 	foiblev1 "foible/proto/foible/v1"
 )
@@ -121,8 +124,9 @@ func (w *Worker) Run(ctx context.Context) error {
 	})()
 
 	pause := w.cfg.Retry
+	leaving := ctx.Done()
 	for {
-		s := &session{w: w, leaving: ctx.Done(), working: working, executing: &executing}
+		s := &session{w: w, leaving: ctx, working: working, executing: &executing}
 		err := s.run(talking)
 		switch {
 		case s.drained:
@@ -139,6 +143,11 @@ func (w *Worker) Run(ctx context.Context) error {
 		w.log.Warn("connection lost", "error", err, "retry_in", pause.String())
 		select {
 		case <-time.After(pause):
+		case <-leaving:
+			if w.held() == 0 {
+				return nil
+			}
+			leaving = nil
 		case <-talking.Done():
 			return nil // its leases run out
 		}
@@ -172,18 +181,25 @@ func (w *Worker) signal() {
 	}
 }
 
+// maxResult bounds a result in bytes; a coordinator takes no larger message.
+const maxResult = 32 << 20
+
 // execute does a job and leaves its result for the connection of the moment.
 // A job that ctx interrupts has none.
 func (w *Worker) execute(ctx context.Context, j *job) {
 	started := time.Now()
 	result, err := w.try(ctx, j.assign)
 	log := w.log.With("sweep", j.assign.GetSweepId(), "job", j.assign.GetJob(), "attempt", j.assign.GetAttempt())
-	if ctx.Err() != nil {
+	if err != nil && ctx.Err() != nil {
 		return
 	}
+	if size := proto.Size(result); err == nil && size > maxResult {
+		err = fmt.Errorf("the result has %d bytes, more than %d", size, maxResult)
+	}
 	if err != nil {
-		log.Debug("job failed", "error", err) // the coordinator decides what becomes of it
-		result = &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Failure{Failure: &foiblev1.Failure{Reason: err.Error()}}}
+		log.Debug("job failed", "error", err)                // the coordinator decides what becomes of it
+		reason := strings.ToValidUTF8(err.Error(), "\uFFFD") // or it could not be sent
+		result = &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Failure{Failure: &foiblev1.Failure{Reason: reason}}}
 	} else {
 		log.Debug("job done", "seconds", time.Since(started).Seconds())
 	}
@@ -197,8 +213,12 @@ func (w *Worker) execute(ctx context.Context, j *job) {
 func (w *Worker) try(ctx context.Context, assign *foiblev1.Assign) (result *foiblev1.JobResult, err error) {
 	defer func() {
 		if p := recover(); p != nil {
+			w.log.Error("panic", "sweep", assign.GetSweepId(), "job", assign.GetJob(), "stack", string(debug.Stack()))
 			err = fmt.Errorf("panic: %v", p)
 		}
 	}()
-	return w.cfg.Executor.Execute(ctx, assign)
+	if result, err = w.cfg.Executor.Execute(ctx, assign); result == nil && err == nil {
+		err = errors.New("the executor has neither a result nor an error")
+	}
+	return result, err
 }

@@ -183,6 +183,7 @@ func (e *Engine) cause(ctx context.Context, err error) error {
 		return context.Cause(ctx)
 	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, jetstream.ErrNoStreamResponse),
 		errors.Is(err, jetstream.ErrStreamNotFound), errors.Is(err, jetstream.ErrConsumerNotFound),
+		errors.Is(err, jetstream.ErrConsumerDeleted),
 		errors.Is(err, jetstream.ErrKeyNotFound), errors.Is(err, jetstream.ErrObjectNotFound):
 		return ErrNotFound
 	}

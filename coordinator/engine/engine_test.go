@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -56,6 +57,23 @@ func fetch(t testing.TB, q *Queue, n int) []*Delivery {
 		t.Fatal(err)
 	}
 	return got
+}
+
+// waitPending waits until the queue knows of n waiting jobs; it hears of new ones a moment after they are stored.
+func waitPending(t testing.TB, q *Queue, n int) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		waiting, _, err := q.Pending(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if waiting == n {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%d jobs wait, want %d", waiting, n)
+		}
+	}
 }
 
 func wantErr(t testing.TB, err, want error) {
@@ -238,6 +256,7 @@ func TestQueue(t *testing.T) {
 	if err := e.Requeue(ctx, "s", []int{5, 900, 100_000}); err != nil {
 		t.Fatal(err)
 	}
+	waitPending(t, q, 2203)
 	// As many as are there, not as many as asked for; what is done again comes first.
 	rest := fetch(t, q, 5000)
 	if want := append([]int{5, 900, 100_000}, upTo(2500)[300:]...); !slices.Equal(jobs(rest), want) {
@@ -260,7 +279,6 @@ func TestQueue(t *testing.T) {
 }
 
 func TestFetchDoesNotWait(t *testing.T) {
-	t.Parallel()
 	_, q := openSweep(t, Config{}, 0)
 	start := time.Now()
 	got := fetch(t, q, 4)
@@ -270,47 +288,51 @@ func TestFetchDoesNotWait(t *testing.T) {
 }
 
 func TestLease(t *testing.T) {
-	const lease = time.Second
-	_, q := openSweep(t, Config{AckWait: lease}, 2)
-	got := fetch(t, q, 2)
-	kept, lost := got[0], got[1]
-	for range 4 {
-		time.Sleep(lease / 2)
-		if err := kept.InProgress(); err != nil {
+	synctest.Test(t, func(t *testing.T) {
+		const lease = time.Second
+		_, q := openSweep(t, Config{AckWait: lease}, 2)
+		got := fetch(t, q, 2)
+		kept, lost := got[0], got[1]
+		for range 4 {
+			time.Sleep(lease / 2)
+			if err := kept.InProgress(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		again := fetch(t, q, 2)
+		if !slices.Equal(jobs(again), []int{lost.Job()}) || again[0].Attempt() != 2 {
+			t.Fatalf("after two leases: jobs %v", jobs(again))
+		}
+		if err := kept.Ack(); err != nil {
 			t.Fatal(err)
 		}
-	}
-	again := fetch(t, q, 2)
-	if !slices.Equal(jobs(again), []int{lost.Job()}) || again[0].Attempt() != 2 {
-		t.Fatalf("after two leases: jobs %v", jobs(again))
-	}
-	if err := kept.Ack(); err != nil {
-		t.Fatal(err)
-	}
-	if err := again[0].Ack(); err != nil {
-		t.Fatal(err)
-	}
-	time.Sleep(lease + lease/2)
-	if waiting, leased, err := q.Pending(t.Context()); waiting+leased != 0 || err != nil {
-		t.Errorf("pending %d, %d, %v after all are acknowledged", waiting, leased, err)
-	}
+		if err := again[0].Ack(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(lease + lease/2)
+		if waiting, leased, err := q.Pending(t.Context()); waiting+leased != 0 || err != nil {
+			t.Errorf("pending %d, %d, %v after all are acknowledged", waiting, leased, err)
+		}
+	})
 }
 
 func TestMaxAckPending(t *testing.T) {
-	_, q := openSweep(t, Config{MaxAckPending: 5}, 8)
-	start := time.Now()
-	got := fetch(t, q, 8)
-	if len(got) != 5 || time.Since(start) > 2*time.Second {
-		t.Fatalf("%d jobs after %v, want the 5 allowed at once", len(got), time.Since(start))
-	}
-	for _, d := range got {
-		if err := d.Ack(); err != nil {
-			t.Fatal(err)
+	synctest.Test(t, func(t *testing.T) {
+		_, q := openSweep(t, Config{MaxAckPending: 5}, 8)
+		start := time.Now()
+		got := fetch(t, q, 8)
+		if len(got) != 5 || time.Since(start) > 2*time.Second {
+			t.Fatalf("%d jobs after %v, want the 5 allowed at once", len(got), time.Since(start))
 		}
-	}
-	if got := fetch(t, q, 8); !slices.Equal(jobs(got), []int{5, 6, 7}) {
-		t.Errorf("then %v", jobs(got))
-	}
+		for _, d := range got {
+			if err := d.Ack(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := fetch(t, q, 8); !slices.Equal(jobs(got), []int{5, 6, 7}) {
+			t.Errorf("then %v", jobs(got))
+		}
+	})
 }
 
 func TestEnqueueResumes(t *testing.T) {
@@ -337,6 +359,7 @@ func TestEnqueueResumes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	waitPending(t, q, 6001)
 	var got []int
 	for len(got) < 6001 {
 		more := jobs(fetch(t, q, 1000))
@@ -345,7 +368,7 @@ func TestEnqueueResumes(t *testing.T) {
 		}
 		got = append(got, more...)
 	}
-	want := slices.Insert(upTo(6000), 1234, 3)
+	want := slices.Insert(upTo(6000), 0, 3) // what is done again comes first
 	if !slices.Equal(got, want) {
 		t.Errorf("%d jobs, want %d", len(got), len(want))
 	}
@@ -472,56 +495,58 @@ func TestSecondOpenIsRefused(t *testing.T) {
 }
 
 func TestReopen(t *testing.T) {
-	dir := t.TempDir()
-	e, q := openSweep(t, Config{Dir: dir}, 10)
-	ctx := t.Context()
-	if err := e.PutStudy(ctx, "abc", []byte("study")); err != nil {
-		t.Fatal(err)
-	}
-	got := fetch(t, q, 6)
-	for _, d := range got[:4] {
-		if err := e.Record(ctx, "s", d.Job(), []byte(strconv.Itoa(d.Job()))); err != nil {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		e, q := openSweep(t, Config{Dir: dir}, 10)
+		ctx := t.Context()
+		if err := e.PutStudy(ctx, "abc", []byte("study")); err != nil {
 			t.Fatal(err)
 		}
-		if err := d.Ack(); err != nil {
+		got := fetch(t, q, 6)
+		for _, d := range got[:4] {
+			if err := e.Record(ctx, "s", d.Job(), []byte(strconv.Itoa(d.Job()))); err != nil {
+				t.Fatal(err)
+			}
+			if err := d.Ack(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := got[5].Release(); err != nil {
 			t.Fatal(err)
 		}
-	}
-	if err := got[5].Release(); err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := q.Pending(ctx); err != nil { // the acknowledgements have arrived
-		t.Fatal(err)
-	}
-	if err := e.Close(); err != nil {
-		t.Fatal(err)
-	}
-	e = openTest(t, Config{Dir: dir, AckWait: time.Second})
-	q, err := e.Queue(ctx, "s")
-	if err != nil {
-		t.Fatal(err)
-	}
-	seen := map[int]int{}
-	for len(seen) < 6 {
-		for _, d := range fetch(t, q, 10) {
-			seen[d.Job()] = d.Attempt()
+		if _, _, err := q.Pending(ctx); err != nil { // the acknowledgements have arrived
+			t.Fatal(err)
 		}
-	}
-	for job := 4; job < 10; job++ {
-		if _, ok := seen[job]; !ok {
-			t.Errorf("job %d was not delivered again: %v", job, seen)
+		if err := e.Close(); err != nil {
+			t.Fatal(err)
 		}
-	}
-	if seen[4] < 2 || seen[5] < 2 || seen[6] != 1 {
-		t.Errorf("attempts %v", seen)
-	}
-	wantErr(t, e.Record(ctx, "s", 2, []byte("late")), ErrRecorded)
-	if got := recorded(t, e, 10); !slices.Equal(got, upTo(4)) {
-		t.Errorf("recorded %v", got)
-	}
-	if bundle, err := e.Study(ctx, "abc"); err != nil || string(bundle) != "study" {
-		t.Errorf("study %q, %v", bundle, err)
-	}
+		e = openTest(t, Config{Dir: dir, AckWait: time.Second})
+		q, err := e.Queue(ctx, "s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := map[int]int{}
+		for ; len(seen) < 6; time.Sleep(10 * time.Millisecond) {
+			for _, d := range fetch(t, q, 10) {
+				seen[d.Job()] = d.Attempt()
+			}
+		}
+		for job := 4; job < 10; job++ {
+			if _, ok := seen[job]; !ok {
+				t.Errorf("job %d was not delivered again: %v", job, seen)
+			}
+		}
+		if seen[4] < 2 || seen[5] < 2 || seen[6] != 1 {
+			t.Errorf("attempts %v", seen)
+		}
+		wantErr(t, e.Record(ctx, "s", 2, []byte("late")), ErrRecorded)
+		if got := recorded(t, e, 10); !slices.Equal(got, upTo(4)) {
+			t.Errorf("recorded %v", got)
+		}
+		if bundle, err := e.Study(ctx, "abc"); err != nil || string(bundle) != "study" {
+			t.Errorf("study %q, %v", bundle, err)
+		}
+	})
 }
 
 func TestCloseLeavesNothing(t *testing.T) {

@@ -67,8 +67,8 @@ func (q *Queue) Pending(ctx context.Context) (waiting, leased int, err error) {
 	return waiting, leased, nil
 }
 
-// Fetch leases at most n jobs of those that are there now; it does not wait for others. After
-// DeleteJobs it returns ErrNotFound. A job that was on its way when ctx ended comes again when its lease expires.
+// Fetch leases at most n jobs of those that are there now; it does not wait for others, and hears of new ones a
+// moment after they are stored. It may return jobs and an error. After DeleteJobs it returns ErrNotFound. A job that was on its way when ctx ended comes again when its lease expires.
 func (q *Queue) Fetch(ctx context.Context, n int) (got []*Delivery, err error) {
 	ctx, cancel, err := q.engine.call(ctx)
 	if err != nil {

@@ -18,7 +18,7 @@ type Dispatcher interface {
 	Join(hello *foiblev1.Hello) (Session, error)
 }
 
-// Session is one connection of a worker. Its methods may be called at once.
+// Session is one connection of a worker. Its methods may be called at once, but Next by one goroutine alone.
 type Session interface {
 	Welcome() *foiblev1.Welcome
 	// Next waits until there is a free slot and a job for it. After Drain it waits for ctx.
@@ -29,8 +29,9 @@ type Session interface {
 	Record(ctx context.Context, result *foiblev1.Result) (*foiblev1.Recorded, error)
 	// Drain gives no more jobs, and gives those handed back to others.
 	Drain(released []uint64)
-	// Leave ends the session; jobs still held go to other workers after a while.
-	Leave()
+	// Leave ends the session; jobs still held go to other workers, at once if the worker has handed back
+	// what it had, else after a while.
+	Leave(handedBack bool)
 }
 
 // Worker serves foible.v1.WorkerService.
@@ -57,10 +58,8 @@ func (w *Worker) Work(stream grpc.BidiStreamingServer[foiblev1.WorkRequest, foib
 	if err != nil {
 		return statusOf(err)
 	}
-	defer session.Leave()
-
 	ctx, cancel := context.WithCancelCause(stream.Context())
-	defer cancel(nil)
+	defer func() { session.Leave(errors.Is(context.Cause(ctx), io.EOF)) }() // it has closed its side: nothing is held
 	defer context.AfterFunc(w.Stopping, func() { cancel(ErrStopping) })()
 
 	var running sync.WaitGroup

@@ -49,6 +49,9 @@ func (g *Progress) Done(number int) bool { return g.done[number/64]&(1<<(number%
 // Fitted says whether every fit is there, so that the report's parameters can be chosen.
 func (g *Progress) Fitted() bool { return g.scores == 0 }
 
+// Scorable says whether all infer jobs of a chunk have a result.
+func (g *Progress) Scorable(chunk int) bool { return g.missing[chunk] == 0 }
+
 // Ready lists the jobs, other than the FitJobs, that can be done and have no result.
 func (g *Progress) Ready() []int {
 	var ready []int

@@ -26,7 +26,9 @@ func Config(m *foiblev1.SweepConfig) (sweep.Config, error) {
 	}
 	c.Fit.Runs = max(1, c.Fit.Runs)
 	if b := m.GetBootstrap(); b != nil {
-		c.Bootstrap.Resamples = int(b.GetResamples())
+		if b.Resamples != nil {
+			c.Bootstrap.Resamples = int(b.GetResamples())
+		}
 		if len(b.GetUnits()) > 0 {
 			c.Bootstrap.Units = b.GetUnits()
 		}
@@ -123,7 +125,8 @@ func axes(m *foiblev1.ModelConfig) map[string][]sweep.Setting {
 
 // Bootstrap is the message of a bootstrap.
 func Bootstrap(b sweep.Bootstrap) *foiblev1.BootstrapConfig {
-	return &foiblev1.BootstrapConfig{Resamples: int32(b.Resamples), Units: b.Units}
+	resamples := int32(b.Resamples)
+	return &foiblev1.BootstrapConfig{Resamples: &resamples, Units: b.Units}
 }
 
 // ReadBootstrap is the bootstrap of a message.

@@ -449,8 +449,8 @@ func (x *StageConfig) GetParticlesPerGoal() int32 {
 // BootstrapConfig says how intervals of r are made.
 type BootstrapConfig struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Resamples with replacement; 0 means none.
-	Resamples int32 `protobuf:"varint,1,opt,name=resamples,proto3" json:"resamples,omitempty"`
+	// Resamples with replacement, 500 if not given; 0 means no intervals.
+	Resamples *int32 `protobuf:"varint,1,opt,name=resamples,proto3,oneof" json:"resamples,omitempty"`
 	// What is resampled: participants, stimuli, both. The first one that the data allow is the interval of fits.csv.
 	Units         []string `protobuf:"bytes,2,rep,name=units,proto3" json:"units,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -488,8 +488,8 @@ func (*BootstrapConfig) Descriptor() ([]byte, []int) {
 }
 
 func (x *BootstrapConfig) GetResamples() int32 {
-	if x != nil {
-		return x.Resamples
+	if x != nil && x.Resamples != nil {
+		return *x.Resamples
 	}
 	return 0
 }
@@ -2307,10 +2307,12 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\faction_noise\x18\b \x03(\x01B\x1c\xbaH\x19\x92\x01\x16\"\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00R\vactionNoise\"j\n" +
 	"\vStageConfig\x12\x1f\n" +
 	"\x04runs\x18\x01 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xa0\x8d\x06(\x00R\x04runs\x12:\n" +
-	"\x12particles_per_goal\x18\x02 \x01(\x05B\f\xbaH\t\x1a\a\x18\x80\xad\xe2\x04(\x00R\x10particlesPerGoal\"}\n" +
-	"\x0fBootstrapConfig\x12)\n" +
-	"\tresamples\x18\x01 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xa0\x8d\x06(\x00R\tresamples\x12?\n" +
-	"\x05units\x18\x02 \x03(\tB)\xbaH&\x92\x01#\x18\x01\"\x1fr\x1dR\fparticipantsR\astimuliR\x04bothR\x05units\"\xbe\x03\n" +
+	"\x12particles_per_goal\x18\x02 \x01(\x05B\f\xbaH\t\x1a\a\x18\x80\xad\xe2\x04(\x00R\x10particlesPerGoal\"\x90\x01\n" +
+	"\x0fBootstrapConfig\x12.\n" +
+	"\tresamples\x18\x01 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xa0\x8d\x06(\x00H\x00R\tresamples\x88\x01\x01\x12?\n" +
+	"\x05units\x18\x02 \x03(\tB)\xbaH&\x92\x01#\x18\x01\"\x1fr\x1dR\fparticipantsR\astimuliR\x04bothR\x05unitsB\f\n" +
+	"\n" +
+	"_resamples\"\xbe\x03\n" +
 	"\fParameterSet\x12\x1d\n" +
 	"\x05model\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\x05model\x12\x19\n" +
 	"\x05alpha\x18\x02 \x01(\x01H\x00R\x05alpha\x88\x01\x01\x12\x19\n" +
@@ -2582,6 +2584,7 @@ func file_foible_v1_sweep_proto_init() {
 		return
 	}
 	file_foible_v1_sweep_proto_msgTypes[1].OneofWrappers = []any{}
+	file_foible_v1_sweep_proto_msgTypes[4].OneofWrappers = []any{}
 	file_foible_v1_sweep_proto_msgTypes[5].OneofWrappers = []any{}
 	file_foible_v1_sweep_proto_msgTypes[21].OneofWrappers = []any{
 		(*JobResult_Infer)(nil),

@@ -1,0 +1,75 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+func TestQuoted(t *testing.T) {
+	for path, want := range map[string]string{
+		"study": "study", "/a/b-c_1.2": "/a/b-c_1.2", "étude": "étude",
+		"": "''", "my study": "'my study'", "it's": `'it'\''s'`, "$HOME": "'$HOME'", "~": "'~'",
+	} {
+		if got := quoted(path); got != want {
+			t.Errorf("quoted(%q) = %s, want %s", path, got, want)
+		}
+	}
+}
+
+func TestLoopback(t *testing.T) {
+	for _, address := range []string{"127.0.0.1:1", "localhost:1", "[::1]:1", "127.1.2.3:1"} {
+		if err := loopback("--listen", address); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, address := range []string{"", "7410", "0.0.0.0:1", ":1", "[::]:1", "10.0.0.1:1", "example.org:1"} {
+		if usage := (*UsageError)(nil); !errors.As(loopback("--listen", address), &usage) {
+			t.Errorf("%q is not refused", address)
+		}
+	}
+}
+
+func TestExplain(t *testing.T) {
+	c := &client{address: DefaultAddress}
+	if err := c.explain(nil); err != nil {
+		t.Errorf("got %v", err)
+	}
+	if err := c.explain(status.FromContextError(context.Canceled).Err()); !errors.Is(err, ErrInterrupted) {
+		t.Errorf("got %v", err)
+	}
+	for code, want := range map[codes.Code]string{
+		codes.Unavailable:       "no coordinator answers at 127.0.0.1:7410; start one with `foible coordinator`, or say where it is with --coordinator",
+		codes.Unimplemented:     "what answers at 127.0.0.1:7410 is no coordinator of this version of Foible; say where it is with --coordinator",
+		codes.ResourceExhausted: "first; second",
+	} {
+		if err := c.explain(status.Error(code, "first\nsecond")); err == nil || err.Error() != want {
+			t.Errorf("%v: got %v", code, err)
+		}
+	}
+}
+
+func TestOpenStudy(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.MkdirAll(filepath.Join("block-words", "empty"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join("block-words", studyFile), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"", "doors-keys-gems", "block-words", "block-words/study.yaml", "./block-words/"} {
+		if _, err := openStudy(name); err != nil {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	for _, name := range []string{"block-word", "block-words/empty", "block-words/study.yaml/x"} {
+		if _, err := openStudy(name); err == nil {
+			t.Errorf("%q is a study", name)
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package command
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"foible/domains"
+	foiblev1 "foible/proto/foible/v1"
+)
+
+const sweepYAML = `
+models:
+  boltzmann: {alpha: [1, 2], value: heuristic}
+fit: {runs: 3}
+seed: 7
+`
+
+func TestSweepChoice(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "other.yaml")
+	if err := os.WriteFile(file, []byte("models: {boltzmann: {alpha: 16}}\nseed: 9\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	own := fstest.MapFS{"sweep.yaml": {Data: []byte(sweepYAML)}}
+	for _, c := range []struct {
+		name   string
+		study  fstest.MapFS
+		choice SweepChoice
+		alpha  []float64
+		value  []string
+		runs   int32
+		seed   uint64
+	}{
+		{"the domain's", fstest.MapFS{}, SweepChoice{}, []float64{.125, .25, .5, 1, 2, 4, 8}, []string{"optimal"}, 0, 2021},
+		{"the study's", own, SweepChoice{}, []float64{1, 2}, []string{"heuristic"}, 3, 7},
+		{"a file", own, SweepChoice{File: file}, []float64{16}, nil, 0, 9},
+		{"narrowed", own, SweepChoice{Set: []string{"alpha=0.5, 4", "value=on_policy,optimal"}, Runs: 8, Seed: "0"}, []float64{.5, 4}, []string{"on_policy", "optimal"}, 8, 0},
+		{"one model", own, SweepChoice{Models: []string{"boltzmann"}}, []float64{1, 2}, []string{"heuristic"}, 3, 7},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m, err := c.choice.config(c.study, &domains.All[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			b := m.GetModels()["boltzmann"]
+			if !slices.Equal(b.GetAlpha(), c.alpha) || !slices.Equal(b.GetValue(), c.value) || m.GetFit().GetRuns() != c.runs || m.GetSeed() != c.seed {
+				t.Errorf("got %v", m)
+			}
+		})
+	}
+}
+
+func TestSweepChoiceRefused(t *testing.T) {
+	for want, choice := range map[string]SweepChoice{
+		`--models: unknown model "a"; it can be boltzmann`:                                    {Models: []string{"a"}},
+		`--set alpha is given twice; write all its values as --set alpha=value,value`:         {Set: []string{"alpha=1", "alpha=2"}},
+		`--runs -1: must be 1 to 100000`:                                                      {Runs: -1},
+		`--runs 100001: must be 1 to 100000`:                                                  {Runs: 100_001},
+		`--seed "-1": must be a whole number from 0`:                                          {Seed: "-1"},
+		`--set "alpha": write it as axis=value or axis=value,value`:                           {Set: []string{"alpha"}},
+		`--set "=1": write it as axis=value or axis=value,value`:                              {Set: []string{"=1"}},
+		`--set "alpha= ": write it as axis=value or axis=value,value`:                         {Set: []string{"alpha= "}},
+		`--set "alpha=1,": a value is missing`:                                                {Set: []string{"alpha=1,"}},
+		`--set "alpha=one": "one" is not a number`:                                            {Set: []string{"alpha=one"}},
+		`--set "alpha=NaN": alpha cannot be NaN; it must lie in [1e-09, 1e+06]`:               {Set: []string{"alpha=NaN"}},
+		`--set "alpha=0": alpha cannot be 0; it must lie in [1e-09, 1e+06]`:                   {Set: []string{"alpha=0"}},
+		`--set "value=best": value cannot be "best"; it can be optimal, on_policy, heuristic`: {Set: []string{"value=best"}},
+		`--set "beta=1": unknown axis "beta"; it can be alpha, value, unreachable_value`:      {Set: []string{"beta=1"}},
+	} {
+		_, err := choice.config(fstest.MapFS{}, &domains.All[0])
+		if usage := (*UsageError)(nil); !errors.As(err, &usage) || err.Error() != want {
+			t.Errorf("got  %v\nwant %s", err, want)
+		}
+	}
+	// Files are no misuse of the command.
+	for want, choice := range map[string]SweepChoice{
+		"--sweep 'no such.yaml': no such file or directory": {File: "no such.yaml"},
+		"sweep.yaml:1:10: ": {},
+	} {
+		_, err := choice.config(fstest.MapFS{"sweep.yaml": {Data: []byte("models: {bolzmann: {}}\n")}}, &domains.All[0])
+		if usage := (*UsageError)(nil); err == nil || errors.As(err, &usage) || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("got  %v\nwant %s", err, want)
+		}
+	}
+}
+
+// An axis that none of the models has is refused, not ignored.
+func TestSetUnused(t *testing.T) {
+	m := &foiblev1.SweepConfig{Models: map[string]*foiblev1.ModelConfig{"another": {}}}
+	if _, err := set(m, "alpha=1"); err == nil || err.Error() != `--set "alpha=1": none of the sweep's models has the axis alpha` {
+		t.Errorf("got %v", err)
+	}
+}

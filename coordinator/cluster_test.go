@@ -1,0 +1,262 @@
+package coordinator_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
+	"google.golang.org/grpc/test/bufconn"
+	"google.golang.org/protobuf/proto"
+
+	"foible/coordinator"
+	foiblev1 "foible/proto/foible/v1"
+	"foible/worker"
+)
+
+const version = "test"
+
+// cluster is a coordinator that can be stopped and started again on one directory, and its workers.
+type cluster struct {
+	t      testing.TB
+	dir    string
+	adjust func(*coordinator.Config)
+
+	mu       sync.Mutex // guards listener
+	listener *bufconn.Listener
+
+	stop    func() // ends the coordinator's Run, and waits
+	conn    *grpc.ClientConn
+	sweeps  foiblev1.SweepServiceClient
+	studies foiblev1.StudyServiceClient
+}
+
+// newCluster starts a coordinator. Leases are short; adjust, if given, has the last word.
+func newCluster(t testing.TB, adjust func(*coordinator.Config)) *cluster {
+	t.Helper()
+	c := &cluster{t: t, dir: t.TempDir(), adjust: adjust}
+	c.start()
+	c.conn = c.dial(grpc.WithDefaultCallOptions(grpc.WaitForReady(true)))
+	c.sweeps, c.studies = foiblev1.NewSweepServiceClient(c.conn), foiblev1.NewStudyServiceClient(c.conn)
+	t.Cleanup(func() {
+		_ = c.conn.Close()
+		c.stop()
+	})
+	return c
+}
+
+func (c *cluster) start() {
+	c.t.Helper()
+	listener := bufconn.Listen(1 << 20)
+	c.mu.Lock()
+	c.listener = listener
+	c.mu.Unlock()
+	cfg := coordinator.DefaultConfig()
+	cfg.Listener, cfg.DataDir, cfg.Version = listener, c.dir, version
+	if c.adjust != nil {
+		c.adjust(&cfg)
+	}
+	co, err := coordinator.New(cfg)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	stopped := make(chan error, 1)
+	go func() { stopped <- co.Run(ctx) }()
+	c.stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-stopped; err != nil {
+			c.t.Errorf("coordinator: %v", err)
+		}
+	})
+}
+
+// connect opens a connection to the coordinator of the moment.
+func (c *cluster) connect(ctx context.Context, _ string) (net.Conn, error) {
+	c.mu.Lock()
+	listener := c.listener
+	c.mu.Unlock()
+	return listener.DialContext(ctx)
+}
+
+func (c *cluster) dial(options ...grpc.DialOption) *grpc.ClientConn {
+	c.t.Helper()
+	options = append([]grpc.DialOption{
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithContextDialer(c.connect),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(coordinator.MaxMessageBytes)),
+	}, options...)
+	conn, err := grpc.NewClient("passthrough:///bufconn", options...)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return conn
+}
+
+// work starts a worker; the function returned drains it.
+func (c *cluster) work(slots int, do executor, options ...grpc.DialOption) (drain func()) {
+	c.t.Helper()
+	conn := c.dial(options...)
+	cfg := worker.DefaultConfig()
+	cfg.Conn, cfg.Executor, cfg.Slots, cfg.Version, cfg.Host = conn, do, slots, version, "test"
+	cfg.DrainTimeout = time.Second
+	w, err := worker.New(cfg)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	stopped := make(chan error, 1)
+	go func() { stopped <- w.Run(ctx) }()
+	drain = sync.OnceFunc(func() {
+		cancel()
+		if err := <-stopped; err != nil {
+			c.t.Errorf("worker: %v", err)
+		}
+		_ = conn.Close()
+	})
+	c.t.Cleanup(drain)
+	return drain
+}
+
+// bundle is the smallest study that a coordinator stores.
+func bundle(t testing.TB) []byte {
+	var out bytes.Buffer
+	archive := zip.NewWriter(&out)
+	if _, err := archive.Create("study.yaml"); err != nil {
+		t.Fatal(err)
+	}
+	if err := archive.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// send stores a study; chunk by chunk of the bytes given.
+func (c *cluster) send(chunks ...[]byte) (string, error) {
+	stream, err := c.studies.CreateStudy(c.t.Context())
+	if err != nil {
+		return "", err
+	}
+	for _, chunk := range chunks {
+		if err := stream.Send(&foiblev1.CreateStudyRequest{Chunk: chunk}); err != nil {
+			break // CloseAndRecv says why
+		}
+	}
+	m, err := stream.CloseAndRecv()
+	return m.GetStudyHash(), err
+}
+
+// request asks for a sweep of so many parameter sets on so many stimuli.
+func (c *cluster) request(sets, n int) *foiblev1.CreateSweepRequest {
+	c.t.Helper()
+	hash, err := c.send(bundle(c.t))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	axes := &foiblev1.ModelConfig{}
+	for i := range sets {
+		axes.Alpha = append(axes.Alpha, 1+float64(i)/8)
+	}
+	return &foiblev1.CreateSweepRequest{
+		StudyHash: hash, StudyName: "made-up", Stimuli: stimuli(n),
+		Config: &foiblev1.SweepConfig{Models: map[string]*foiblev1.ModelConfig{"boltzmann": axes}, Seed: 7},
+	}
+}
+
+// submit makes a sweep.
+func (c *cluster) submit(m *foiblev1.CreateSweepRequest) string {
+	c.t.Helper()
+	r, err := c.sweeps.CreateSweep(c.t.Context(), m)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return r.GetSweep().GetSweepId()
+}
+
+func (c *cluster) sweep(id string) *foiblev1.Sweep {
+	c.t.Helper()
+	r, err := c.sweeps.GetSweep(c.t.Context(), &foiblev1.GetSweepRequest{SweepId: id})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return r.GetSweep()
+}
+
+// wait watches a sweep to its end, over coordinators that stop and start. Progress must not go back, nor beyond the plan.
+func (c *cluster) wait(id string) *foiblev1.Sweep {
+	c.t.Helper()
+	var last *foiblev1.Sweep
+	for {
+		stream, err := c.sweeps.WatchSweep(c.t.Context(), &foiblev1.WatchSweepRequest{SweepId: id})
+		for err == nil {
+			var m *foiblev1.WatchSweepResponse
+			if m, err = stream.Recv(); err != nil {
+				break
+			}
+			p, before := m.GetSweep().GetProgress(), last.GetProgress()
+			if p.GetJobsDone() > p.GetJobs() || p.GetCellsDone() > p.GetCells() || p.GetJobsFailed() > p.GetJobsDone() ||
+				p.GetJobsDone() < before.GetJobsDone() || p.GetCellsDone() < before.GetCellsDone() {
+				c.t.Errorf("progress %v after %v", p, before)
+			}
+			last = m.GetSweep()
+		}
+		switch {
+		case errors.Is(err, io.EOF) && last.GetState() != foiblev1.SweepState_SWEEP_STATE_RUNNING:
+			return last
+		case c.t.Context().Err() != nil:
+			c.t.Fatal(c.t.Context().Err())
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
+// export is the recorded results of a sweep in order, and how many there are. It tries again if the coordinator goes away.
+func (c *cluster) export(id string) (results []byte, n int) {
+	c.t.Helper()
+	for {
+		results, n, err := c.tryExport(id, false)
+		if err == nil {
+			return results, n
+		}
+		if status.Code(err) != codes.Unavailable {
+			c.t.Fatal(err)
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
+func (c *cluster) tryExport(id string, partial bool) (results []byte, n int, err error) {
+	stream, err := c.sweeps.ExportResults(c.t.Context(), &foiblev1.ExportResultsRequest{SweepId: id, Partial: partial})
+	if err != nil {
+		return nil, 0, err
+	}
+	seen := map[int32]bool{}
+	for {
+		m, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return results, len(seen), nil
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		if seen[m.GetJob()] {
+			c.t.Errorf("job %d has two results", m.GetJob())
+		}
+		seen[m.GetJob()] = true
+		text, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
+		if err != nil {
+			return nil, 0, err
+		}
+		results = fmt.Appendf(results, "%d:%x\n", m.GetJob(), text)
+	}
+}

@@ -1,0 +1,108 @@
+package coordinator_test
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"strings"
+
+	"foible/core/sweep"
+	"foible/proto/codec"
+	foiblev1 "foible/proto/foible/v1"
+)
+
+// Sizes of the stimuli that the tests make up.
+const (
+	goals   = 3
+	actions = 4
+)
+
+// stimuli makes up n stimuli.
+func stimuli(n int) []*foiblev1.StimulusShape {
+	shapes := make([]*foiblev1.StimulusShape, n)
+	for i := range shapes {
+		shapes[i] = &foiblev1.StimulusShape{
+			Stimulus: fmt.Sprintf("s%02d", i), Goals: goals, Actions: actions, JudgementSteps: []int32{2, actions},
+		}
+	}
+	return shapes
+}
+
+// long makes up n stimuli so long that a job has no more than so many cells. Answers to them are short.
+func long(n, cells int) []*foiblev1.StimulusShape {
+	shapes := stimuli(n)
+	for i, s := range shapes {
+		s.Stimulus = fmt.Sprintf("long%02d", i)
+		s.Actions = int32((512<<10/cells-256)/(8*goals) - 1)
+	}
+	return shapes
+}
+
+// answer is a right answer to a job, all numbers of which follow from the job alone.
+func answer(job *foiblev1.Assign) *foiblev1.JobResult {
+	if work := job.GetInfer(); work != nil {
+		result := &foiblev1.InferResult{Cells: make([]*foiblev1.Cell, len(work.GetParameterSets()))}
+		for i, m := range work.GetParameterSets() {
+			set := must(codec.ReadParameterSet(m))
+			hash := sweep.CellHash(job.GetStudyHash(), work.GetStimulus(), job.GetSeed(), int(work.GetRuns()), &set)
+			cell := codec.Cell(&sweep.Cell{Posterior: posterior(hash)})
+			if strings.HasPrefix(work.GetStimulus(), "long") {
+				cell = codec.Cell(&sweep.Cell{Undefined: &sweep.Undefined{Reason: "too long"}})
+			}
+			cell.StudyHash, cell.Stimulus, cell.ParameterSet, cell.CellHash = job.GetStudyHash(), work.GetStimulus(), m, hash
+			result.Cells[i] = cell
+		}
+		return &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Infer{Infer: result}}
+	}
+	work := job.GetScore()
+	bootstrap := codec.ReadBootstrap(work.GetBootstrap())
+	result := &foiblev1.ScoreResult{}
+	for _, scored := range work.GetScored() {
+		set := must(codec.ReadParameterSet(scored.GetParameterSet()))
+		all := make([]int, len(scored.GetPredictions()))
+		for i := range all {
+			all[i] = goals
+		}
+		predictions := must(codec.ReadPredictions(scored.GetPredictions(), all))
+		hash := sweep.ScoreHash(job.GetStudyHash(), job.GetSeed(), bootstrap, &set, predictions)
+		fit := codec.Fit(&sweep.Fit{Overall: sweep.Correlation{N: 2 * goals * len(all), PearsonR: unit(hash), Defined: true, RMSE: 0.5}})
+		fit.ParameterSet, fit.ScoreHash = scored.GetParameterSet(), hash
+		result.Fits = append(result.Fits, fit)
+	}
+	return &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Score{Score: result}}
+}
+
+// posterior makes a distribution at each step out of a hash.
+func posterior(hash []byte) [][]float64 {
+	rows := make([][]float64, actions+1)
+	for k := range rows {
+		p := unit(hash[k:]) / 2
+		rows[k] = []float64{p, 0.5 - p, 0.5}
+	}
+	return rows
+}
+
+// unit is a number in [0, 1) out of a hash.
+func unit(hash []byte) float64 {
+	return float64(binary.LittleEndian.Uint64(hash)>>11) / (1 << 53)
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// executor answers jobs rightly, after what it does first.
+type executor func(ctx context.Context, job *foiblev1.Assign) error
+
+// Execute implements worker.Executor.
+func (do executor) Execute(ctx context.Context, job *foiblev1.Assign) (*foiblev1.JobResult, error) {
+	if do != nil {
+		if err := do(ctx, job); err != nil {
+			return nil, err
+		}
+	}
+	return answer(job), nil
+}

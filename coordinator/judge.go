@@ -1,0 +1,177 @@
+package coordinator
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+
+	"foible/coordinator/engine"
+	"foible/core/sweep"
+	"foible/proto/codec"
+	foiblev1 "foible/proto/foible/v1"
+)
+
+// assign says what a job is, and for a score job the hashes that its fits must have. A score job that cannot be
+// made because an infer job failed is recorded as failed, and assign returns nil.
+func (r *sweepRun) assign(ctx context.Context, number int) (m *foiblev1.Assign, hashes [][]byte, err error) {
+	job := r.job(number)
+	m = &foiblev1.Assign{
+		SweepId: r.id, Job: int32(number), StudyHash: r.spec.GetStudyHash(), Seed: r.config.Seed,
+	}
+	if !job.Score {
+		m.Work = &foiblev1.Assign_Infer{Infer: codec.InferJob(r.plan.Stimuli[job.Stimulus].Stimulus, r.config.Procedure(job.Stage), job.Sets)}
+		return m, nil, nil
+	}
+	predictions, failure, err := r.predictions(ctx, job)
+	if err != nil {
+		return nil, nil, err
+	}
+	if failure != "" {
+		_, err := r.record(ctx, number, failed(failure))
+		return nil, nil, err
+	}
+	score := &foiblev1.ScoreJob{Bootstrap: codec.Bootstrap(r.config.Bootstrap)}
+	for i := range job.Sets {
+		score.Scored = append(score.Scored, &foiblev1.Scored{
+			ParameterSet: codec.ParameterSet(&job.Sets[i]), Predictions: codec.Predictions(predictions[i]),
+		})
+	}
+	m.Work = &foiblev1.Assign_Score{Score: score}
+	return m, r.scoreHashes(job, predictions), nil
+}
+
+func failed(reason string) *foiblev1.JobResult {
+	return &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Failure{Failure: &foiblev1.Failure{Reason: reason}}}
+}
+
+// predictions gathers what a chunk's parameter sets say, [set][stimulus], or why a part is missing.
+func (r *sweepRun) predictions(ctx context.Context, job sweep.Job) (all [][]sweep.Prediction, failure string, err error) {
+	all = make([][]sweep.Prediction, len(job.Sets))
+	for i := range r.plan.Stimuli {
+		shape := &r.plan.Stimuli[i]
+		result, err := r.result(ctx, job.Chunk*len(r.plan.Stimuli)+i)
+		if err != nil {
+			return nil, "", err
+		}
+		if f := result.GetFailure(); f != nil {
+			return nil, fmt.Sprintf("stimulus %s has no posterior: %s", shape.Stimulus, f.GetReason()), nil
+		}
+		for j, m := range result.GetInfer().GetCells() {
+			cell, err := codec.ReadCell(m, shape)
+			if err != nil {
+				return nil, "", err
+			}
+			all[j] = append(all[j], shape.Predict(&cell))
+		}
+	}
+	return all, "", nil
+}
+
+func (r *sweepRun) scoreHashes(job sweep.Job, predictions [][]sweep.Prediction) [][]byte {
+	hashes := make([][]byte, len(job.Sets))
+	for i := range job.Sets {
+		hashes[i] = sweep.ScoreHash(r.spec.GetStudyHash(), r.config.Seed, r.config.Bootstrap, &job.Sets[i], predictions[i])
+	}
+	return hashes
+}
+
+// judge says what is to become of a result, and why. The lease, if there is one, spares the making of hashes. The
+// error is of the engine.
+func (r *sweepRun) judge(ctx context.Context, l *lease, number int, result *foiblev1.JobResult) (foiblev1.Verdict, string, error) {
+	if size := proto.Size(result); size > engine.MaxResult {
+		return foiblev1.Verdict_VERDICT_REFUSED, fmt.Sprintf("the result has %d bytes, more than %d", size, engine.MaxResult), nil
+	}
+	if f := result.GetFailure(); f != nil {
+		return foiblev1.Verdict_VERDICT_RETRY, f.GetReason(), nil
+	}
+	job := r.job(number)
+	var err error
+	switch {
+	case !job.Score:
+		err = r.checkCells(job, result.GetInfer().GetCells())
+	case l != nil && l.hashes != nil:
+		err = r.checkFits(job, result.GetScore().GetFits(), l.hashes)
+	case !r.scorable(job.Chunk):
+		err = errors.New("a score of parameter sets that have no posteriors yet")
+	default:
+		predictions, failure, e := r.predictions(ctx, job)
+		if e != nil {
+			return 0, "", e
+		}
+		if failure != "" {
+			err = errors.New(failure)
+			break
+		}
+		err = r.checkFits(job, result.GetScore().GetFits(), r.scoreHashes(job, predictions))
+	}
+	if err != nil {
+		return foiblev1.Verdict_VERDICT_REFUSED, "the result does not answer the job: " + err.Error(), nil
+	}
+	return foiblev1.Verdict_VERDICT_RECORDED, "", nil
+}
+
+// checkCells says why cells do not answer an infer job; nil if they do.
+func (r *sweepRun) checkCells(job sweep.Job, cells []*foiblev1.Cell) error {
+	if len(cells) != len(job.Sets) {
+		return fmt.Errorf("%d cells for %d parameter sets", len(cells), len(job.Sets))
+	}
+	shape := &r.plan.Stimuli[job.Stimulus]
+	for i, m := range cells {
+		if m.GetStudyHash() != r.spec.GetStudyHash() {
+			return fmt.Errorf("computed for study %s, not %s", m.GetStudyHash(), r.spec.GetStudyHash())
+		}
+		if m.GetStimulus() != shape.Stimulus {
+			return fmt.Errorf("computed for stimulus %s, not %s", m.GetStimulus(), shape.Stimulus)
+		}
+		want := sweep.CellHash(r.spec.GetStudyHash(), shape.Stimulus, r.config.Seed, r.config.Procedure(job.Stage), &job.Sets[i])
+		if err := echo(m.GetParameterSet(), &job.Sets[i], m.GetCellHash(), want); err != nil {
+			return err
+		}
+		if _, err := codec.ReadCell(m, shape); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkFits says why fits do not answer a score job; nil if they do.
+func (r *sweepRun) checkFits(job sweep.Job, fits []*foiblev1.Fit, hashes [][]byte) error {
+	if len(fits) != len(job.Sets) {
+		return fmt.Errorf("%d fits for %d parameter sets", len(fits), len(job.Sets))
+	}
+	for i, m := range fits {
+		if err := echo(m.GetParameterSet(), &job.Sets[i], m.GetScoreHash(), hashes[i]); err != nil {
+			return err
+		}
+		if _, err := codec.ReadFit(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// echo compares what a worker says it has computed with what it was asked for.
+func echo(m *foiblev1.ParameterSet, want *sweep.ParameterSet, hash, wantHash []byte) error {
+	if m == nil {
+		return errors.New("an answer without its parameters")
+	}
+	got, err := codec.ReadParameterSet(m)
+	switch {
+	case err != nil:
+		return err
+	case got != *want:
+		return fmt.Errorf("computed with %s, not %s", got.String(), want.String())
+	case !bytes.Equal(hash, wantHash):
+		return fmt.Errorf("%s: the hash is of another computation", want.String())
+	}
+	return nil
+}
+
+func (r *sweepRun) scorable(chunk int) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.progress.Scorable(chunk)
+}

@@ -1,0 +1,96 @@
+package coordinator
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"foible/coordinator/engine"
+)
+
+// lease is a job that a worker has. The engine's lease is what counts; this one says whose heartbeats extend it.
+type lease struct {
+	id       uint64
+	run      *sweepRun
+	job      int
+	delivery *engine.Delivery
+	hashes   [][]byte // that a right answer to a score job has
+	owner    *session // nil while its worker is away; guarded by Coordinator.mu
+}
+
+// lend keeps a lease under a new number.
+func (c *Coordinator) lend(l *lease) {
+	l.run.mu.Lock()
+	l.run.leases[l.job] = l
+	l.run.mu.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for l.id == 0 || c.leases[l.id] != nil {
+		l.id = rand.Uint64() // numbers of an earlier life of the coordinator must not be met again
+	}
+	c.leases[l.id] = l
+}
+
+// settle takes a lease away, of a job that is done or is to be given back; nil if there is none of that number.
+func (c *Coordinator) settle(id uint64) *lease {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	l := c.leases[id]
+	delete(c.leases, id)
+	return l
+}
+
+// finished ends a lease whose job has a result.
+func (c *Coordinator) finished(l *lease) {
+	l.run.forget(l)
+	if err := l.delivery.Ack(); err != nil { // it comes again, and is known to be done
+		c.log.Debug("acknowledge", "sweep", l.run.id, "job", l.job, "error", err)
+	}
+}
+
+// giveBack ends a lease whose job is still to be done, by whoever is free. A job that the engine has given out
+// again since, because the lease ran out, is in other hands already.
+func (c *Coordinator) giveBack(l *lease) {
+	if !l.run.forget(l) {
+		return
+	}
+	if err := l.delivery.Release(); err != nil { // it comes again when the engine's lease runs out
+		c.log.Warn("give job back", "sweep", l.run.id, "job", l.job, "error", err)
+	}
+	c.demand.signal()
+}
+
+// orphan gives the jobs of a session that has ended to others, after a while unless their worker comes back.
+func (c *Coordinator) orphan(s *session, grace time.Duration) (orphans int) {
+	var left []*lease
+	c.mu.Lock()
+	for _, l := range c.leases {
+		if l.owner == s {
+			l.owner = nil
+			left = append(left, l)
+		}
+	}
+	c.mu.Unlock()
+	if len(left) == 0 {
+		return 0
+	}
+	c.background.Go(func() error {
+		select {
+		case <-time.After(grace):
+		case <-c.ctx.Done():
+			return nil
+		}
+		for _, l := range left {
+			c.mu.Lock()
+			lost := c.leases[l.id] == l && l.owner == nil
+			if lost {
+				delete(c.leases, l.id)
+			}
+			c.mu.Unlock()
+			if lost {
+				c.giveBack(l)
+			}
+		}
+		return nil
+	})
+	return len(left)
+}

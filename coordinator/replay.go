@@ -1,0 +1,79 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"foible/coordinator/service"
+)
+
+// start replays what is recorded, and queues what the plan has and the queue
+// has not; queueing goes on in the background.
+func (r *sweepRun) start(ctx context.Context) error {
+	var err error
+	if r.queue, err = r.c.engine.Queue(ctx, r.id); err != nil {
+		return err
+	}
+	if err := r.replay(ctx); err != nil {
+		return err
+	}
+	r.c.background.Go(func() error {
+		if err := r.c.engine.Enqueue(ctx, r.id, r.plan.FitJobs()); err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			return fmt.Errorf("queue the jobs of sweep %s: %w", r.id, err)
+		}
+		r.mu.Lock()
+		r.queued = true
+		r.mu.Unlock()
+		r.c.demand.signal()
+		r.finish(ctx)
+		return nil
+	})
+	return nil
+}
+
+// replay makes the progress from the results, and queues the jobs that have become possible.
+func (r *sweepRun) replay(ctx context.Context) error {
+	begun := make([]bool, r.plan.Chunks())
+	err := r.c.engine.Recorded(ctx, r.id, r.plan.Jobs(), func(job int) error {
+		r.progress.Add(job)
+		begun[r.plan.Job(job).Chunk] = true
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for chunk := range begun {
+		if !begun[chunk] {
+			continue
+		}
+		if err := r.recall(ctx, chunk); err != nil {
+			return err
+		}
+	}
+	return r.queueReady(ctx, r.progress.Ready(), r.progress.Fitted())
+}
+
+// recall finds the failures of a chunk. If it was scored, it has none.
+func (r *sweepRun) recall(ctx context.Context, chunk int) error {
+	jobs := []int{r.plan.ScoreJob(chunk)}
+	for i := range r.plan.Stimuli {
+		jobs = append(jobs, chunk*len(r.plan.Stimuli)+i)
+	}
+	for _, job := range jobs {
+		result, err := r.result(ctx, job)
+		switch {
+		case errors.Is(err, service.ErrNotFound):
+		case err != nil:
+			return err
+		case result.GetScore() != nil:
+			return nil
+		case result.GetFailure() != nil:
+			r.blame(result.GetFailure())
+		}
+	}
+	return nil
+}

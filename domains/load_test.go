@@ -1,0 +1,286 @@
+package domains_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"foible/core/report"
+	"foible/core/sweep"
+	"foible/domains"
+	"foible/proto/codec"
+)
+
+func load(t testing.TB, f folder) *domains.Study {
+	t.Helper()
+	s, found := domains.Load(f)
+	if s == nil {
+		t.Fatal(found.Err())
+	}
+	return s
+}
+
+// What a worker opens is what was loaded.
+func TestBundle(t *testing.T) {
+	for _, d := range domains.All {
+		f := sample(t, d.Name)
+		want := load(t, f)
+		got, err := domains.Open(want.Bundle)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got.Study, want.Study) || got.Domain != want.Domain {
+			t.Errorf("%s: another study comes out", d.Name)
+		}
+		if got.Hash != want.Hash || !bytes.Equal(got.Bundle, want.Bundle) {
+			t.Errorf("%s: hash %s, was %s", d.Name, got.Hash, want.Hash)
+		}
+		if !regexp.MustCompile(`^[0-9a-f]{64}$`).MatchString(got.Hash) {
+			t.Errorf("%s: hash %q", d.Name, got.Hash)
+		}
+	}
+	if _, err := domains.Open([]byte("PK")); err == nil {
+		t.Error("half an archive is opened")
+	}
+}
+
+// Equal files have equal hashes, wherever they lie and whatever lies beside
+// them; every file that a study names plays its part, to the last byte.
+func TestHash(t *testing.T) {
+	f := sample(t, "block-words")
+	want := load(t, f).Hash
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, f.MapFS); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string]string{"notes.txt": "not in study.yaml", "sweep.yaml": "models: {boltzmann: {}}\n"} {
+		if err := os.WriteFile(path.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s, found := domains.Load(os.DirFS(dir)); s == nil || s.Hash != want {
+		t.Errorf("another hash in another place: %v", found.Err())
+	}
+	for name := range f.MapFS {
+		if name == "sweep.yaml" {
+			continue
+		}
+		comment := "\n"
+		changed := sample(t, "block-words")
+		changed.write(name, changed.read(name)+comment)
+		if load(t, changed).Hash == want {
+			t.Errorf("%s plays no part in the hash", name)
+		}
+	}
+}
+
+// Paths may be written as people write them.
+func TestPathsAreCleaned(t *testing.T) {
+	f := sample(t, "block-words")
+	for _, name := range []string{"domain.pddl", "stimuli.csv", "problems/", "plans/", "responses.csv"} {
+		f.swap("study.yaml", ": "+name, ": ./"+name)
+	}
+	s := load(t, f)
+	if _, err := domains.Open(s.Bundle); err != nil {
+		t.Error(err)
+	}
+}
+
+// study.yaml with a byte order mark and Windows line ends is the same study.
+func TestMarksAndLineEnds(t *testing.T) {
+	f := sample(t, "doors-keys-gems")
+	want := load(t, f)
+	for _, name := range []string{"study.yaml", "stimuli.csv", "responses.csv", "plans/1-1.plan", "problems/1-1.pddl"} {
+		f.write(name, "\ufeff"+strings.ReplaceAll(f.read(name), "\n", "\r\n"))
+	}
+	got := load(t, f)
+	if got.Simulated != want.Simulated || !reflect.DeepEqual(got.Stimuli[0].Human, want.Stimuli[0].Human) || !reflect.DeepEqual(got.Shapes(), want.Shapes()) {
+		t.Error("another study")
+	}
+}
+
+func TestReady(t *testing.T) {
+	s := load(t, sample(t, "doors-keys-gems"))
+	if _, err := s.Ready("9-9"); err == nil || err.Error() != `the study has no stimulus "9-9"` {
+		t.Error(err)
+	}
+	ready, err := s.Ready("4-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, value := range []string{"optimal", "on_policy", "heuristic"} {
+		set := boltzmann(1, value)
+		cell, err := ready.Infer(&set)
+		if err != nil || len(cell.Posterior) != len(s.Stimuli[slices.Index(ids(s), "4-1")].Plan)+1 || cell.Undefined != nil {
+			t.Errorf("%s: %+v, %v", value, cell, err)
+		}
+	}
+}
+
+func ids(s *domains.Study) []string {
+	var all []string
+	for i := range s.Stimuli {
+		all = append(all, s.Stimuli[i].ID)
+	}
+	return all
+}
+
+func boltzmann(alpha float64, value string) sweep.ParameterSet {
+	set := sweep.ParameterSet{Model: "boltzmann"}
+	set.Set("alpha", sweep.Setting{Number: alpha})
+	set.Set("value", sweep.Setting{Word: value})
+	set.Set("unreachable_value", sweep.Setting{Number: -1000})
+	return set
+}
+
+func TestShapes(t *testing.T) {
+	s := load(t, sample(t, "block-words"))
+	shapes := codec.Shapes(s.Shapes())
+	if want := (sweep.Shape{Stimulus: "1-1", Goals: 5, Actions: 10, JudgementSteps: []int{0, 2, 4, 6, 8}}); len(shapes) != 8 || !reflect.DeepEqual(shapes[0], want) {
+		t.Errorf("%+v, want %+v first of 8", shapes, want)
+	}
+}
+
+func config(t testing.TB, src string) sweep.Config {
+	t.Helper()
+	m, err := domains.LoadSweep("sweep.yaml", []byte(src))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := codec.Config(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func settings(t testing.TB, c sweep.Config) string {
+	t.Helper()
+	sets, err := c.ParameterSets()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for i := range sets {
+		all = append(all, sets[i].Settings())
+	}
+	return strings.Join(all, "\n")
+}
+
+func TestLoadSweep(t *testing.T) {
+	for name, src := range map[string]string{
+		"a value for a list of one": "models: {boltzmann: {alpha: 2, value: heuristic}}",
+		"lists":                     "models:\n  boltzmann:\n    alpha: [2]\n    value: [heuristic]\n    unreachable_value: [-1000]\n",
+		"equal numbers":             "models: {boltzmann: {alpha: [2, 2.0, 2e0], value: [heuristic, heuristic]}}",
+		"quoted words":              "models: {boltzmann: {alpha: 2, value: \"heuristic\"}}",
+		"mark and line ends":        "\ufeffmodels:\r\n  boltzmann:\r\n    alpha: 2\r\n    value: heuristic\r\n",
+	} {
+		c := config(t, src)
+		if got, want := settings(t, c), "alpha=2 value=heuristic unreachable_value=-1000"; got != want {
+			t.Errorf("%s: got %s, want %s", name, got, want)
+		}
+		if c.Runs != 1 || c.Seed != 0 || !reflect.DeepEqual(c.Bootstrap, sweep.DefaultBootstrap) {
+			t.Errorf("%s: %+v", name, c)
+		}
+	}
+	for _, src := range []string{"models: {boltzmann: {}}", "models:\n  boltzmann:\n"} {
+		if got, want := settings(t, config(t, src)), settings(t, config(t, string(domains.All[0].Sweep))); got != want {
+			t.Errorf("%q: got\n%s\nwant\n%s", src, got, want)
+		}
+	}
+}
+
+// resolved is the sweep.yaml that a report writes.
+func resolved(t testing.TB, s *domains.Study, c sweep.Config) string {
+	t.Helper()
+	sets, err := c.ParameterSets()
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := sweep.NewPlan(sets, codec.Shapes(s.Shapes()), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out only
+	r, err := report.New(&out, s.Study, plan, c, report.Manifest{})
+	if err == nil {
+		err = r.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// only keeps sweep.yaml of what a report writes.
+type only struct{ bytes.Buffer }
+
+func (o *only) Create(name string) (io.WriteCloser, error) {
+	if name == "sweep.yaml" {
+		return &closing{&o.Buffer}, nil
+	}
+	return &closing{io.Discard}, nil
+}
+
+type closing struct{ io.Writer }
+
+func (closing) Close() error { return nil }
+
+// The sweep.yaml of a report is the sweep that it reports: with it one gets the same id.
+func TestResolvedSweepLoadsAgain(t *testing.T) {
+	s := load(t, sample(t, "block-words"))
+	for name, src := range map[string]string{
+		"default":       string(domains.All[0].Sweep),
+		"nothing given": "models: {boltzmann: {}}",
+		"odd numbers":   "models: {boltzmann: {alpha: [0.1, 1e-9, 1e6, 0.30000000000000004, 123456789e-4], unreachable_value: [0, -0.0, -1e6, -40]}}",
+		"everything":    "models: {boltzmann: {alpha: 1, value: [on_policy, optimal]}}\nfit: {runs: 7}\nbootstrap: {resamples: 10, units: both}\nseed: 18446744073709551615",
+		"no bootstrap":  "models: {boltzmann: {}}\nbootstrap: {resamples: 0}",
+	} {
+		c := config(t, src)
+		again := config(t, resolved(t, s, c))
+		if got, want := settings(t, again), settings(t, c); got != want {
+			t.Errorf("%s: got\n%s\nwant\n%s", name, got, want)
+		}
+		if again.Runs != c.Runs || again.Seed != c.Seed || !reflect.DeepEqual(again.Bootstrap, c.Bootstrap) {
+			t.Errorf("%s: got %+v, want %+v", name, again, c)
+		}
+		a, errA := c.ParameterSets()
+		b, errB := again.ParameterSets()
+		if err := errors.Join(errA, errB); err != nil || c.ID("h", "v", a) != again.ID("h", "v", b) {
+			t.Errorf("%s: another id, %v", name, err)
+		}
+	}
+}
+
+// Whatever is in the file, what is wrong with it has a place, and what is
+// accepted is a grid.
+func FuzzLoadSweep(f *testing.F) {
+	for _, src := range []string{
+		string(domains.All[0].Sweep), "models: {boltzmann: {alpha: [1, 2]}}\n", "models: &a {boltzmann: *a}", "<<: {}", "? [a]\n: b",
+		"models: {boltzmann: {alpha: !!str 1}}", "models: {[boltzmann]: 1}", "- a", "\x00", "\xff", "a: |\n  b", "models:\n\t- 1", "{", "---\n---\n", "models: !!binary aGk=",
+	} {
+		f.Add([]byte(src))
+	}
+	place := regexp.MustCompile(`^sweep\.yaml:\d+:\d+: .`)
+	f.Fuzz(func(t *testing.T, src []byte) {
+		m, err := domains.LoadSweep("sweep.yaml", src)
+		if err == nil {
+			if _, err := codec.Config(m); err != nil {
+				t.Errorf("accepted, but %v", err)
+			}
+			return
+		}
+		for line := range strings.SplitSeq(err.Error(), "\n") {
+			if !place.MatchString(line) && !strings.Contains(line, "parameter sets are more than") {
+				t.Errorf("no place: %q", line)
+			}
+		}
+	})
+}
