@@ -20,6 +20,8 @@ const MaxStates = 5_000_000
 // ErrTooLarge is the error of a task with more than MaxStates reachable states.
 var ErrTooLarge = fmt.Errorf("more than %d states can be reached: too many for exact values; use value: heuristic", MaxStates)
 
+var errNoHeuristic = errors.New("the domain has no heuristic; use value: optimal")
+
 // Observer infers the goal of one observed plan. What does not depend on the
 // parameters is computed once, when first needed. Safe for concurrent use.
 type Observer struct {
@@ -112,8 +114,8 @@ func follow(t *ground.Task, s ground.StateID, step pddl.Step) (ground.StateID, b
 // Posterior infers the goal at every step, from a uniform prior. The error is
 // of the task (too large, no such heuristic) or of parameters out of range.
 func (o *Observer) Posterior(p Parameters) (*Posterior, error) {
-	if !(p.Alpha > 0) || math.IsInf(p.Alpha, 0) || math.IsNaN(p.Unreachable) || math.IsInf(p.Unreachable, 0) {
-		return nil, fmt.Errorf("alpha %v, unreachable value %v: not a Boltzmann agent", p.Alpha, p.Unreachable)
+	if err := p.check(); err != nil {
+		return nil, err
 	}
 	post := &Posterior{
 		Goals:           make([][]float64, len(o.visited)),
@@ -245,23 +247,10 @@ func (o *Observer) enumerate() error {
 	if !o.task.Enumerate(MaxStates) {
 		return ErrTooLarge
 	}
-	n := o.task.Len()
-	g := &graph{row: make([]int32, 1, n+1), to: make([]int32, 0, 4*n)}
-	goals := make([][]int32, o.goals)
-	for s := range ground.StateID(n) {
-		for _, succ := range o.task.Successors(s) {
-			g.to = append(g.to, int32(succ.State))
-		}
-		g.row = append(g.row, int32(len(g.to)))
-		for goal := range goals {
-			if o.task.Satisfies(s, goal) {
-				goals[goal] = append(goals[goal], int32(s))
-			}
-		}
-	}
+	g := taskGraph(o.task)
 	reverse := g.reverse()
-	for _, states := range goals {
-		dist, order := distances(reverse, states)
+	for goal := range o.goals {
+		dist, order := distances(reverse, satisfying(o.task, goal, g.n()))
 		o.optimal = append(o.optimal, distance{dist, order})
 	}
 	o.graph = g
@@ -274,7 +263,7 @@ func (o *Observer) estimate(goal int) ([]float64, error) {
 	defer o.mu.Unlock()
 	if o.estimates == nil {
 		if o.heuristic == nil {
-			return nil, errors.New("the domain has no heuristic; use value: optimal")
+			return nil, errNoHeuristic
 		}
 		estimates := make([][]float64, o.goals)
 		for g := range estimates {

@@ -5,10 +5,15 @@
 //	pi(a|s) ~ exp(alpha [R + V(s')]),  R = -1,
 //
 // and whoever watches it infers the goal by Bayes' rule. Read [Parameters] and
-// [Observer] first.
+// [Observer] first; [Agent] acts.
 //
 // The temperature T that some implementations call alpha is 1/alpha here.
 package policy
+
+import (
+	"fmt"
+	"math"
+)
 
 // Value is what an agent expects of a state.
 type Value string
@@ -28,4 +33,11 @@ type Parameters struct {
 	Alpha       float64 // inverse temperature, 1 / cost, above 0
 	Value       Value
 	Unreachable float64 // V of a state from which the goal cannot be reached, cost
+}
+
+func (p *Parameters) check() error {
+	if !(p.Alpha > 0) || math.IsInf(p.Alpha, 0) || math.IsNaN(p.Unreachable) || math.IsInf(p.Unreachable, 0) {
+		return fmt.Errorf("alpha %v, unreachable value %v: not a Boltzmann agent", p.Alpha, p.Unreachable)
+	}
+	return nil
 }

@@ -1,0 +1,124 @@
+package policy
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"foible/core/ground"
+)
+
+// Agent acts by the policy of one goal. Not safe for concurrent use, nor beside
+// the observer that it comes from.
+type Agent struct {
+	task  *ground.Task
+	goal  int
+	alpha float64
+	value func(ground.StateID) float64
+}
+
+// Action is one step of an agent.
+type Action struct {
+	Taken       ground.OperatorID
+	State       ground.StateID // to which it led
+	Probability float64        // of taking it
+	Best        []ground.OperatorID
+	Highest     float64 // probability of each of Best
+}
+
+// Agent is the agent with one of the task's goals. The error is of the task (too
+// large, no such heuristic) or of parameters out of range.
+func (o *Observer) Agent(goal int, p Parameters) (*Agent, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	a := &Agent{task: o.task, goal: goal, alpha: p.Alpha}
+	if p.Value == Heuristic {
+		if o.heuristic == nil {
+			return nil, errNoHeuristic
+		}
+		h, err := o.heuristic(o.task, goal)
+		if err != nil {
+			return nil, fmt.Errorf("heuristic: %w", err)
+		}
+		a.value = func(s ground.StateID) float64 {
+			if cost := h(s); !math.IsInf(cost, 1) {
+				return -cost
+			}
+			return p.Unreachable
+		}
+		return a, nil
+	}
+	d, g, err := o.distance(goal)
+	if err != nil {
+		return nil, err
+	}
+	switch p.Value {
+	case Optimal:
+		a.value = func(s ground.StateID) float64 {
+			if dist := d.dist[s]; dist >= 0 {
+				return -float64(dist)
+			}
+			return p.Unreachable
+		}
+	case OnPolicy:
+		v, err := onPolicyValues(g, d, p.Alpha, p.Unreachable)
+		if err != nil {
+			return nil, err
+		}
+		a.value = func(s ground.StateID) float64 { return v[s] }
+	default:
+		return nil, fmt.Errorf("unknown value %q", p.Value)
+	}
+	return a, nil
+}
+
+// Operator is an action as it is written in a plan.
+func (a *Agent) Operator(op ground.OperatorID) string { return a.task.Operators[op].String() }
+
+// Act draws an action from pi(a|s); ok is false where there is none.
+func (a *Agent) Act(s ground.StateID, rng *rand.Rand) (act Action, ok bool) {
+	successors := a.task.Successors(s)
+	if len(successors) == 0 {
+		return Action{}, false
+	}
+	pi := make([]float64, len(successors))
+	for i, next := range successors {
+		pi[i] = a.alpha * a.value(next.State)
+	}
+	pi = softmax(pi)
+	u := rng.Float64()
+	taken := len(pi) - 1
+	for i, p := range pi {
+		if u -= p; u < 0 {
+			taken = i
+			break
+		}
+	}
+	act = Action{Taken: successors[taken].Operator, State: successors[taken].State, Probability: pi[taken]}
+	for i, p := range pi {
+		const equal = 1e-9 // on-policy values are as precise
+		switch {
+		case p > act.Highest*(1+equal):
+			act.Highest, act.Best = p, []ground.OperatorID{successors[i].Operator}
+		case p >= act.Highest*(1-equal):
+			act.Best = append(act.Best, successors[i].Operator)
+		}
+	}
+	return act, true
+}
+
+// Simulate acts from the initial state until the goal is satisfied, nothing can
+// be done, or for so many steps.
+func (a *Agent) Simulate(steps int, rng *rand.Rand) (actions []Action, reached bool) {
+	at := a.task.Initial()
+	for len(actions) < steps && !a.task.Satisfies(at, a.goal) {
+		act, ok := a.Act(at, rng)
+		if !ok {
+			return actions, false
+		}
+		actions = append(actions, act)
+		at = act.State
+	}
+	return actions, a.task.Satisfies(at, a.goal)
+}
