@@ -33,6 +33,7 @@ type Stimulus struct {
 	domain    Domain
 	boltzmann *policy.Observer // nil until needed
 	sips      *SIPS            // nil until needed
+	simulator *simulator       // nil until needed
 }
 
 // New makes a stimulus ready. What a model needs is made when it is first asked for.
