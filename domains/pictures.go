@@ -1,0 +1,39 @@
+package domains
+
+import (
+	"fmt"
+	"slices"
+
+	"foible/core/study"
+)
+
+// Stimulus finds a stimulus.
+func (s *Study) Stimulus(id string) (*study.Stimulus, bool) {
+	i := slices.IndexFunc(s.Stimuli, func(st study.Stimulus) bool { return st.ID == id })
+	if i < 0 {
+		return nil, false
+	}
+	return &s.Stimuli[i], true
+}
+
+// Pictures draws a stimulus at each of its judgement steps, with the way that
+// led there, as SVG. A plan that cannot be followed gives fewer.
+func (s *Study) Pictures(st *study.Stimulus) ([]string, error) {
+	task, err := st.Task()
+	if err != nil {
+		return nil, err
+	}
+	states, _, _ := task.Validate(st.Plan) // up to where the plan can be followed
+	var pictures []string
+	for _, step := range st.JudgementSteps {
+		if step >= len(states) {
+			break
+		}
+		p, err := s.Domain.Picture(task, states[step], states[:step])
+		if err != nil {
+			return nil, fmt.Errorf("stimulus %s, step %d: %w", st.ID, step, err)
+		}
+		pictures = append(pictures, p)
+	}
+	return pictures, nil
+}
