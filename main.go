@@ -97,7 +97,7 @@ A study is a directory with study.yaml; without one, commands take a sample. Sta
 	complete(c, "log-format", logFormats...)
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &command.UsageError{Err: readable(err)} })
 	c.AddGroup(&cobra.Group{ID: here, Title: "On this machine:"}, &cobra.Group{ID: cluster, Title: "With a coordinator and workers:"})
-	c.AddCommand(fit(env), check(env), sample(env), coordinator(env), worker(env), submit(env), status(env), results(env), version(env))
+	c.AddCommand(fit(env), infer(env), simulate(env), check(env), sample(env), coordinator(env), worker(env), submit(env), status(env), results(env), version(env))
 	return c
 }
 
@@ -136,6 +136,8 @@ func readable(err error) error {
 		switch invalid.GetFlag().Value.Type() {
 		case "int":
 			want = "must be a whole number"
+		case "float64":
+			want = "must be a number"
 		case "duration":
 			want = "must be a time such as 30s or 5m"
 		case "bool":
@@ -217,11 +219,15 @@ func sweepFlags(c *cobra.Command, s *command.SweepChoice) {
 	c.Flags().IntVar(&s.Particles, "particles", 0, "`number` of particles a goal in a run, for models that are not exact")
 	c.Flags().IntVar(&s.Runs, "runs", 0, "`number` of runs a cell, for models that are not exact")
 	c.Flags().StringVar(&s.Seed, "seed", "", "`number` to draw all chance from, in place of the sweep's seed")
+	completeModels(c, "models")
+}
+
+func completeModels(c *cobra.Command, flag string) {
 	models := make([]string, len(sweep.Models))
 	for i := range sweep.Models {
 		models[i] = sweep.Models[i].Name
 	}
-	complete(c, "models", models...)
+	complete(c, flag, models...)
 }
 
 func addressFlag(c *cobra.Command, address *string) {
@@ -255,6 +261,97 @@ of a sample: ` + domains.Names() + `.`,
 	c.Flags().IntVar(&o.Workers, "workers", 0, "`number` of worker slots (default: one a core)")
 	outFlag(c, &o.Out)
 	return c
+}
+
+func infer(env *command.Env) *cobra.Command {
+	o := command.InferOptions{
+		StimulusChoice:   command.StimulusChoice{Models: []string{"full"}, Inference: sweep.DefaultInference},
+		Runs:             sweep.DefaultReport.Runs,
+		ParticlesPerGoal: sweep.DefaultReport.ParticlesPerGoal,
+	}
+	c := &cobra.Command{
+		Use:   "infer STUDY STIMULUS",
+		Short: "Infer the goal of one stimulus, step by step",
+		Long: `Infer takes models to one stimulus and prints the probability of each goal after each action, with the mean judgement
+below it where there is one. It writes posteriors.csv, a time course and a storyboard. An axis that is not set has the
+value that the 2021 paper fitted for the domain and the model, or else the middle one of its default grid; what was used
+is printed. STUDY is a directory with study.yaml, or the name of a sample: ` + domains.Names() + `.`,
+		Example: "  foible infer doors-keys-gems 3-1\n  foible infer my-study 1-2 --model full,boltzmann --set action_noise=0.1 --set alpha=1",
+		GroupID: here, Args: stimulusOfStudy(&o.StimulusChoice), ValidArgsFunction: stimuli,
+		RunE: func(c *cobra.Command, _ []string) error { return env.Infer(c.Context(), o) },
+	}
+	stimulusFlags(c, &o.StimulusChoice)
+	c.Flags().StringSliceVar(&o.Models, "model", o.Models, "`names` of the models: "+sweep.ModelNames())
+	completeModels(c, "model")
+	c.Flags().IntVar(&o.Runs, "runs", o.Runs, "`number` of runs to average, of models that are not exact")
+	c.Flags().IntVar(&o.ParticlesPerGoal, "particles", o.ParticlesPerGoal, "`number` of particles a goal in a run")
+	for _, f := range command.InferenceFlags {
+		wordFlag(c, f, &o.Inference)
+	}
+	c.Flags().Float64Var(&o.Inference.ResampleThreshold, "resample-threshold", o.Inference.ResampleThreshold, "effective sample size, as a `part` of the particles, below which to resample")
+	c.Flags().StringVar(&o.Out, "out", "", "output `directory` (default: foible-NAME-STIMULUS, by the study's name)")
+	return c
+}
+
+func simulate(env *command.Env) *cobra.Command {
+	o := command.SimulateOptions{
+		StimulusChoice: command.StimulusChoice{Models: []string{"full"}, Inference: sweep.DefaultInference},
+		N:              10, Steps: 200,
+	}
+	c := &cobra.Command{
+		Use:   "simulate STUDY STIMULUS",
+		Short: "Let an agent act in one stimulus, mistakes and all",
+		Long: `Simulate writes what an agent does with a goal as plans, one file a trajectory, in which slips, confused goals and
+plans that lead out of the way are marked as comments, and a table of them. A trajectory ends when the goal is reached.
+An axis that is not set has the value that the 2021 paper fitted for the domain and the model, or else the middle one of
+its default grid; what was used is printed. Equal seeds give equal trajectories, however many there are.`,
+		Example: "  foible simulate doors-keys-gems 3-1 --goal gem2\n  foible simulate my-study 1-2 --model boltzmann --set alpha=1 --n 100 --out runs",
+		GroupID: here, Args: stimulusOfStudy(&o.StimulusChoice), ValidArgsFunction: stimuli,
+		RunE: func(c *cobra.Command, _ []string) error { return env.Simulate(c.Context(), o) },
+	}
+	stimulusFlags(c, &o.StimulusChoice)
+	c.Flags().StringVar(&o.Models[0], "model", o.Models[0], "`name` of the model: "+sweep.ModelNames())
+	completeModels(c, "model")
+	c.Flags().StringVar(&o.Goal, "goal", "", "`name` of the agent's goal (default: the stimulus's true goal)")
+	c.Flags().IntVar(&o.N, "n", o.N, "`number` of trajectories")
+	c.Flags().IntVar(&o.Steps, "steps", o.Steps, "`number` of steps after which a trajectory ends anyway")
+	wordFlag(c, command.ActionNoiseKind, &o.Inference)
+	c.Flags().StringVar(&o.Out, "out", "", "output `directory` (default: foible-NAME-STIMULUS-simulated, by the study's name)")
+	return c
+}
+
+func wordFlag(c *cobra.Command, f command.InferenceFlag, in *sweep.Inference) {
+	field := f.Field(in)
+	c.Flags().StringVar(field, f.Name, *field, f.Usage)
+	complete(c, f.Name, f.Words...)
+}
+
+func stimulusFlags(c *cobra.Command, o *command.StimulusChoice) {
+	c.Flags().StringArrayVar(&o.Set, "set", nil, "`axis=value` of the model; may be repeated")
+	c.Flags().StringVar(&o.Seed, "seed", "", fmt.Sprintf("`number` to draw all chance from (default %d)", command.DefaultSeed))
+}
+
+// stimulusOfStudy takes the arguments STUDY and STIMULUS. A missing stimulus is
+// left to the command, which knows those that there are.
+func stimulusOfStudy(o *command.StimulusChoice) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return usagef("name a study and a stimulus, as in `foible %s`; the samples are %s", c.Use, domains.Names())
+		}
+		o.Study = args[0]
+		if len(args) > 1 {
+			o.Stimulus = args[1]
+		}
+		return atMost(2)(c, args)
+	}
+}
+
+// stimuli completes STUDY and STIMULUS.
+func stimuli(c *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+	if len(args) == 1 {
+		return command.StimulusIDs(args[0]), cobra.ShellCompDirectiveNoFileComp
+	}
+	return studies(c, args, word)
 }
 
 func check(env *command.Env) *cobra.Command {

@@ -1,0 +1,281 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"errors"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"foible/core/sweep"
+)
+
+// inferring are options that take little time.
+func inferring(stimulus string, models ...string) InferOptions {
+	return InferOptions{
+		StimulusChoice: StimulusChoice{Study: "block-words", Stimulus: stimulus, Models: models, Inference: sweep.DefaultInference},
+		Runs:           2, ParticlesPerGoal: 20, Out: "out",
+	}
+}
+
+// infer runs the command in a directory of its own.
+func infer(t *testing.T, o InferOptions) (out, said string) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	var b, e bytes.Buffer
+	if err := (&Env{Out: &b, Err: &e}).Infer(context.Background(), o); err != nil {
+		t.Fatal(err)
+	}
+	return b.String(), e.String()
+}
+
+// files are the contents of a directory.
+func files(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := fs.WalkDir(os.DirFS(dir), ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(filepath.Join(dir, path))
+		all[path] = string(content)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// table reads rows as maps by column.
+func table(t *testing.T, content string) []map[string]string {
+	t.Helper()
+	records, err := csv.NewReader(strings.NewReader(content)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []map[string]string
+	for _, r := range records[1:] {
+		row := map[string]string{}
+		for i, column := range records[0] {
+			row[column] = r[i]
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func TestInfer(t *testing.T) {
+	o := inferring("2-1", "full", "boltzmann")
+	o.Set = []string{"action_noise=0.1", "alpha=2"}
+	out, said := infer(t, o)
+	if said != "" {
+		t.Errorf("it said %q", said)
+	}
+	got := files(t, "out")
+	for _, name := range []string{
+		"posteriors.csv", "manifest.json", "figures/timecourse.svg", "figures/timecourse.pdf", "figures/storyboard.svg", "figures/storyboard.pdf",
+	} {
+		if got[name] == "" {
+			t.Errorf("no %s", name)
+		}
+	}
+	if len(got) != 6 {
+		t.Errorf("%d files", len(got))
+	}
+
+	for _, want := range []string{
+		"block-words-sample, stimulus 2-1 (action-mistake)\nNot set, so as the paper fitted it: goal_noise, budget_r, budget_q, search_noise\n",
+		"\nfull goal_noise=0.2 budget_r=2 budget_q=0.9 search_noise=0.02 action_noise=0.1\n",
+		"a plan's budget is 18 nodes on average, quartiles 8, 15, 25\n",
+		"2 runs of 20 particles a goal, action noise total, seed 2021\n",
+		"\nboltzmann alpha=2 value=optimal unreachable_value=-1000\n",
+		"Step  Action            lamp  palm*  pale  same  maple  MC SE",
+		"Step  Action            lamp  palm*  pale  same  maple\n   0                    0.20   0.20  0.20  0.20   0.20\n      simulated people  0.25 ",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("it does not print %q:\n%s", want, out)
+		}
+	}
+	for line := range strings.Lines(out) {
+		if n := utf8.RuneCountInString(line); n > 110 {
+			t.Errorf("a line of %d characters: %s", n, line)
+		}
+	}
+
+	sum := map[string]float64{}
+	rows := table(t, got["posteriors.csv"])
+	if len(rows) != 2*11*5 {
+		t.Errorf("%d rows, want those of 2 models, 11 steps and 5 goals", len(rows))
+	}
+	for _, row := range rows {
+		p, err := strconv.ParseFloat(row["probability"], 64)
+		if err != nil || row["stimulus"] != "2-1" {
+			t.Fatalf("%v", row)
+		}
+		sum[row["model"]+row["step"]] += p
+		if judged := strings.Contains(" 0 2 4 6 8 ", " "+row["step"]+" "); judged != (row["human"] != "") || judged != (row["human_se"] != "") {
+			t.Errorf("human %q, %q at step %s", row["human"], row["human_se"], row["step"])
+		}
+		if full := row["model"] == "full"; full != (row["ess"] != "") || full != (row["mc_se"] != "") || full == (row["alpha"] != "") {
+			t.Errorf("%v", row)
+		}
+		if (row["step"] == "0") != (row["action"] == "") {
+			t.Errorf("action %q leads to step %s", row["action"], row["step"])
+		}
+	}
+	for what, x := range sum {
+		if math.Abs(x-1) > 1e-9 {
+			t.Errorf("%s: probabilities sum to %v", what, x)
+		}
+	}
+
+	if again, _ := infer(t, o); again != out {
+		t.Error("it prints something else the second time")
+	}
+	for name, content := range files(t, "out") {
+		if got[name] != content {
+			t.Errorf("%s is another one the second time", name)
+		}
+	}
+}
+
+// A cell that is asked for alone is that of a sweep's reporting runs.
+func TestInferIsTheCellOfASweep(t *testing.T) {
+	o := inferring("1-2", "goal-lesioned")
+	infer(t, o)
+	rows := table(t, files(t, "out")["posteriors.csv"])
+
+	var e Env
+	c, err := e.resolve(&o.StimulusChoice)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ready, err := c.study.Ready("1-2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := sweep.Config{Inference: sweep.DefaultInference, Report: sweep.Stage{Runs: 2, ParticlesPerGoal: 20}}
+	cell, err := ready.Infer(&c.sets[0], config.Procedure(sweep.ReportStage), 2021)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, row := range rows {
+		if want := numberText(cell.Posterior[i/5][i%5]); row["probability"] != want {
+			t.Errorf("row %d: %s, want %s", i, row["probability"], want)
+		}
+	}
+}
+
+func TestInferNamesOutcomes(t *testing.T) {
+	o := inferring("2-1", "full")
+	o.Set, o.Inference.Observe, o.Runs, o.ParticlesPerGoal = []string{"action_noise=0"}, "exact", 1, 1
+	out, _ := infer(t, o)
+	const want = "zero probability at step 4, action (stack l s)"
+	if !strings.Contains(out, "No posterior from step 4 on: "+want+".\n") || !strings.Contains(out, "   4  (stack l s)          -      -     -     -      -      -    -      -     -\n") {
+		t.Errorf("it prints\n%s", out)
+	}
+	got := files(t, "out")
+	for _, row := range table(t, got["posteriors.csv"]) {
+		if undefined := !strings.Contains("0 1 2 3", row["step"]); undefined != (row["probability"] == "") || undefined != (row["outcome"] == want) {
+			t.Errorf("%v", row)
+		}
+	}
+	if !strings.Contains(got["figures/storyboard.svg"], "No bar: not known.") {
+		t.Error("the storyboard does not say that bars are missing")
+	}
+
+	o = inferring("4-1", "boltzmann")
+	o.Study = "doors-keys-gems"
+	if out, _ = infer(t, o); !strings.Contains(out, "gem1 cannot be reached from step 8 on, where its value is unreachable_value, -1000.\n") {
+		t.Errorf("it prints\n%s", out)
+	}
+	o = inferring("4-1", "full")
+	o.Study, o.Set = "doors-keys-gems", []string{"goal_noise=0.1"}
+	if _, said := infer(t, o); said != "goal_noise changes nothing: goals of doors-keys-gems are not taken for others.\n" {
+		t.Errorf("it said %q", said)
+	}
+}
+
+func TestInferWrongWays(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for want, change := range map[string]func(*InferOptions){
+		`no study "nothing" (no such file or directory): name a directory that holds study.yaml, or a sample: doors-keys-gems, block-words`: func(o *InferOptions) { o.Study = "nothing" },
+		`name a stimulus of block-words-sample: 1-1, 1-2, 2-1, 2-2, 3-1, 3-2, 4-1, 4-2`:                                                     func(o *InferOptions) { o.Stimulus = "" },
+		`block-words-sample has no stimulus "9-9"; it has 1-1, 1-2, 2-1, 2-2, 3-1, 3-2, 4-1, 4-2`:                                           func(o *InferOptions) { o.Stimulus = "9-9" },
+		`--model: unknown model "x"; it can be full, goal-lesioned, plan-lesioned, action-lesioned, boltzmann`:                              func(o *InferOptions) { o.Models = []string{"x"} },
+		`--model: full is there twice`: func(o *InferOptions) { o.Models = []string{"full", "full"} },
+		`--model names no model; it can be full, goal-lesioned, plan-lesioned, action-lesioned, boltzmann`: func(o *InferOptions) { o.Models = nil },
+		`--set "a": write it as axis=value`: func(o *InferOptions) { o.Set = []string{"a"} },
+		`--set "alpha=1": full has no axis "alpha"; it has goal_noise, budget_r, budget_q, search_noise, action_noise`: func(o *InferOptions) { o.Set = []string{"alpha=1"} },
+		`--set "budget_r=2,4": one value only; ` + "`foible fit` takes several":                                        func(o *InferOptions) { o.Set = []string{"budget_r=2,4"} },
+		`--set budget_r is given twice`:                                          func(o *InferOptions) { o.Set = []string{"budget_r=2", "budget_r=4"} },
+		`--set "budget_r=two": "two" is not a number`:                            func(o *InferOptions) { o.Set = []string{"budget_r=two"} },
+		`--set "budget_r=1.5": budget_r is 1.5, not a whole number`:              func(o *InferOptions) { o.Set = []string{"budget_r=1.5"} },
+		`--set "goal_noise=NaN": goal_noise is NaN; it must lie between 0 and 1`: func(o *InferOptions) { o.Set = []string{"goal_noise=NaN"} },
+		`--runs 0: must be 1 to 100000`:                                          func(o *InferOptions) { o.Runs = 0 },
+		`--particles 0: must be 1 to 10000000`:                                   func(o *InferOptions) { o.ParticlesPerGoal = 0 },
+		`--observe "badly": it can be noisy, exact`:                              func(o *InferOptions) { o.Inference.Observe = "badly" },
+		`--resample-threshold 1.5: must lie between 0 and 1`:                     func(o *InferOptions) { o.Inference.ResampleThreshold = 1.5 },
+		`--seed "-1": must be a whole number from 0`:                             func(o *InferOptions) { o.Seed = "-1" },
+	} {
+		o := inferring("1-1", "full")
+		change(&o)
+		var out, said bytes.Buffer
+		err := (&Env{Out: &out, Err: &said}).Infer(context.Background(), o)
+		if err == nil || err.Error() != want || out.Len()+said.Len() > 0 {
+			t.Errorf("got  %v %s%s\nwant %s", err, &out, &said, want)
+		}
+	}
+}
+
+func TestInferIsInterrupted(t *testing.T) {
+	t.Chdir(t.TempDir())
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	o := inferring("1-1", "full")
+	o.Runs = 1000
+	if err := (&Env{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}}).Infer(ctx, o); !errors.Is(err, ErrInterrupted) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Columns that do not fit go below, after the leading ones.
+func TestTableIsPrintedInParts(t *testing.T) {
+	tab := textTable{
+		columns: []textColumn{{head: "Step", lead: true}, {head: "Action", lead: true, left: true}, {head: strings.Repeat("a", 60)}, {head: strings.Repeat("é", 40)}, {head: strings.Repeat("c", 200)}},
+		rows:    [][]string{{"1", "(up)", "x", "y", "z"}},
+	}
+	var out bytes.Buffer
+	tab.print(&out)
+	lead := "Step  Action  "
+	want := lead + strings.Repeat("a", 60) + "\n   1  (up)    " + strings.Repeat(" ", 59) + "x\n\n" +
+		lead + strings.Repeat("é", 40) + "\n   1  (up)    " + strings.Repeat(" ", 39) + "y\n\n" +
+		lead + strings.Repeat("c", 200) + "\n   1  (up)    " + strings.Repeat(" ", 199) + "z\n"
+	if out.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", &out, want)
+	}
+}
+
+// Against sums of exact binomial coefficients in Python; R's qnbinom has size = r, prob = 1 - q.
+func TestBudgetQuantiles(t *testing.T) {
+	for _, c := range []struct {
+		r    int
+		q    float64
+		want [3]int
+	}{
+		{2, 0.9, [3]int{8, 15, 25}}, {4, 0.9, [3]int{22, 33, 47}}, {2, 0.95, [3]int{18, 32, 51}}, {4, 0.95, [3]int{47, 70, 98}}, {1, 0.5, [3]int{0, 0, 1}}, {3, 0, [3]int{0, 0, 0}},
+	} {
+		got := budgetQuantiles(c.r, c.q, 0.25, 0.5, 0.75)
+		if [3]int(got) != c.want {
+			t.Errorf("r %d, q %v: %v, want %v", c.r, c.q, got, c.want)
+		}
+	}
+}

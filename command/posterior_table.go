@@ -1,0 +1,148 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"foible/core/study"
+	"foible/core/sweep"
+)
+
+// textTable is a table for a terminal. The columns that lead are there again
+// when the others do not fit beside each other.
+type textTable struct {
+	columns []textColumn
+	rows    [][]string
+}
+
+type textColumn struct {
+	head string
+	lead bool
+	left bool // set flush left
+}
+
+const (
+	tableWidth = 100
+	columnGap  = 2
+)
+
+// print writes the table in parts of at most tableWidth, or of one column besides the leading ones.
+func (t *textTable) print(w io.Writer) {
+	widths := make([]int, len(t.columns))
+	var lead, rest []int
+	room := tableWidth
+	for i, c := range t.columns {
+		widths[i] = utf8.RuneCountInString(c.head)
+		for _, row := range t.rows {
+			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
+		}
+		if c.lead {
+			lead = append(lead, i)
+			room -= widths[i] + columnGap
+		} else {
+			rest = append(rest, i)
+		}
+	}
+	for first := true; first || len(rest) > 0; first = false {
+		if !first {
+			fmt.Fprintln(w)
+		}
+		used, n := 0, 0
+		for n < len(rest) && (n == 0 || used+widths[rest[n]]+columnGap <= room+columnGap) {
+			used += widths[rest[n]] + columnGap
+			n++
+		}
+		t.part(w, widths, append(slices.Clone(lead), rest[:n]...))
+		rest = rest[n:]
+	}
+}
+
+func (t *textTable) part(w io.Writer, widths, columns []int) {
+	line := func(cell func(column int) string) {
+		var b strings.Builder
+		for i, c := range columns {
+			if i > 0 {
+				b.WriteString(strings.Repeat(" ", columnGap))
+			}
+			text := cell(c)
+			pad := strings.Repeat(" ", widths[c]-utf8.RuneCountInString(text))
+			if t.columns[c].left {
+				b.WriteString(text + pad)
+			} else {
+				b.WriteString(pad + text)
+			}
+		}
+		fmt.Fprintln(w, strings.TrimRight(b.String(), " "))
+	}
+	line(func(c int) string { return t.columns[c].head })
+	for _, row := range t.rows {
+		line(func(c int) string { return row[c] })
+	}
+}
+
+// posteriorTable has a row a step, and one below it for the people who judged
+// there. A model that is sampled also has the largest Monte-Carlo standard error
+// of the step, and how its filters fared.
+func posteriorTable(st *study.Stimulus, cell *sweep.Cell, people string) *textTable {
+	t := &textTable{columns: []textColumn{{head: "Step", lead: true}, {head: "Action", lead: true, left: true}}}
+	for g := range st.Goals {
+		name := st.Goals[g].Name
+		if g == st.TrueGoal {
+			name += "*"
+		}
+		t.columns = append(t.columns, textColumn{head: name})
+	}
+	sampled := len(cell.ESS) > 0
+	if sampled {
+		for _, head := range []string{"MC SE", "ESS", "Alive", "ln P"} {
+			t.columns = append(t.columns, textColumn{head: head})
+		}
+	}
+	for step := 0; step <= len(st.Plan); step++ {
+		row := []string{fmt.Sprint(step), actionText(st, step)}
+		human := []string{"", people}
+		answered := false
+		for g := range st.Goals {
+			row = append(row, at(cell.Posterior, step, func(p []float64) string { return fmt.Sprintf("%.2f", p[g]) }))
+			mean, _ := judged(st, step, g)
+			if math.IsNaN(mean) {
+				human = append(human, "")
+				continue
+			}
+			answered = true
+			human = append(human, fmt.Sprintf("%.2f", mean))
+		}
+		if sampled {
+			row = append(row,
+				at(cell.SE, step, func(se []float64) string { return fmt.Sprintf("%.2f", slices.Max(se)) }),
+				at(cell.ESS, step, func(x float64) string { return fmt.Sprintf("%.0f", x) }),
+				at(cell.Alive, step, func(x float64) string { return fmt.Sprintf("%.3g", x) }),
+				at(cell.Evidence, step, logText))
+			human = append(human, "", "", "", "")
+		}
+		t.rows = append(t.rows, row)
+		if answered {
+			t.rows = append(t.rows, human)
+		}
+	}
+	return t
+}
+
+func logText(x float64) string {
+	if x > -0.05 && x <= 0 {
+		x = 0 // not -0
+	}
+	return fmt.Sprintf("%.1f", x)
+}
+
+// at is what stands at a step, "-" where there is nothing.
+func at[T any](values []T, step int, text func(T) string) string {
+	if step >= len(values) {
+		return "-"
+	}
+	return text(values[step])
+}

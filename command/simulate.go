@@ -1,0 +1,224 @@
+package command
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"foible/core/inference"
+	"foible/core/study"
+	"foible/core/sweep"
+)
+
+// SimulateOptions say which agent to let act, how often and for how long.
+type SimulateOptions struct {
+	StimulusChoice
+	Goal  string // of the stimulus's; "": its true goal
+	N     int    // trajectories
+	Steps int    // at most, of each
+	Out   string // output directory; "": named after study and stimulus
+}
+
+// Limits of a simulation.
+const (
+	maxTrajectories = 100_000
+	maxSteps        = 100_000
+)
+
+// Simulate lets an agent act, and writes what it did as plans in which its
+// mistakes are marked.
+func (e *Env) Simulate(ctx context.Context, o SimulateOptions) error {
+	switch {
+	case o.N < 1 || o.N > maxTrajectories:
+		return usagef("--n %d: must be 1 to %d", o.N, maxTrajectories)
+	case o.Steps < 1 || o.Steps > maxSteps:
+		return usagef("--steps %d: must be 1 to %d", o.Steps, maxSteps)
+	case len(o.Models) > 1:
+		return usagef("--model: one model only")
+	}
+	c, err := e.resolve(&o.StimulusChoice)
+	if err != nil {
+		return err
+	}
+	goal, err := goalOf(c.stimulus, o.Goal)
+	if err != nil {
+		return err
+	}
+	ready, err := c.study.Ready(c.stimulus.ID)
+	if err != nil {
+		return err
+	}
+	if o.Out == "" {
+		o.Out = "foible-" + c.study.Name + "-" + fileName(c.stimulus.ID) + "-simulated"
+	}
+	s := simulation{chosen: c, o: &o, goal: c.stimulus.Goals[goal].Name}
+	for i := range o.N {
+		if ctx.Err() != nil {
+			return ErrInterrupted
+		}
+		rng := sweep.RunStream(c.seed, "simulate "+s.goal, &c.sets[0], c.stimulus.ID, i)
+		t, err := ready.Simulate(&c.sets[0], o.Inference, goal, o.Steps, rng)
+		if err != nil {
+			return err
+		}
+		if err := s.write(i, t); err != nil {
+			return cannotWrite(o.Out, "--out", err)
+		}
+	}
+	if err := s.writeTable(); err != nil {
+		return cannotWrite(o.Out, "--out", err)
+	}
+	e.describe(c)
+	s.print(e.Out)
+	return nil
+}
+
+// goalOf finds a goal by its name; "" is the true goal.
+func goalOf(st *study.Stimulus, name string) (int, error) {
+	names := make([]string, len(st.Goals))
+	for i := range st.Goals {
+		names[i] = st.Goals[i].Name
+	}
+	if name == "" {
+		if st.TrueGoal < 0 {
+			return 0, usagef("name a goal with --goal: %s", strings.Join(names, ", "))
+		}
+		return st.TrueGoal, nil
+	}
+	i := slices.IndexFunc(names, func(g string) bool { return strings.EqualFold(g, name) })
+	if i < 0 {
+		return 0, usagef("--goal %q: stimulus %s has the goals %s", name, st.ID, strings.Join(names, ", "))
+	}
+	return i, nil
+}
+
+// simulation is what has been simulated so far.
+type simulation struct {
+	*chosen
+	o       *SimulateOptions
+	goal    string
+	tallies []inference.Tally
+	acts    []int // steps, by trajectory
+	reached []bool
+}
+
+// bounded reports whether the agent is a boundedly rational one.
+func (s *simulation) bounded() bool { return s.sets[0].Model != "boltzmann" }
+
+// file is the name of a trajectory's plan, with at least three digits.
+func (s *simulation) file(i int) string {
+	digits := max(3, len(strconv.Itoa(s.o.N)))
+	return fmt.Sprintf("%s-%0*d.plan", fileName(s.goal), digits, i+1)
+}
+
+func (s *simulation) create(name string, content func(io.Writer) error) error {
+	f, err := directory(s.o.Out).Create(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(content(f), f.Close())
+}
+
+// write writes a trajectory, under what it is of.
+func (s *simulation) write(i int, t *inference.Trajectory) error {
+	tally := t.Tally()
+	s.tallies = append(s.tallies, tally)
+	s.acts = append(s.acts, len(t.Acts))
+	s.reached = append(s.reached, t.Reached)
+	return s.create(s.file(i), func(w io.Writer) error {
+		end := "goal reached"
+		if !t.Reached {
+			end = "goal not reached"
+		}
+		_, err := fmt.Fprintf(w, "; %s, stimulus %s, goal %s, trajectory %d of seed %d\n; %s%s\n; %s, %s\n%s",
+			s.study.Name, s.stimulus.ID, s.goal, i+1, s.seed, s.sets[0].String(), s.kind(),
+			count(tally.Actions, "action"), end, t.Plan())
+		return err
+	})
+}
+
+// kind is what action_noise means, where there is some.
+func (s *simulation) kind() string {
+	if _, ok := s.sets[0].Get("action_noise"); !ok {
+		return ""
+	}
+	return " (" + kindText(s.o.Inference) + ")"
+}
+
+// writeTable writes a row a trajectory. Counts that the model cannot have are empty.
+func (s *simulation) writeTable() error {
+	return s.create(fileName(s.goal)+".csv", func(w io.Writer) error {
+		rows := [][]string{{
+			"goal", "trajectory", "file", "length", "steps", "stays", "slips", "confusions",
+			"plans", "plan_detours", "plan_dead_ends", "not_most_probable", "reached_goal",
+		}}
+		for i, t := range s.tallies {
+			row := []string{s.goal, strconv.Itoa(i + 1), s.file(i), strconv.Itoa(t.Actions), strconv.Itoa(s.acts[i])}
+			if s.bounded() {
+				for _, n := range []int{t.Stays, t.Slips, t.Confusions, t.Plans, t.Detours, t.DeadEnds} {
+					row = append(row, strconv.Itoa(n))
+				}
+				row = append(row, "")
+			} else {
+				row = append(row, "", "", "", "", "", "", strconv.Itoa(t.Worse))
+			}
+			rows = append(rows, append(row, strconv.FormatBool(s.reached[i])))
+		}
+		return csv.NewWriter(w).WriteAll(rows)
+	})
+}
+
+// print sums up.
+func (s *simulation) print(w io.Writer) {
+	set := &s.sets[0]
+	fmt.Fprintf(w, "\n%s%s\n", set, s.kind())
+	if budget := budgetText(set); budget != "" {
+		fmt.Fprintf(w, "  %s\n", budget)
+	}
+	fmt.Fprintf(w, "  at most %s, seed %d\n\n", count(s.o.Steps, "step"), s.seed)
+
+	var lengths []int
+	var sum inference.Tally
+	steps := 0
+	for i, t := range s.tallies {
+		steps += s.acts[i]
+		sum.Stays += t.Stays
+		sum.Slips += t.Slips
+		sum.Confusions += t.Confusions
+		sum.Plans += t.Plans
+		sum.Detours += t.Detours
+		sum.DeadEnds += t.DeadEnds
+		sum.Worse += t.Worse
+		if s.reached[i] {
+			lengths = append(lengths, t.Actions)
+		}
+	}
+	fmt.Fprintf(w, "%d of %s reached %s", len(lengths), trajectories(len(s.tallies)), s.goal)
+	if slices.Sort(lengths); len(lengths) > 0 {
+		fmt.Fprintf(w, ", in %d to %d actions, median %d", lengths[0], lengths[len(lengths)-1], lengths[len(lengths)/2])
+	}
+	fmt.Fprintln(w)
+	if s.bounded() {
+		fmt.Fprintf(w, "In %s: %s, %s, stayed put %s\n", count(steps, "step"), count(sum.Slips, "slip"), count(sum.Confusions, "confusion"), count(sum.Stays, "time"))
+		fmt.Fprintf(w, "Of %s: %d out of the way, %d into a dead end\n", count(sum.Plans, "plan"), sum.Detours, sum.DeadEnds)
+	} else {
+		fmt.Fprintf(w, "In %s: %d not the most probable\n", count(steps, "step"), sum.Worse)
+	}
+	last := ""
+	if n := len(s.tallies); n > 1 {
+		last = " to " + s.file(n-1)
+	}
+	fmt.Fprintf(w, "Wrote %s%s and %s.csv to %s\n", s.file(0), last, fileName(s.goal), quoted(s.o.Out))
+}
+
+func trajectories(n int) string {
+	if n == 1 {
+		return "1 trajectory"
+	}
+	return fmt.Sprintf("%d trajectories", n)
+}
