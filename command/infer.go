@@ -2,21 +2,17 @@ package command
 
 import (
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"foible/core/figure"
 	"foible/core/inference"
 	"foible/core/study"
 	"foible/core/sweep"
-	"foible/domains"
 )
 
 // InferOptions say what to infer, and how.
@@ -179,7 +175,7 @@ func writeInference(out directory, c *chosen, p sweep.Procedure, cells []sweep.C
 	if err := write("posteriors.csv", func(w io.Writer) error { return writePosteriors(w, c, cells) }); err != nil {
 		return err
 	}
-	story, err := storyboard(c, p, cells)
+	story, err := storyboard(c, cells)
 	if err != nil {
 		return err
 	}
@@ -213,160 +209,4 @@ type inferManifest struct {
 	Procedure string   `json:"procedure"`
 	Seed      uint64   `json:"seed"`
 	Version   string   `json:"version"`
-}
-
-// writePosteriors writes a row a model, step and goal. The columns of people
-// are empty off the judgement steps, those of filters where the model is exact.
-func writePosteriors(w io.Writer, c *chosen, cells []sweep.Cell) error {
-	table := csv.NewWriter(w)
-	header := []string{"model"}
-	for i := range sweep.Axes {
-		header = append(header, sweep.Axes[i].Name)
-	}
-	header = append(header, "stimulus", "step", "action", "goal", "probability", "mc_se", "human", "human_se", "ess", "goals_alive", "log_evidence", "outcome")
-	rows := [][]string{header}
-	for m := range cells {
-		cell := &cells[m]
-		settings := []string{c.sets[m].Model}
-		for i := range sweep.Axes {
-			text := ""
-			if s, ok := c.sets[m].Get(sweep.Axes[i].Name); ok {
-				text = s.String()
-			}
-			settings = append(settings, text)
-		}
-		for step := 0; step <= len(c.stimulus.Plan); step++ {
-			for goal := range c.stimulus.Goals {
-				rows = append(rows, append(settings[:len(settings):len(settings)], posteriorRow(c.stimulus, cell, step, goal)...))
-			}
-		}
-	}
-	return table.WriteAll(rows)
-}
-
-func posteriorRow(st *study.Stimulus, cell *sweep.Cell, step, goal int) []string {
-	row := []string{st.ID, strconv.Itoa(step), actionText(st, step), st.Goals[goal].Name, "", "", "", "", "", "", "", ""}
-	if step < len(cell.Posterior) {
-		row[4] = numberText(cell.Posterior[step][goal])
-		if step < len(cell.SE) {
-			row[5] = numberText(cell.SE[step][goal])
-		}
-	} else if cell.Undefined != nil {
-		row[11] = cell.Undefined.Reason
-	}
-	if mean, se := judged(st, step, goal); !math.IsNaN(mean) {
-		row[6] = numberText(mean)
-		if !math.IsNaN(se) {
-			row[7] = numberText(se)
-		}
-	}
-	for i, values := range [][]float64{cell.ESS, cell.Alive, cell.Evidence} {
-		if step < len(values) && !math.IsInf(values[step], 0) {
-			row[8+i] = numberText(values[step])
-		}
-	}
-	return row
-}
-
-// numberText is the shortest decimal that reads back as the same number.
-func numberText(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
-
-// actionText is the action that led to a step; none to the first.
-func actionText(st *study.Stimulus, step int) string {
-	if step == 0 {
-		return ""
-	}
-	return st.Plan[step-1].String()
-}
-
-// judged is the people's mean at a step and its standard error; NaN where there is none.
-func judged(st *study.Stimulus, step, goal int) (mean, se float64) {
-	mean, se = math.NaN(), math.NaN()
-	for j, k := range st.JudgementSteps {
-		if k != step {
-			continue
-		}
-		if j < len(st.Human.Mean) && st.Human.Mean[j] != nil {
-			mean = st.Human.Mean[j][goal]
-		}
-		if j < len(st.Human.SE) && st.Human.SE[j] != nil {
-			se = st.Human.SE[j][goal]
-		}
-	}
-	return mean, se
-}
-
-// figureTitle names study and stimulus; simulated judgements are never shown as people's.
-func figureTitle(s *domains.Study, st *study.Stimulus) string {
-	title := s.Title
-	if title == "" {
-		title = s.Name
-	}
-	title += ": stimulus " + st.ID
-	if st.Category != "" {
-		title += ", " + st.Category
-	}
-	if s.Simulated != "" && !strings.Contains(strings.ToLower(title), "simulated") {
-		title += " (simulated participants)"
-	}
-	return title
-}
-
-func timeCourse(c *chosen, cells []sweep.Cell) *figure.Figure {
-	panels := make([]figure.CoursePanel, len(c.stimulus.Goals))
-	for goal := range panels {
-		p := figure.CoursePanel{Goal: c.stimulus.Goals[goal].Name, True: goal == c.stimulus.TrueGoal}
-		for _, step := range c.stimulus.JudgementSteps {
-			mean, se := judged(c.stimulus, step, goal)
-			p.Human = append(p.Human, figure.HumanPoint{Step: step, Mean: mean, SE: se})
-		}
-		for m := range cells {
-			course := figure.Course{Model: c.sets[m].Model}
-			for _, row := range cells[m].Posterior {
-				course.Probability = append(course.Probability, row[goal])
-			}
-			p.Models = append(p.Models, course)
-		}
-		panels[goal] = p
-	}
-	return figure.TimeCourse(figureTitle(c.study, c.stimulus), panels)
-}
-
-func storyboard(c *chosen, p sweep.Procedure, cells []sweep.Cell) (*figure.Figure, error) {
-	pictures, err := c.study.Pictures(c.stimulus)
-	if err != nil {
-		return nil, err
-	}
-	st := c.stimulus
-	story := figure.Story{Title: figureTitle(c.study, st)}
-	for g := range st.Goals {
-		story.Goals = append(story.Goals, figure.StoryGoal{
-			Name: st.Goals[g].Name, Colour: c.study.Domain.Colour(g, st.Goals[g].Name), True: g == st.TrueGoal,
-		})
-	}
-	var notes []string
-	for i := range c.sets {
-		story.Models = append(story.Models, c.sets[i].Model)
-		notes = append(notes, c.sets[i].Model+": "+c.sets[i].Settings())
-	}
-	story.Note = strings.Join(notes, "; ") + "."
-	for j, step := range st.JudgementSteps {
-		scene := figure.Scene{Step: step, Action: actionText(st, step)}
-		if j < len(pictures) {
-			scene.Picture = pictures[j]
-		}
-		for g := range st.Goals {
-			mean, se := judged(st, step, g)
-			scene.Human, scene.SE = append(scene.Human, mean), append(scene.SE, se)
-		}
-		for m := range cells {
-			var row []float64
-			if step < len(cells[m].Posterior) {
-				row = cells[m].Posterior[step]
-			}
-			scene.Models = append(scene.Models, row)
-		}
-		story.Scenes = append(story.Scenes, scene)
-	}
-	return figure.Storyboard(story)
 }

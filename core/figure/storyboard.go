@@ -40,6 +40,7 @@ const (
 	sceneGap    = vg.Length(12) // between scenes of a row
 	rowGap      = vg.Length(10)
 	pictureGap  = vg.Length(4)
+	largestType = vg.Length(9)  // to which the smallest type of a picture grows
 	gutter      = vg.Length(21) // left of a row, for the axis
 	barsHeight  = vg.Length(46)
 	stripHeight = vg.Length(3)
@@ -136,25 +137,29 @@ func (b *board) layOut(inner, room vg.Length) {
 	}
 }
 
-// fitPictures makes pictures as large as a scene, and no larger than they are
-// meant; it reports whether their type can be read.
+// fitPictures makes pictures as large as a scene, but not so large that all
+// their type is larger than the rest; it reports whether it can be read.
 func (b *board) fitPictures(room vg.Length) bool {
 	b.picture = vg.Point{}
-	var w, h vg.Length
+	var w, h, least vg.Length
 	for _, p := range b.pictures {
-		if p != nil {
-			w, h = max(w, vg.Length(p.width)), max(h, vg.Length(p.height))
+		if p == nil {
+			continue
+		}
+		w, h = max(w, vg.Length(p.width)), max(h, vg.Length(p.height))
+		if t := vg.Length(p.leastType); t > 0 && (least == 0 || t < least) {
+			least = t
 		}
 	}
 	if w == 0 {
 		return true
 	}
-	scale, readable := min(1.1, b.width/w, (room-b.height()-pictureGap)/h), true
-	for _, p := range b.pictures {
-		readable = readable && (p == nil || p.leastType == 0 || vg.Length(p.leastType)*scale >= small)
+	scale := min(1.1, b.width/w, (room-b.height()-pictureGap)/h)
+	if least > 0 {
+		scale = min(scale, largestType/least)
 	}
 	b.picture = vg.Point{X: scale * w, Y: scale * h}
-	return readable
+	return least*scale >= small || least == 0
 }
 
 // slot is the width that a goal has.

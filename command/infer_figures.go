@@ -1,0 +1,85 @@
+package command
+
+import (
+	"strings"
+
+	"foible/core/figure"
+	"foible/core/study"
+	"foible/core/sweep"
+	"foible/domains"
+)
+
+// figureTitle names study and stimulus; simulated judgements are never shown as people's.
+func figureTitle(s *domains.Study, st *study.Stimulus) string {
+	title := s.Title
+	if title == "" {
+		title = s.Name
+	}
+	title += ": stimulus " + st.ID
+	if st.Category != "" {
+		title += ", " + st.Category
+	}
+	if s.Simulated != "" && !strings.Contains(strings.ToLower(title), "simulated") {
+		title += " (simulated participants)"
+	}
+	return title
+}
+
+func timeCourse(c *chosen, cells []sweep.Cell) *figure.Figure {
+	panels := make([]figure.CoursePanel, len(c.stimulus.Goals))
+	for goal := range panels {
+		p := figure.CoursePanel{Goal: c.stimulus.Goals[goal].Name, True: goal == c.stimulus.TrueGoal}
+		for _, step := range c.stimulus.JudgementSteps {
+			mean, se := judged(c.stimulus, step, goal)
+			p.Human = append(p.Human, figure.HumanPoint{Step: step, Mean: mean, SE: se})
+		}
+		for m := range cells {
+			course := figure.Course{Model: c.sets[m].Model}
+			for _, row := range cells[m].Posterior {
+				course.Probability = append(course.Probability, row[goal])
+			}
+			p.Models = append(p.Models, course)
+		}
+		panels[goal] = p
+	}
+	return figure.TimeCourse(figureTitle(c.study, c.stimulus), panels)
+}
+
+func storyboard(c *chosen, cells []sweep.Cell) (*figure.Figure, error) {
+	pictures, err := c.study.Pictures(c.stimulus)
+	if err != nil {
+		return nil, err
+	}
+	st := c.stimulus
+	story := figure.Story{Title: figureTitle(c.study, st)}
+	for g := range st.Goals {
+		story.Goals = append(story.Goals, figure.StoryGoal{
+			Name: st.Goals[g].Name, Colour: c.study.Domain.Colour(g, st.Goals[g].Name), True: g == st.TrueGoal,
+		})
+	}
+	var notes []string
+	for i := range c.sets {
+		story.Models = append(story.Models, c.sets[i].Model)
+		notes = append(notes, c.sets[i].Model+": "+c.sets[i].Settings())
+	}
+	story.Note = strings.Join(notes, "; ") + "."
+	for j, step := range st.JudgementSteps {
+		scene := figure.Scene{Step: step, Action: actionText(st, step)}
+		if j < len(pictures) {
+			scene.Picture = pictures[j]
+		}
+		for g := range st.Goals {
+			mean, se := judged(st, step, g)
+			scene.Human, scene.SE = append(scene.Human, mean), append(scene.SE, se)
+		}
+		for m := range cells {
+			var row []float64
+			if step < len(cells[m].Posterior) {
+				row = cells[m].Posterior[step]
+			}
+			scene.Models = append(scene.Models, row)
+		}
+		story.Scenes = append(story.Scenes, scene)
+	}
+	return figure.Storyboard(story)
+}
