@@ -105,7 +105,7 @@ func New(out Output, st *study.Study, plan *sweep.Plan, config sweep.Config, m M
 		}
 		return t
 	}
-	columns := append([]string{"model", "parameter_set"}, parameters...)
+	columns := append([]string{"stage", "model", "parameter_set"}, parameters...)
 	r.fits = open("fits.csv", append(columns, "runs", "particles_per_goal", "n", "pearson_r", "ci_low", "ci_high", "mc_se", "rmse", "ci_unit", "undefined_stimuli")...)
 	r.bounds = open("intervals.csv", "stage", "model", "parameter_set", "unit", "ci_low", "ci_high", "resamples")
 	r.group["category"] = open("fits_by_category.csv", "stage", "model", "parameter_set", "category", "n", "pearson_r", "rmse")

@@ -150,17 +150,21 @@ func (s *Searcher) expand(state ground.StateID, h Heuristic, result *Result) {
 	}
 }
 
-// path walks back from a state to the start.
+// path walks back from a state to the start. It may be shorter than the state's
+// g, which does not follow at once when a shorter path to a parent is found.
 func (s *Searcher) path(to ground.StateID) []Step {
-	n := &s.nodes[to]
-	if n.g == 0 {
+	n := 0
+	for at := &s.nodes[to]; at.parent >= 0; at = &s.nodes[at.parent] {
+		n++
+	}
+	if n == 0 {
 		return nil
 	}
-	path := make([]Step, n.g)
-	for i := len(path) - 1; i >= 0; i-- {
-		path[i] = Step{Operator: n.by, State: to}
-		to = n.parent
-		n = &s.nodes[to]
+	path := make([]Step, n)
+	for i := n - 1; i >= 0; i-- {
+		at := &s.nodes[to]
+		path[i] = Step{Operator: at.by, State: to}
+		to = at.parent
 	}
 	return path
 }
