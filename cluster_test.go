@@ -81,7 +81,7 @@ func TestSameOutputs(t *testing.T) {
 	})
 
 	t.Run("a worker drained", func(t *testing.T) {
-		c := newCluster(t, dir, "drained-data")
+		c := newCluster(t, dir, "drained-data", "30s") // no lease runs out, so no job is done twice
 		a, b := c.worker(), c.worker()
 		id := c.submit()
 		c.waitFor(id, sweepCells/5)
@@ -107,7 +107,7 @@ func TestSameOutputs(t *testing.T) {
 	})
 
 	t.Run("a worker and the coordinator killed", func(t *testing.T) {
-		c := newCluster(t, dir, "killed-data")
+		c := newCluster(t, dir, "killed-data", "2s")
 		a := c.worker()
 		c.worker()
 		id := c.submit()
@@ -143,9 +143,9 @@ type testCluster struct {
 	coordinator *process
 }
 
-func newCluster(t *testing.T, dir, data string) *testCluster {
+func newCluster(t *testing.T, dir, data, lease string) *testCluster {
 	c := &testCluster{t: t, dir: dir, address: freeAddress(t)}
-	c.args = []string{"coordinator", "--listen", c.address, "--data", data, "--lease", "2s"}
+	c.args = []string{"coordinator", "--listen", c.address, "--data", data, "--lease", lease}
 	c.start()
 	return c
 }
