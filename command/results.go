@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -162,12 +163,41 @@ func (e *Env) summarize(r *report.Report, s *domains.Study) {
 		fmt.Fprintf(w, "%s\t#%d %s\t%.3f\t%.3f\t%s\t%.3f\t%d\n", b.Set.Model, b.Number, b.Set.Settings(), b.Fit.Overall.PearsonR, b.Fit.MCSE, interval, b.Fit.Overall.RMSE, b.Fit.Overall.N)
 	}
 	_ = w.Flush()
+	e.recovery(best, s)
 	for _, b := range best {
 		if len(b.Fit.Intervals) > 0 && b.Fit.Intervals[0].High < b.Fit.Overall.PearsonR {
 			fmt.Fprintln(e.Out, "An interval by participants may lie below r: the means of resampled people are noisier than those of all people.")
 			break
 		}
 	}
+}
+
+// recovery says how far the best parameters are from those that simulated the judgements.
+func (e *Env) recovery(best []report.Best, s *domains.Study) {
+	if s.Generating == nil {
+		return
+	}
+	for _, b := range best {
+		if b.Set.Model != s.Generating.Model {
+			continue
+		}
+		var off []string
+		model, _ := sweep.ModelByName(b.Set.Model)
+		for _, axis := range model.Axes {
+			made, _ := s.Generating.Get(axis)
+			found, _ := b.Set.Get(axis)
+			if made != found {
+				off = append(off, fmt.Sprintf("%s is %s, was %s", axis, found, made))
+			}
+		}
+		if len(off) == 0 {
+			fmt.Fprintf(e.Out, "The best %s parameters are those that simulated the judgements.\n", b.Set.Model)
+			return
+		}
+		fmt.Fprintf(e.Out, "The judgements were simulated by %s. The fit is off: %s.\n", s.Generating, strings.Join(off, "; "))
+		return
+	}
+	fmt.Fprintf(e.Out, "The judgements were simulated by %s, which is not in this sweep.\n", s.Generating)
 }
 
 // hashes are SHA-256 of each file of a bundle.

@@ -27,6 +27,9 @@ import (
 type Study struct {
 	*study.Study
 	Domain *Domain
+	// Generating are the parameters of the observers that simulated the
+	// responses; nil where people answered, or the study does not say.
+	Generating *sweep.ParameterSet
 	// Bundle is a zip archive of study.yaml and all the files that it names:
 	// equal files, equal bytes.
 	Bundle []byte
@@ -50,6 +53,14 @@ func Load(fsys fs.FS) (*Study, study.Findings) {
 	if !ok {
 		return nil, study.Findings{{Pos: where("domain"), Message: fmt.Sprintf("unknown domain %q; there are %s", spec.GetDomain(), Names())}}
 	}
+	var generating *sweep.ParameterSet
+	if m := spec.GetGeneratingParameters(); m != nil {
+		set, err := codec.ReadParameterSet(m)
+		if err != nil {
+			return nil, study.Findings{{Pos: where("generating_parameters"), Message: "generating_parameters: " + err.Error()}}
+		}
+		generating = &set
+	}
 	read, found := study.Read(fsys, study.Source{
 		Name: spec.GetName(), Title: spec.GetTitle(), Domain: spec.GetDomain(), Simulated: spec.GetSimulated(),
 		DomainPDDL: spec.GetDomainPddl(), Stimuli: spec.GetStimuli(), Problems: spec.GetProblems(), Plans: spec.GetPlans(),
@@ -65,7 +76,7 @@ func Load(fsys fs.FS) (*Study, study.Findings) {
 		return nil, append(found, study.Finding{Message: err.Error()})
 	}
 	sum := sha256.Sum256(bundle)
-	return &Study{Study: read, Domain: domain, Bundle: bundle, Hash: hex.EncodeToString(sum[:])}, found
+	return &Study{Study: read, Domain: domain, Generating: generating, Bundle: bundle, Hash: hex.EncodeToString(sum[:])}, found
 }
 
 const studyFile = "study.yaml"

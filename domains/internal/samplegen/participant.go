@@ -9,9 +9,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// participant is a Boltzmann observer who reports noisily.
+// participant is an observer who reports noisily.
 type participant struct {
-	alpha         float64 // inverse temperature that it ascribes to the agent
 	concentration float64 // of its beliefs round the posterior
 }
 
@@ -19,7 +18,6 @@ type participant struct {
 func recruit(rng *rand.Rand, n int) []participant {
 	people := make([]participant, n)
 	for i := range people {
-		people[i].alpha = math.Exp(0.4 * rng.NormFloat64())
 		people[i].concentration = 8 * math.Exp(0.4*rng.NormFloat64())
 	}
 	return people

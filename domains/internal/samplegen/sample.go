@@ -6,9 +6,9 @@ import (
 	"io/fs"
 	"math/rand/v2"
 
-	"foible/core/pddl"
-	"foible/core/policy"
+	"foible/core/inference"
 	"foible/core/study"
+	"foible/core/sweep"
 	"foible/domains/blockwords"
 	"foible/domains/doorskeysgems"
 )
@@ -23,9 +23,10 @@ type sample struct {
 	name, folder string
 	files        fs.FS
 	pddl         []byte
-	goal         func(string, *pddl.Problem) (string, error)
-	linked       bool   // the same participants in all stimuli
-	header       string // of responses.csv
+	domain       inference.Domain
+	generating   sweep.ParameterSet // of the observers
+	linked       bool               // the same participants in all stimuli
+	header       string             // of responses.csv
 	answer       answer
 }
 
@@ -36,20 +37,41 @@ type answer func(goals []string, belief []float64) []string
 var samples = []sample{
 	{
 		name: blockwords.Name, folder: "blockwords",
-		files: blockwords.Sample, pddl: blockwords.PDDL, goal: blockwords.Goal,
-		header: "stimulus,participant,step,goal,probability", answer: probabilities,
+		files: blockwords.Sample, pddl: blockwords.PDDL,
+		domain: inference.Domain{
+			Heuristics: blockwords.Heuristics, Goal: blockwords.Goal, Corruptions: blockwords.Corruptions, PredicateNoise: 0.1,
+		},
+		generating: fullModel(0.2, 2, 0.95, 0.02, 0.1),
+		header:     "stimulus,participant,step,goal,probability", answer: probabilities,
 	},
 	{
 		name: doorskeysgems.Name, folder: "doorskeysgems",
-		files: doorskeysgems.Sample, pddl: doorskeysgems.PDDL, goal: doorskeysgems.Goal,
-		header: "stimulus,participant,step,goal", answer: selection, linked: true,
+		files: doorskeysgems.Sample, pddl: doorskeysgems.PDDL,
+		domain:     inference.Domain{Heuristics: doorskeysgems.Heuristics, Goal: doorskeysgems.Goal, PredicateNoise: 0.05, FluentNoise: 0.25},
+		generating: fullModel(0, 2, 0.95, 0.5, 0.1),
+		header:     "stimulus,participant,step,goal", answer: selection, linked: true,
 	},
+}
+
+// fullModel is a parameter set of the model full, of the default grid.
+func fullModel(goalNoise, r, q, searchNoise, actionNoise float64) sweep.ParameterSet {
+	set := sweep.ParameterSet{Model: "full"}
+	set.GoalNoise.Number, set.BudgetR.Number, set.BudgetQ.Number = goalNoise, r, q
+	set.SearchNoise.Number, set.ActionNoise.Number = searchNoise, actionNoise
+	return set
+}
+
+// procedure is precise: the posteriors are the mean of many runs, one filter a goal.
+func procedure() sweep.Procedure {
+	in := sweep.DefaultInference
+	in.Filters = "per_goal"
+	return sweep.Procedure{StageName: "sample", Stage: sweep.Stage{Runs: 20, ParticlesPerGoal: 500}, Inference: in}
 }
 
 // responses are the bytes of responses.csv.
 func (s *sample) responses() ([]byte, error) {
 	st, findings := study.Read(s.files, study.Source{
-		Name: s.name, Domain: s.name, BuiltinPDDL: s.pddl, Goal: s.goal,
+		Name: s.name, Domain: s.name, BuiltinPDDL: s.pddl, Goal: s.domain.Goal,
 		Stimuli: "stimuli.csv", Problems: "problems/{stimulus}.pddl", Plans: "plans/{stimulus}.plan",
 	})
 	if err := findings.Err(); err != nil {
@@ -72,28 +94,20 @@ func (s *sample) responses() ([]byte, error) {
 
 // judge writes the rows of one stimulus.
 func (s *sample) judge(b *bytes.Buffer, stimulus *study.Stimulus, people []participant, rng *rand.Rand) error {
-	task, err := stimulus.Task()
+	cell, err := inference.New(stimulus, s.domain).Infer(&s.generating, procedure(), seed)
 	if err != nil {
 		return err
 	}
-	observer, err := policy.NewObserver(task, stimulus.Plan, nil)
-	if err != nil {
-		return err
+	if u := cell.Undefined; u != nil {
+		return fmt.Errorf("no posterior: %s", u.Reason)
 	}
 	var goals []string
 	for _, g := range stimulus.Goals {
 		goals = append(goals, g.Name)
 	}
 	for i, p := range people {
-		posterior, err := observer.Posterior(policy.Parameters{Alpha: p.alpha, Value: policy.Optimal, Unreachable: -1000})
-		if err != nil {
-			return err
-		}
-		if u := posterior.Undefined; u != nil {
-			return fmt.Errorf("no posterior: %s", u.Reason)
-		}
 		for _, step := range stimulus.JudgementSteps {
-			for _, row := range s.answer(goals, p.belief(posterior.Goals[step], rng)) {
+			for _, row := range s.answer(goals, p.belief(cell.Posterior[step], rng)) {
 				fmt.Fprintf(b, "%s,%02d,%d,%s\n", stimulus.ID, i+1, step, row)
 			}
 		}

@@ -235,8 +235,10 @@ type Study struct {
 	Simulated string `protobuf:"bytes,11,opt,name=simulated,proto3" json:"simulated,omitempty"`
 	// A participant's id names the same person in every stimulus, so people are resampled across the study.
 	ParticipantsLinked bool `protobuf:"varint,12,opt,name=participants_linked,json=participantsLinked,proto3" json:"participants_linked,omitempty"`
-	unknownFields      protoimpl.UnknownFields
-	sizeCache          protoimpl.SizeCache
+	// Parameters of the observers that simulated the responses, for a fit to recover.
+	GeneratingParameters *ParameterSet `protobuf:"bytes,13,opt,name=generating_parameters,json=generatingParameters,proto3" json:"generating_parameters,omitempty"`
+	unknownFields        protoimpl.UnknownFields
+	sizeCache            protoimpl.SizeCache
 }
 
 func (x *Study) Reset() {
@@ -353,6 +355,13 @@ func (x *Study) GetParticipantsLinked() bool {
 	return false
 }
 
+func (x *Study) GetGeneratingParameters() *ParameterSet {
+	if x != nil {
+		return x.GeneratingParameters
+	}
+	return nil
+}
+
 // Observation is the noise of what an observer sees of a state.
 type Observation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -412,7 +421,7 @@ var File_foible_v1_study_proto protoreflect.FileDescriptor
 
 const file_foible_v1_study_proto_rawDesc = "" +
 	"\n" +
-	"\x15foible/v1/study.proto\x12\tfoible.v1\x1a\x1bbuf/validate/validate.proto\"5\n" +
+	"\x15foible/v1/study.proto\x12\tfoible.v1\x1a\x1bbuf/validate/validate.proto\x1a\x15foible/v1/sweep.proto\"5\n" +
 	"\x12CreateStudyRequest\x12\x1f\n" +
 	"\x05chunk\x18\x01 \x01(\fB\t\xbaH\x06z\x04\x18\x80\x80@R\x05chunk\"4\n" +
 	"\x13CreateStudyResponse\x12\x1d\n" +
@@ -422,7 +431,7 @@ const file_foible_v1_study_proto_rawDesc = "" +
 	"\n" +
 	"study_hash\x18\x01 \x01(\tB\x15\xbaH\x12r\x102\x0e^[0-9a-f]{64}$R\tstudyHash\"(\n" +
 	"\x10GetStudyResponse\x12\x14\n" +
-	"\x05chunk\x18\x01 \x01(\fR\x05chunk\"\xbd\x03\n" +
+	"\x05chunk\x18\x01 \x01(\fR\x05chunk\"\x8b\x04\n" +
 	"\x05Study\x12<\n" +
 	"\x04name\x18\x01 \x01(\tB(\xbaH%r#\x18<2\x1f^[a-z0-9]([a-z0-9-]*[a-z0-9])?$R\x04name\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12\x1e\n" +
@@ -437,7 +446,8 @@ const file_foible_v1_study_proto_rawDesc = "" +
 	"\vobservation\x18\n" +
 	" \x01(\v2\x16.foible.v1.ObservationR\vobservation\x12\x1c\n" +
 	"\tsimulated\x18\v \x01(\tR\tsimulated\x12/\n" +
-	"\x13participants_linked\x18\f \x01(\bR\x12participantsLinked\"\x8b\x01\n" +
+	"\x13participants_linked\x18\f \x01(\bR\x12participantsLinked\x12L\n" +
+	"\x15generating_parameters\x18\r \x01(\v2\x17.foible.v1.ParameterSetR\x14generatingParameters\"\x8b\x01\n" +
 	"\vObservation\x12@\n" +
 	"\x0fpredicate_noise\x18\x01 \x01(\x01B\x17\xbaH\x14\x12\x12\x11\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00R\x0epredicateNoise\x12:\n" +
 	"\ffluent_noise\x18\x02 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x80\x84.A)\x00\x00\x00\x00\x00\x00\x00\x00R\vfluentNoise2\xa5\x01\n" +
@@ -465,18 +475,20 @@ var file_foible_v1_study_proto_goTypes = []any{
 	(*GetStudyResponse)(nil),    // 3: foible.v1.GetStudyResponse
 	(*Study)(nil),               // 4: foible.v1.Study
 	(*Observation)(nil),         // 5: foible.v1.Observation
+	(*ParameterSet)(nil),        // 6: foible.v1.ParameterSet
 }
 var file_foible_v1_study_proto_depIdxs = []int32{
 	5, // 0: foible.v1.Study.observation:type_name -> foible.v1.Observation
-	0, // 1: foible.v1.StudyService.CreateStudy:input_type -> foible.v1.CreateStudyRequest
-	2, // 2: foible.v1.StudyService.GetStudy:input_type -> foible.v1.GetStudyRequest
-	1, // 3: foible.v1.StudyService.CreateStudy:output_type -> foible.v1.CreateStudyResponse
-	3, // 4: foible.v1.StudyService.GetStudy:output_type -> foible.v1.GetStudyResponse
-	3, // [3:5] is the sub-list for method output_type
-	1, // [1:3] is the sub-list for method input_type
-	1, // [1:1] is the sub-list for extension type_name
-	1, // [1:1] is the sub-list for extension extendee
-	0, // [0:1] is the sub-list for field type_name
+	6, // 1: foible.v1.Study.generating_parameters:type_name -> foible.v1.ParameterSet
+	0, // 2: foible.v1.StudyService.CreateStudy:input_type -> foible.v1.CreateStudyRequest
+	2, // 3: foible.v1.StudyService.GetStudy:input_type -> foible.v1.GetStudyRequest
+	1, // 4: foible.v1.StudyService.CreateStudy:output_type -> foible.v1.CreateStudyResponse
+	3, // 5: foible.v1.StudyService.GetStudy:output_type -> foible.v1.GetStudyResponse
+	4, // [4:6] is the sub-list for method output_type
+	2, // [2:4] is the sub-list for method input_type
+	2, // [2:2] is the sub-list for extension type_name
+	2, // [2:2] is the sub-list for extension extendee
+	0, // [0:2] is the sub-list for field type_name
 }
 
 func init() { file_foible_v1_study_proto_init() }
@@ -484,6 +496,7 @@ func file_foible_v1_study_proto_init() {
 	if File_foible_v1_study_proto != nil {
 		return
 	}
+	file_foible_v1_sweep_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
