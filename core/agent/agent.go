@@ -163,6 +163,19 @@ func (a *Agent) Budget(rng *rand.Rand) int {
 	return n
 }
 
+// BudgetProbabilities are those that Budget is 0, 1, ... as far as the remaining
+// ones are less probable than least in sum.
+func (p *Parameters) BudgetProbabilities(least float64) []float64 {
+	x := math.Pow(1-p.BudgetQ, float64(p.BudgetR))
+	all := []float64{x}
+	for sum := x; 1-sum >= least && x > 0; sum += x {
+		n := float64(len(all))
+		x *= p.BudgetQ * (n + float64(p.BudgetR) - 1) / n
+		all = append(all, x)
+	}
+	return all
+}
+
 // Probability of taking an action in a state with n available ones, staying put
 // not counted, when another one or the same was intended.
 func (p *Parameters) Probability(action, intended ground.OperatorID, n int) float64 {

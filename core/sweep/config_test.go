@@ -128,8 +128,8 @@ func TestMalformedGrids(t *testing.T) {
 		grids grids
 		want  string
 	}{
-		{nil, `no model to sweep; there are boltzmann, dull`},
-		{grids{grid("bolzmann", nil)}, `unknown model "bolzmann"; there are boltzmann, dull`},
+		{nil, `no model to sweep; there are full, goal-lesioned, plan-lesioned, action-lesioned, boltzmann, dull`},
+		{grids{grid("bolzmann", nil)}, `unknown model "bolzmann"; there are full, goal-lesioned, plan-lesioned, action-lesioned, boltzmann, dull`},
 		{grids{grid("boltzmann", nil), grid("dull", nil), grid("boltzmann", nil)}, `model "boltzmann" is there twice`},
 		{grids{grid("dull", axes{"value": word("optimal")})}, `model "dull" has no axis "value"; it has alpha`},
 		{grids{grid("boltzmann", axes{"zeta": number(1), "alfa": number(1)})}, `model "boltzmann" has no axis "alfa"; it has alpha, value, unreachable_value`},
@@ -140,12 +140,73 @@ func TestMalformedGrids(t *testing.T) {
 		{grids{grid("boltzmann", axes{"value": word("best")})}, `model "boltzmann": value is "best"; it can be optimal, on_policy, heuristic`},
 		{grids{grid("boltzmann", axes{"value": number(1)})}, `model "boltzmann": value is "1"; it can be optimal, on_policy, heuristic`},
 		{grids{grid("boltzmann", axes{"unreachable_value": number(1)})}, `model "boltzmann": unreachable_value is 1; it must lie between -1e+06 and 0`},
+		{grids{grid("full", axes{"goal_noise": number(0.1), "budget_r": number(2, 2.5)})}, `model "full": budget_r is 2.5, not a whole number`},
+		{grids{grid("full", axes{"budget_r": number(0)})}, `model "full": budget_r is 0; it must lie between 1 and 10000`},
+		{grids{grid("full", axes{"budget_r": number(math.NaN())})}, `model "full": budget_r is NaN, not a whole number`},
+		{grids{grid("full", axes{"budget_r": number(math.Inf(1))})}, `model "full": budget_r is +Inf; it must lie between 1 and 10000`},
+		{grids{grid("full", axes{"budget_q": number(1)})}, `model "full": budget_q is 1; it must lie between 0 and 0.9999`},
+		{grids{grid("full", axes{"goal_noise": number(1.5)})}, `model "full": goal_noise is 1.5; it must lie between 0 and 1`},
+		{grids{grid("full", axes{"action_noise": number(-0.1)})}, `model "full": action_noise is -0.1; it must lie between 0 and 1`},
+		{grids{grid("full", axes{"search_noise": number(-1)})}, `model "full": search_noise is -1; it must lie between 0 and 1e+06`},
+		{grids{grid("full", axes{"alpha": number(1)})}, `model "full" has no axis "alpha"; it has goal_noise, budget_r, budget_q, search_noise, action_noise`},
+		{grids{grid("goal-lesioned", axes{"goal_noise": number(0.1)})}, `model "goal-lesioned" has no axis "goal_noise"; it has budget_r, budget_q, search_noise, action_noise`},
+		{grids{grid("plan-lesioned", axes{"search_noise": number(0.1)})}, `model "plan-lesioned" has no axis "search_noise"; it has goal_noise, action_noise`},
+		{grids{grid("action-lesioned", axes{"action_noise": number(0.1)})}, `model "action-lesioned" has no axis "action_noise"; it has goal_noise, budget_r, budget_q, search_noise`},
 		{grids{grid("boltzmann", axes{"alpha": many, "unreachable_value": deep, "value": word("optimal", "heuristic")})}, `8388608 parameter sets are more than a sweep's 4194304; leave out some values`},
 	}
 	for _, test := range tests {
 		_, err := (&sweep.Config{Models: test.grids}).ParameterSets()
 		if err == nil || err.Error() != test.want {
 			t.Errorf("got  %v\nwant %s", err, test.want)
+		}
+	}
+}
+
+// A lesion takes axes away and has no point twice: no two parameter sets of a
+// model differ by what it does not use.
+func TestLesionsHaveNoUnusedAxes(t *testing.T) {
+	everything := axes{
+		"goal_noise": number(0.1, 0.2), "budget_r": number(2, 4), "budget_q": number(0.9, 0.95),
+		"search_noise": number(0.02, 0.5), "action_noise": number(0.05, 0.1, 0.2),
+	}
+	for name, want := range map[string]struct {
+		without []string
+		sets    int
+	}{
+		"full":            {nil, 48},
+		"goal-lesioned":   {[]string{"goal_noise"}, 24},
+		"plan-lesioned":   {[]string{"budget_r", "budget_q", "search_noise"}, 6},
+		"action-lesioned": {[]string{"action_noise"}, 16},
+	} {
+		model, ok := sweep.ModelByName(name)
+		if !ok || model.Exact {
+			t.Fatalf("%s: %+v", name, model)
+		}
+		own := axes{}
+		for axis, values := range everything {
+			if has := !slices.Contains(want.without, axis); model.Has(axis) != has {
+				t.Errorf("%s has %s: %v", name, axis, !has)
+			} else if has {
+				own[axis] = values
+			}
+		}
+		sets, err := (&sweep.Config{Models: grids{grid(name, own)}}).ParameterSets()
+		if err != nil || len(sets) != want.sets {
+			t.Errorf("%s: %d parameter sets, want %d; %v", name, len(sets), want.sets, err)
+		}
+		seen := map[sweep.ParameterSet]bool{}
+		for i := range sets {
+			if seen[sets[i]] {
+				t.Errorf("%s is there twice", &sets[i])
+			}
+			seen[sets[i]] = true
+			for _, axis := range sweep.Axes {
+				blank := sets[i]
+				blank.Set(axis.Name, sweep.Setting{})
+				if v, ok := sets[i].Get(axis.Name); ok != model.Has(axis.Name) || !ok && blank != sets[i] {
+					t.Errorf("%s: %s is %v, %v", &sets[i], axis.Name, v, ok)
+				}
+			}
 		}
 	}
 }

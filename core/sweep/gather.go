@@ -35,10 +35,20 @@ type Gather struct {
 }
 
 type chunk struct {
-	cells    [][]Cell // by stimulus
-	fits     []Fit
-	failures map[int]string // by job
-	have     map[int]bool   // jobs
+	outcomes map[int]Outcome // by job
+}
+
+// check says what is wrong with the outcome of a job: if it is no failure, it
+// has one cell, or one fit, a parameter set.
+func (o *Outcome) check(job *Job) error {
+	cells, fits := len(job.Sets), 0
+	if job.Score {
+		cells, fits = fits, cells
+	}
+	if o.Failure == "" && (len(o.Cells) != cells || len(o.Fits) != fits) {
+		return fmt.Errorf("job %d: %d cells and %d fits for %d parameter sets", job.Number, len(o.Cells), len(o.Fits), len(job.Sets))
+	}
+	return nil
 }
 
 // NewGather makes a gather that calls visit for each parameter set.
@@ -56,23 +66,18 @@ func (g *Gather) Add(number int, o Outcome) error {
 		return nil
 	}
 	c := g.chunk(job.Chunk)
-	if c.have[number] {
+	if _, ok := c.outcomes[number]; ok {
 		return nil
 	}
-	switch {
-	case o.Failure != "":
-		c.failures[number] = o.Failure
-	case job.Score && o.Cells == nil:
-		c.fits = o.Fits
-	case !job.Score && o.Fits == nil:
-		c.cells[job.Stimulus] = o.Cells
-	default:
-		return fmt.Errorf("job %d: %d cells and %d fits", number, len(o.Cells), len(o.Fits))
+	if job.Stage == FitStage { // the report's parameter sets are not known yet
+		if err := o.check(&job); err != nil {
+			return err
+		}
 	}
-	c.have[number] = true
+	c.outcomes[number] = o
 	for {
 		ready := g.pending[g.next]
-		if ready == nil || len(ready.have) < len(g.plan.Stimuli)+1 {
+		if ready == nil || len(ready.outcomes) < len(g.plan.Stimuli)+1 {
 			return nil
 		}
 		if err := g.flush(); err != nil {
@@ -85,7 +90,7 @@ func (g *Gather) Add(number int, o Outcome) error {
 func (g *Gather) chunk(i int) *chunk {
 	c := g.pending[i]
 	if c == nil {
-		c = &chunk{cells: make([][]Cell, len(g.plan.Stimuli)), failures: map[int]string{}, have: map[int]bool{}}
+		c = &chunk{outcomes: map[int]Outcome{}}
 		g.pending[i] = c
 	}
 	return c
@@ -109,30 +114,35 @@ func (g *Gather) flush() error {
 	}
 	c := g.chunk(g.next)
 	delete(g.pending, g.next)
-	job := g.plan.Job(g.plan.ScoreJob(g.next))
+	score := g.plan.Job(g.plan.ScoreJob(g.next))
 	g.next++
+	cells := make([][]Cell, len(g.plan.Stimuli))
+	var fits []Fit
 	var failures []string
-	for _, number := range slices.Sorted(maps.Keys(c.failures)) {
-		failures = append(failures, fmt.Sprintf("job %d: %s", number, c.failures[number]))
-	}
-	if c.fits != nil && len(c.fits) != len(job.Sets) {
-		return fmt.Errorf("job %d: %d fits for %d parameter sets", job.Number, len(c.fits), len(job.Sets))
-	}
-	for s, cells := range c.cells {
-		if cells != nil && len(cells) != len(job.Sets) {
-			return fmt.Errorf("stimulus %s, job %d: %d cells for %d parameter sets", g.plan.Stimuli[s].Stimulus, job.Chunk*len(g.plan.Stimuli)+s, len(cells), len(job.Sets))
+	for _, number := range slices.Sorted(maps.Keys(c.outcomes)) {
+		o, job := c.outcomes[number], g.plan.Job(number)
+		if err := o.check(&job); err != nil {
+			return err
+		}
+		switch {
+		case o.Failure != "":
+			failures = append(failures, fmt.Sprintf("job %d: %s", number, o.Failure))
+		case job.Score:
+			fits = o.Fits
+		default:
+			cells[job.Stimulus] = o.Cells
 		}
 	}
-	for i, set := range job.Sets {
-		out := &Gathered{Stage: job.Stage, Index: job.Index(i), Set: set, Cells: make([]*Cell, len(g.plan.Stimuli)), Failures: failures}
-		for s, cells := range c.cells {
-			if cells != nil {
-				out.Cells[s] = &cells[i]
+	for i, set := range score.Sets {
+		out := &Gathered{Stage: score.Stage, Index: score.Index(i), Set: set, Cells: make([]*Cell, len(cells)), Failures: failures}
+		for stimulus := range cells {
+			if cells[stimulus] != nil {
+				out.Cells[stimulus] = &cells[stimulus][i]
 			}
 		}
-		if c.fits != nil {
-			out.Fit = &c.fits[i]
-			if job.Stage == FitStage {
+		if fits != nil {
+			out.Fit = &fits[i]
+			if score.Stage == FitStage {
 				g.fits[out.Index] = &Fit{Overall: out.Fit.Overall}
 			}
 		}

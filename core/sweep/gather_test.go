@@ -20,9 +20,14 @@ func outcome(p *sweep.Plan, number int, failed bool) sweep.Outcome {
 	job := p.Job(number)
 	var o sweep.Outcome
 	for i := range job.Sets {
-		x := float64(100*(job.First+i) + job.Stimulus)
+		x := float64(100*job.Index(i) + job.Stimulus)
+		if job.Stage == sweep.ReportStage {
+			x += 10_000
+		}
 		if job.Score {
-			o.Fits = append(o.Fits, sweep.Fit{Overall: sweep.Correlation{N: job.First + i}})
+			// Some fits have no r, and some are equal.
+			r := float64(job.Index(i) * 7 % 5)
+			o.Fits = append(o.Fits, sweep.Fit{Overall: sweep.Correlation{N: int(x), PearsonR: r, Defined: r > 0}})
 		} else {
 			o.Cells = append(o.Cells, sweep.Cell{Posterior: [][]float64{{x}}})
 		}
@@ -34,7 +39,7 @@ func outcome(p *sweep.Plan, number int, failed bool) sweep.Outcome {
 type visits []string
 
 func (v *visits) add(g *sweep.Gathered) error {
-	text := fmt.Sprint(g.Index, " ", &g.Set, ":")
+	text := fmt.Sprint(g.Stage, " ", g.Index, " ", &g.Set, ":")
 	for _, c := range g.Cells {
 		if c == nil {
 			text += " -"
@@ -52,11 +57,17 @@ func (v *visits) add(g *sweep.Gathered) error {
 // expected is what must be visited when some jobs failed and some are missing.
 func expected(p *sweep.Plan, failed, missing map[int]bool) visits {
 	var all visits
-	for i := range p.Sets {
-		g := &sweep.Gathered{Index: i, Set: p.Sets[i], Cells: make([]*sweep.Cell, len(p.Stimuli))}
+	visit := func(stage string, i int) {
+		g := &sweep.Gathered{Stage: stage, Index: i, Set: p.Sets[i], Cells: make([]*sweep.Cell, len(p.Stimuli))}
 		for number := range p.Jobs() {
 			job := p.Job(number)
-			if i < job.First || i >= job.First+len(job.Sets) || missing[number] {
+			at := -1
+			for k := range job.Sets {
+				if job.Stage == stage && job.Index(k) == i {
+					at = k
+				}
+			}
+			if at < 0 || missing[number] {
 				continue
 			}
 			o := outcome(p, number, failed[number])
@@ -64,12 +75,18 @@ func expected(p *sweep.Plan, failed, missing map[int]bool) visits {
 			case failed[number]:
 				g.Failures = append(g.Failures, fmt.Sprintf("job %d: %s", number, o.Failure))
 			case job.Score:
-				g.Fit = &o.Fits[i-job.First]
+				g.Fit = &o.Fits[at]
 			default:
-				g.Cells[job.Stimulus] = &o.Cells[i-job.First]
+				g.Cells[job.Stimulus] = &o.Cells[at]
 			}
 		}
 		_ = all.add(g)
+	}
+	for i := range p.Sets {
+		visit(sweep.FitStage, i)
+	}
+	for _, i := range p.Chosen() {
+		visit(sweep.ReportStage, i)
 	}
 	return all
 }
@@ -77,17 +94,28 @@ func expected(p *sweep.Plan, failed, missing map[int]bool) visits {
 func TestGatherInAnyOrder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for range 200 {
-		p := aPlan(t, 1+rng.IntN(20), 1+rng.IntN(5), 1+rng.IntN(7))
+		models, stimuli, cells, report := []int{1 + rng.IntN(9), 1 + rng.IntN(9), rng.IntN(9)}, 1+rng.IntN(5), 1+rng.IntN(7), rng.IntN(3) > 0
+		p := modelPlan(t, models, stimuli, cells, report) // what a coordinator has: it chooses when all fits are in
 		failed, missing := map[int]bool{}, map[int]bool{}
 		partial := rng.IntN(2) == 0
 		for number := range p.Jobs() {
 			failed[number] = rng.IntN(5) == 0
 			missing[number] = partial && rng.IntN(4) == 0
 		}
+		if report {
+			p.Choose(func(i int) *sweep.Fit {
+				number := p.ScoreJob(i / cells)
+				if failed[number] || missing[number] {
+					return nil
+				}
+				return &outcome(p, number, false).Fits[i%cells]
+			})
+		}
 		want := expected(p, failed, missing)
 		for range 3 {
 			var got visits
-			g := sweep.NewGather(p, got.add)
+			again := modelPlan(t, models, stimuli, cells, report) // of a reader, which learns what was chosen from the fits
+			g := sweep.NewGather(again, got.add)
 			order := append(rng.Perm(p.Jobs()), rng.Perm(p.Jobs())...) // each twice
 			for _, number := range order {
 				if missing[number] {
@@ -106,7 +134,43 @@ func TestGatherInAnyOrder(t *testing.T) {
 			if !slices.Equal(got, want) {
 				t.Fatalf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 			}
+			if report && !slices.Equal(again.Chosen(), p.Chosen()) {
+				t.Fatalf("chosen %v, want %v", again.Chosen(), p.Chosen())
+			}
 		}
+	}
+}
+
+// What does not fit the report's parameter sets is found when these are known.
+func TestGatherRefusesAReportOfOtherSets(t *testing.T) {
+	for name, wrong := range map[string]sweep.Outcome{
+		"job 1: 2 cells and 0 fits for 1 parameter sets": {Cells: make([]sweep.Cell, 2)},
+		"job 1: 0 cells and 1 fits for 1 parameter sets": {Fits: make([]sweep.Fit, 1)},
+		"job 1: 0 cells and 0 fits for 1 parameter sets": {},
+	} {
+		p := modelPlan(t, []int{2}, 1, 2, true) // jobs: fit 0, report 1, scores 2 and 3
+		var got visits
+		g := sweep.NewGather(p, got.add)
+		fits := sweep.Outcome{Fits: []sweep.Fit{{}, {Overall: sweep.Correlation{N: 2, PearsonR: 1, Defined: true}}}}
+		err := errors.Join(g.Add(1, wrong), g.Add(3, sweep.Outcome{Fits: make([]sweep.Fit, 1)}), g.Add(2, fits))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := g.Add(0, outcome(p, 0, false)); err == nil || err.Error() != name {
+			t.Errorf("got %v, want %s", err, name)
+		}
+	}
+}
+
+// Where no model has an r there is nothing to report, and the gather ends.
+func TestGatherWithoutChoice(t *testing.T) {
+	p := modelPlan(t, []int{2, 1}, 1, 3, true) // jobs: fit 0, report 1, scores 2 and 3
+	var got visits
+	g := sweep.NewGather(p, got.add)
+	err := errors.Join(g.Add(3, sweep.Outcome{}), g.Add(1, sweep.Outcome{}),
+		g.Add(2, sweep.Outcome{Fits: make([]sweep.Fit, 3)}), g.Add(0, outcome(p, 0, false)), g.Close())
+	if err != nil || len(got) != 3 || len(p.Chosen()) != 0 {
+		t.Errorf("%v, visited %v, chosen %v", err, got, p.Chosen())
 	}
 }
 

@@ -3,6 +3,8 @@ package sweep_test
 import (
 	"encoding/hex"
 	"fmt"
+	"math"
+	"reflect"
 	"testing"
 
 	"foible/core/sweep"
@@ -36,14 +38,14 @@ func (d *distinct) add(what string, hash []byte) {
 // Every worker of every version must find the same hash, so these are fixed.
 func TestHashesDoNotChange(t *testing.T) {
 	set := boltzmann(0.5)
-	if got := hex.EncodeToString(sweep.CellHash("study", "1-1", 2021, 1, &set)[:8]); got != "5bb1310d18bc0064" {
+	c := aConfig()
+	if got := hex.EncodeToString(sweep.CellHash("study", "1-1", 2021, c.Procedure(sweep.FitStage), &set)[:8]); got != "5317a673f3fa85b0" {
 		t.Errorf("cell hash %s", got)
 	}
-	c := sweep.Config{Runs: 1, Bootstrap: sweep.DefaultBootstrap, Seed: 2021}
-	if got := c.ID("study", "v1", []sweep.ParameterSet{set}); got != "054bc34b89" {
+	if got := c.ID("study", "v1", []sweep.ParameterSet{set}); got != "dcf87bce2d" {
 		t.Errorf("id %s", got)
 	}
-	if got := fmt.Sprint(sweep.RunStream(2021, &set, "1-1", 0).Uint64()); got != "8883038976103920692" {
+	if got := fmt.Sprint(sweep.RunStream(2021, sweep.FitStage, &set, "1-1", 0).Uint64()); got != "8996230046370623904" {
 		t.Errorf("first draw of a run %s", got)
 	}
 	if got := fmt.Sprint(sweep.BootstrapStream(2021, "participants").Uint64()); got != "8944426427455769728" {
@@ -63,13 +65,62 @@ func TestHash(t *testing.T) {
 
 func TestCellHash(t *testing.T) {
 	half, one := boltzmann(0.5), boltzmann(1)
+	c := aConfig()
+	p := c.Procedure(sweep.FitStage)
 	d := distinct{t: t}
-	d.add("this", sweep.CellHash("study", "1-1", 1, 2, &half))
-	d.add("other study", sweep.CellHash("studies", "1-1", 1, 2, &half))
-	d.add("other stimulus", sweep.CellHash("study", "1-2", 1, 2, &half))
-	d.add("other seed", sweep.CellHash("study", "1-1", 2, 2, &half))
-	d.add("other runs", sweep.CellHash("study", "1-1", 1, 1, &half))
-	d.add("other parameters", sweep.CellHash("study", "1-1", 1, 2, &one))
+	d.add("this", sweep.CellHash("study", "1-1", 1, p, &half))
+	d.add("other study", sweep.CellHash("studies", "1-1", 1, p, &half))
+	d.add("other stimulus", sweep.CellHash("study", "1-2", 1, p, &half))
+	d.add("other seed", sweep.CellHash("study", "1-1", 2, p, &half))
+	d.add("other parameters", sweep.CellHash("study", "1-1", 1, p, &one))
+	for name, other := range otherInferences(c.Inference) {
+		p := p
+		p.Inference = other
+		d.add("other "+name, sweep.CellHash("study", "1-1", 1, p, &half))
+	}
+	stage, runs, particles := p, p, p
+	stage.StageName, runs.Runs, particles.ParticlesPerGoal = sweep.ReportStage, p.Runs+1, p.ParticlesPerGoal+1
+	d.add("other stage", sweep.CellHash("study", "1-1", 1, stage, &half))
+	d.add("other runs", sweep.CellHash("study", "1-1", 1, runs, &half))
+	d.add("other particles", sweep.CellHash("study", "1-1", 1, particles, &half))
+	d.add("the report", sweep.CellHash("study", "1-1", 1, c.Procedure(sweep.ReportStage), &half))
+}
+
+// aConfig is the paper's configuration without models.
+func aConfig() sweep.Config {
+	return sweep.Config{
+		Inference: sweep.DefaultInference, Fit: sweep.DefaultFit, Report: sweep.DefaultReport,
+		Bootstrap: sweep.DefaultBootstrap, Seed: 2021,
+	}
+}
+
+// otherInferences differ from one in one field each; they have every field.
+func otherInferences(in sweep.Inference) map[string]sweep.Inference {
+	all := map[string]sweep.Inference{}
+	for i := range reflect.TypeFor[sweep.Inference]().NumField() {
+		other := in
+		switch field := reflect.ValueOf(&other).Elem().Field(i); field.Kind() {
+		case reflect.String:
+			field.SetString(field.String() + "x")
+		case reflect.Float64:
+			field.SetFloat(math.Nextafter(field.Float(), 2))
+		default:
+			panic("a field of another kind")
+		}
+		all[reflect.TypeFor[sweep.Inference]().Field(i).Name] = other
+	}
+	return all
+}
+
+// A stage's procedure has that stage's size, and the sweep's inference.
+func TestProcedure(t *testing.T) {
+	c := aConfig()
+	if got, want := c.Procedure(sweep.FitStage), (sweep.Procedure{StageName: "fit", Stage: sweep.Stage{Runs: 5, ParticlesPerGoal: 60}, Inference: sweep.DefaultInference}); got != want {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if got, want := c.Procedure(sweep.ReportStage), (sweep.Procedure{StageName: "report", Stage: sweep.Stage{Runs: 10, ParticlesPerGoal: 100}, Inference: sweep.DefaultInference}); got != want {
+		t.Errorf("got %v, want %v", got, want)
+	}
 }
 
 func TestScoreHash(t *testing.T) {
@@ -87,6 +138,16 @@ func TestScoreHash(t *testing.T) {
 		"other probability": {{Rows: [][]float64{{0.25, 0.75}}}, {Rows: [][]float64{{0, 1}}}},
 		"other stimulus":    {{Rows: [][]float64{{0.25, 0.75}, {1, 0}}}, {}},
 		"undefined":         {{Rows: [][]float64{{0.25, 0.75}}}, {Rows: [][]float64{{1, 0}}, Undefined: true}},
+		"a run":             {{Rows: [][]float64{{0.25, 0.75}}, Runs: [][][]float64{{{0.25, 0.75}}}}, {Rows: [][]float64{{1, 0}}}},
+		"two runs":          {{Rows: [][]float64{{0.25, 0.75}}, Runs: [][][]float64{{{0.25, 0.75}}, {{0.25, 0.75}}}}, {Rows: [][]float64{{1, 0}}}},
+		"other runs":        {{Rows: [][]float64{{0.25, 0.75}}, Runs: [][][]float64{{{0.5, 0.5}}, {{0, 1}}}}, {Rows: [][]float64{{1, 0}}}},
+		"runs in other order": {
+			{Rows: [][]float64{{0.25, 0.75}}, Runs: [][][]float64{{{0, 1}}, {{0.5, 0.5}}}},
+			{Rows: [][]float64{{1, 0}}},
+		},
+		"a run of another stimulus": {{Rows: [][]float64{{0.25, 0.75}}}, {Rows: [][]float64{{1, 0}}, Runs: [][][]float64{{{0.25, 0.75}}}}},
+		"a row in place of a run":   {{Rows: [][]float64{{0.25, 0.75}, {0.25, 0.75}}}, {Rows: [][]float64{{1, 0}}}},
+		"a run of two rows":         {{Rows: [][]float64{{0.25, 0.75}}, Runs: [][][]float64{{{0.5, 0.5}, {0, 1}}}}, {Rows: [][]float64{{1, 0}}}},
 	} {
 		d.add(name, sweep.ScoreHash("study", 1, b, &half, other))
 	}
@@ -94,7 +155,8 @@ func TestScoreHash(t *testing.T) {
 
 func TestID(t *testing.T) {
 	sets := []sweep.ParameterSet{boltzmann(0.5), boltzmann(1)}
-	c := sweep.Config{Runs: 1, Bootstrap: sweep.Bootstrap{Resamples: 10, Units: []string{"stimuli"}}, Seed: 1}
+	c := aConfig()
+	c.Bootstrap, c.Seed = sweep.Bootstrap{Resamples: 10, Units: []string{"stimuli"}}, 1
 	d := distinct{t: t}
 	d.add("this", []byte(c.ID("study", "v1", sets)))
 	d.add("other study", []byte(c.ID("studies", "v1", sets)))
@@ -102,7 +164,17 @@ func TestID(t *testing.T) {
 	d.add("fewer sets", []byte(c.ID("study", "v1", sets[:1])))
 	d.add("other order", []byte(c.ID("study", "v1", []sweep.ParameterSet{sets[1], sets[0]})))
 	seed, runs, resamples, units := c, c, c, c
-	seed.Seed, runs.Runs, resamples.Bootstrap.Resamples, units.Bootstrap.Units = 2, 2, 11, []string{"both"}
+	seed.Seed, runs.Fit.Runs, resamples.Bootstrap.Resamples, units.Bootstrap.Units = 2, 2, 11, []string{"both"}
+	particles, reportRuns, reportParticles := c, c, c
+	particles.Fit.ParticlesPerGoal, reportRuns.Report.Runs, reportParticles.Report.ParticlesPerGoal = 2, 0, 2
+	d.add("other particles", []byte(particles.ID("study", "v1", sets)))
+	d.add("no report", []byte(reportRuns.ID("study", "v1", sets)))
+	d.add("other particles of the report", []byte(reportParticles.ID("study", "v1", sets)))
+	for name, other := range otherInferences(c.Inference) {
+		c := c
+		c.Inference = other
+		d.add("other "+name, []byte(c.ID("study", "v1", sets)))
+	}
 	d.add("other seed", []byte(seed.ID("study", "v1", sets)))
 	d.add("other runs", []byte(runs.ID("study", "v1", sets)))
 	d.add("other resamples", []byte(resamples.ID("study", "v1", sets)))
@@ -115,7 +187,7 @@ func TestID(t *testing.T) {
 	}
 }
 
-// A stream is one for (seed, parameters, stimulus, run) and depends on nothing
+// A stream is one for (seed, stage, parameters, stimulus, run) and depends on nothing
 // else; no two of them, nor of the bootstrap, begin alike.
 func TestStreams(t *testing.T) {
 	d := distinct{t: t}
@@ -126,8 +198,10 @@ func TestStreams(t *testing.T) {
 		for _, alpha := range []float64{0.5, 1} {
 			set := boltzmann(alpha)
 			for _, stimulus := range []string{"1-1", "1-11", "1-2"} {
-				for run := range 12 {
-					start(fmt.Sprint(seed, " ", &set, " ", stimulus, " ", run), sweep.RunStream(seed, &set, stimulus, run).Uint64)
+				for _, stage := range []string{sweep.FitStage, sweep.ReportStage} {
+					for run := range 12 {
+						start(fmt.Sprint(seed, " ", stage, " ", &set, " ", stimulus, " ", run), sweep.RunStream(seed, stage, &set, stimulus, run).Uint64)
+					}
 				}
 			}
 		}
@@ -136,7 +210,7 @@ func TestStreams(t *testing.T) {
 		}
 	}
 	set, equal := boltzmann(1), boltzmann(1)
-	a, b := sweep.RunStream(7, &set, "x", 3), sweep.RunStream(7, &equal, "x", 3)
+	a, b := sweep.RunStream(7, "fit", &set, "x", 3), sweep.RunStream(7, "fit", &equal, "x", 3)
 	for range 100 {
 		if a.Uint64() != b.Uint64() {
 			t.Fatal("the same stream differs")

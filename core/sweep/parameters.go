@@ -137,6 +137,7 @@ func ScoreHash(studyHash string, seed uint64, b Bootstrap, set *ParameterSet, pr
 	for _, p := range predictions {
 		bits := strconv.AppendBool(nil, p.Undefined)
 		for _, rows := range append([][][]float64{p.Rows}, p.Runs...) {
+			bits = binary.LittleEndian.AppendUint64(bits, uint64(len(rows)))
 			for _, row := range rows {
 				for _, x := range row {
 					bits = binary.LittleEndian.AppendUint64(bits, math.Float64bits(x))

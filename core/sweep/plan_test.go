@@ -2,8 +2,10 @@ package sweep_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"foible/core/sweep"
@@ -12,7 +14,7 @@ import (
 // aPlan makes a plan of a size.
 func aPlan(t testing.TB, sets, stimuli, cellsPerJob int) *sweep.Plan {
 	t.Helper()
-	p, err := sweep.NewPlan(alphas(sets), shapes(stimuli), cellsPerJob)
+	p, err := sweep.NewPlan(alphas(sets), shapes(stimuli), cellsPerJob, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +119,7 @@ func TestMalformedPlans(t *testing.T) {
 		{alphas(1), with(func(s *sweep.Shape) { s.JudgementSteps = []int{-1, 0} }), 1, `stimulus "s1": judgement steps [-1 0] do not fit 3 actions and 2 goals`},
 	}
 	for _, test := range tests {
-		if _, err := sweep.NewPlan(test.sets, test.stimuli, test.cells); err == nil || err.Error() != test.want {
+		if _, err := sweep.NewPlan(test.sets, test.stimuli, test.cells, true); err == nil || err.Error() != test.want {
 			t.Errorf("got  %v\nwant %s", err, test.want)
 		}
 	}
@@ -126,71 +128,231 @@ func TestMalformedPlans(t *testing.T) {
 func TestCellsPerJob(t *testing.T) {
 	short := shapes(16)
 	long := shapes(16)
-	long[3].Goals, long[3].Actions = 20, 999 // 160 KB a cell
+	long[3].Goals, long[3].Actions = 20, 999 // 344 KB a cell
+	judged := shapes(16)
+	judged[3].Goals, judged[3].Actions, judged[3].JudgementSteps = 20, 400, []int{0, 100, 200, 300, 400} // 138 KB, and 0.8 KB a run
 	tests := []struct {
 		name     string
 		sets     int
 		stimuli  []sweep.Shape
+		runs     int
 		parallel int
 		want     int
 	}{
-		{"one set", 1, short, 1, 1},
-		{"never more than the sets", 7, short, 1, 7},
-		{"four jobs a slot", 7, short, 4, 7},         // 112 cells / 16
-		{"four jobs a slot of many", 7, short, 8, 4}, // 112 / 32, rounded up
-		{"more slots than cells", 7, short, 1000, 1},
-		{"the most", 1_000_000, short, 64, sweep.MaxCellsPerJob},
-		{"bytes of the longest stimulus", 1_000_000, long, 64, 3},
+		{"one set", 1, short, 1, 1, 1},
+		{"never more than the sets", 7, short, 1, 1, 7},
+		{"four jobs a slot", 7, short, 1, 4, 7},         // 112 cells / 16
+		{"four jobs a slot of many", 7, short, 1, 8, 4}, // 112 / 32, rounded up
+		{"more slots than cells", 7, short, 1, 1000, 1},
+		{"the most", 1_000_000, short, 1, 64, sweep.MaxCellsPerJob},
+		{"bytes of the longest stimulus", 1_000_000, long, 1, 64, 1},
+		{"bytes of steps", 1_000_000, judged, 1, 64, 3},
+		{"bytes of runs", 1_000_000, judged, 50, 64, 2},
 	}
 	for _, test := range tests {
-		got := sweep.CellsPerJob(test.sets, test.stimuli, test.parallel)
+		got := sweep.CellsPerJob(test.sets, test.stimuli, test.runs, test.parallel)
 		if got != test.want {
 			t.Errorf("%s: %d, want %d", test.name, got, test.want)
 		}
-		if _, err := sweep.NewPlan(alphas(1), test.stimuli, got); err != nil {
+		if _, err := sweep.NewPlan(alphas(1), test.stimuli, got, false); err != nil {
 			t.Errorf("%s: %v", test.name, err)
 		}
 	}
 }
 
-// Progress is the same whatever the order and repeats; a score job becomes
-// ready once, when the last infer job of its chunk is in.
+// TestProgress: progress is the same whatever the order and repeats. A score
+// job becomes ready once, when the last infer job of its chunk is in; the
+// report's infer jobs when the last score job of the fit stage is.
 func TestProgress(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	for range 100 {
-		p := aPlan(t, 1+rng.IntN(30), 1+rng.IntN(6), 1+rng.IntN(10))
+	for range 200 {
+		p := modelPlan(t, []int{1 + rng.IntN(15), 1 + rng.IntN(15)}, 1+rng.IntN(6), 1+rng.IntN(10), rng.IntN(2) == 0)
 		g := sweep.NewProgress(p)
+		if g.Fitted() || g.Complete() || len(g.Ready()) != 0 || p.Report != (len(p.ReportJobs()) > 0) {
+			t.Fatalf("of nothing: fitted %v, complete %v, ready %v", g.Fitted(), g.Complete(), g.Ready())
+		}
 		missing := map[int]int{}
 		for chunk := range p.Chunks() {
 			missing[chunk] = len(p.Stimuli)
 		}
+		scores := p.FitChunks()
 		done := map[int]bool{}
+		offered := map[int]bool{} // by Add
 		cells := 0
 		order := rng.Perm(p.Jobs())
 		order = append(order, rng.Perm(p.Jobs())[:p.Jobs()/2]...) // repeats, some before the first time
 		rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 		for _, number := range order {
 			job := p.Job(number)
-			fresh, ready, scorable := g.Add(number)
+			fresh, ready := g.Add(number)
 			if fresh == done[number] {
 				t.Fatalf("job %d: fresh %v", number, fresh)
 			}
-			if fresh && !job.Score {
-				missing[job.Chunk]--
-				cells += len(job.Sets)
+			var want []int
+			switch {
+			case !fresh:
+			case !job.Score:
+				if missing[job.Chunk]--; missing[job.Chunk] == 0 {
+					want = []int{p.ScoreJob(job.Chunk)}
+				}
+				if job.Stage == sweep.ReportStage {
+					cells += 2 // models
+				} else {
+					cells += len(job.Sets)
+				}
+			case job.Stage == sweep.FitStage:
+				if scores--; scores == 0 && p.Report {
+					for n := p.FitJobs(); n < p.InferJobs(); n++ {
+						want = append(want, n)
+					}
+				}
 			}
-			last := fresh && !job.Score && missing[job.Chunk] == 0
-			if scorable != last || last && ready != p.ScoreJob(job.Chunk) {
-				t.Fatalf("job %d of chunk %d, which waits for %d: ready %d, %v", number, job.Chunk, missing[job.Chunk], ready, scorable)
+			if !slices.Equal(ready, want) {
+				t.Fatalf("job %d of chunk %d, which waits for %d, with %d scores missing: ready %v, want %v", number, job.Chunk, missing[job.Chunk], scores, ready, want)
 			}
 			done[number] = true
-			if g.JobsDone() != len(done) || g.CellsDone() != cells || !g.Done(number) ||
+			for _, n := range ready {
+				offered[n] = true
+			}
+			if g.JobsDone() != len(done) || g.CellsDone() != cells || !g.Done(number) || g.Fitted() != (scores == 0) ||
 				g.Scorable(job.Chunk) != (missing[job.Chunk] == 0) || g.Complete() != (len(done) == p.Jobs()) {
 				t.Fatalf("after %d jobs: %d jobs, %d cells, complete %v", len(done), g.JobsDone(), g.CellsDone(), g.Complete())
 			}
+			// What is ready is what was offered and is not done: a coordinator that
+			// starts again goes on where it was.
+			for n := range p.Jobs() {
+				if got := slices.Contains(g.Ready(), n); got != (offered[n] && !done[n]) {
+					t.Fatalf("job %d: ready %v, offered %v, done %v", n, got, offered[n], done[n])
+				}
+			}
 		}
-		if !g.Complete() || g.CellsDone() != p.Cells() {
-			t.Fatalf("%d of %d cells", g.CellsDone(), p.Cells())
+		if !g.Complete() || g.CellsDone() != p.Cells() || len(g.Ready()) != 0 {
+			t.Fatalf("%d of %d cells, ready %v", g.CellsDone(), p.Cells(), g.Ready())
 		}
+	}
+}
+
+// mixed are so many parameter sets of each of the first models.
+func mixed(counts ...int) []sweep.ParameterSet {
+	var sets []sweep.ParameterSet
+	for m, n := range counts {
+		for i := range n {
+			set := sweep.ParameterSet{Model: sweep.Models[m].Name}
+			set.Set(sweep.Models[m].Axes[0], sweep.Setting{Number: float64(i+1) / 1024})
+			sets = append(sets, set)
+		}
+	}
+	return sets
+}
+
+func modelPlan(t testing.TB, models []int, stimuli, cellsPerJob int, report bool) *sweep.Plan {
+	t.Helper()
+	p, err := sweep.NewPlan(mixed(models...), shapes(stimuli), cellsPerJob, report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// fitted is a lookup of fits with these r; one that is NaN is not defined, one
+// that is infinite has no fit at all.
+func fitted(rs ...float64) func(int) *sweep.Fit {
+	return func(i int) *sweep.Fit {
+		if math.IsInf(rs[i], 0) {
+			return nil
+		}
+		if math.IsNaN(rs[i]) {
+			return &sweep.Fit{Overall: sweep.Correlation{N: 1}}
+		}
+		return &sweep.Fit{Overall: sweep.Correlation{N: 9, PearsonR: rs[i], Defined: true}}
+	}
+}
+
+// Of each model the best is chosen, the first of equals; what has no r, or no
+// fit, cannot be.
+func TestChoose(t *testing.T) {
+	nan, none := math.NaN(), math.Inf(1)
+	tests := []struct {
+		name   string
+		models []int
+		rs     []float64
+		want   []int
+	}{
+		{"best of each", []int{3, 2, 1}, []float64{0.1, 0.3, 0.2, 0.9, 0.8, -0.5}, []int{1, 3, 5}},
+		{"first of equals", []int{3, 3}, []float64{0.5, 0.5, 0.5, 0.1, 0.7, 0.7}, []int{0, 4}},
+		{"no r in one model", []int{2, 2, 1}, []float64{0.1, 0.2, nan, nan, 0.3}, []int{1, 4}},
+		{"undefined before and after", []int{4}, []float64{nan, -0.9, nan, -0.8}, []int{3}},
+		{"failed jobs", []int{3, 2}, []float64{none, 0.4, none, none, none}, []int{1}},
+		{"undefined is not 0", []int{2}, []float64{-0.3, nan}, []int{0}},
+		{"nothing", []int{1, 1}, []float64{nan, none}, []int{}},
+	}
+	for _, test := range tests {
+		p := modelPlan(t, test.models, 2, 2, true)
+		if p.Chosen() != nil {
+			t.Errorf("%s: chosen %v before", test.name, p.Chosen())
+		}
+		p.Choose(fitted(test.rs...))
+		if got := p.Chosen(); got == nil || !slices.Equal(got, test.want) {
+			t.Errorf("%s: chosen %v, want %v", test.name, got, test.want)
+		}
+		// Every job of the report has these sets and knows where they stand.
+		for _, number := range append(p.ReportJobs(), p.ScoreJob(p.FitChunks())) {
+			job := p.Job(number)
+			if job.Stage != sweep.ReportStage || len(job.Sets) != len(test.want) {
+				t.Fatalf("%s: job %d: %+v", test.name, number, job)
+			}
+			for i, index := range test.want {
+				if job.Index(i) != index || job.Sets[i] != p.Sets[index] {
+					t.Errorf("%s: job %d: set %d is %v, number %d", test.name, number, i, &job.Sets[i], job.Index(i))
+				}
+			}
+		}
+	}
+}
+
+// Two chunks of sets on three stimuli and the report: fit jobs 0 to 5, the
+// report's 6 to 8, the score jobs 9, 10 and, of the report, 11.
+func TestNumbersOfATwoStagePlan(t *testing.T) {
+	p := modelPlan(t, []int{2, 1}, 3, 2, true)
+	if p.FitChunks() != 2 || p.Chunks() != 3 || p.FitJobs() != 6 || p.InferJobs() != 9 || p.Jobs() != 12 {
+		t.Errorf("%d of %d chunks, %d of %d infer jobs, %d jobs", p.FitChunks(), p.Chunks(), p.FitJobs(), p.InferJobs(), p.Jobs())
+	}
+	if p.Cells() != 3*3+2*3 {
+		t.Errorf("%d cells", p.Cells())
+	}
+	if got := p.ReportJobs(); !slices.Equal(got, []int{6, 7, 8}) {
+		t.Errorf("report jobs %v", got)
+	}
+	p.Choose(fitted(0.1, 0.2, 0.3))
+	var got []string
+	for number := range p.Jobs() {
+		job := p.Job(number)
+		text := fmt.Sprint(job.Stage, " chunk ", job.Chunk, " stimulus ", job.Stimulus, " score ", job.Score, ":")
+		for i := range job.Sets {
+			text += fmt.Sprint(" ", job.Index(i))
+		}
+		got = append(got, text)
+	}
+	want := []string{
+		"fit chunk 0 stimulus 0 score false: 0 1",
+		"fit chunk 0 stimulus 1 score false: 0 1",
+		"fit chunk 0 stimulus 2 score false: 0 1",
+		"fit chunk 1 stimulus 0 score false: 2",
+		"fit chunk 1 stimulus 1 score false: 2",
+		"fit chunk 1 stimulus 2 score false: 2",
+		"report chunk 2 stimulus 0 score false: 1 2",
+		"report chunk 2 stimulus 1 score false: 1 2",
+		"report chunk 2 stimulus 2 score false: 1 2",
+		"fit chunk 0 stimulus 0 score true: 0 1",
+		"fit chunk 1 stimulus 0 score true: 2",
+		"report chunk 2 stimulus 0 score true: 1 2",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	// Without a report stage the fit jobs have the same numbers, and there is no more.
+	p = modelPlan(t, []int{2, 1}, 3, 2, false)
+	if p.FitChunks() != 2 || p.Chunks() != 2 || p.FitJobs() != 6 || p.Jobs() != 8 || p.ReportJobs() != nil || p.Cells() != 9 {
+		t.Errorf("%d chunks, %d fit jobs, %d jobs, report jobs %v", p.Chunks(), p.FitJobs(), p.Jobs(), p.ReportJobs())
 	}
 }

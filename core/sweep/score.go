@@ -189,7 +189,7 @@ func (s *Scorer) monteCarloError(predictions []Prediction, model [][]float64) fl
 		}
 		without[i] = model[i]
 		if len(rs) == n {
-			variance += float64(n-1) / float64(n) * squares(rs)
+			variance += float64(float64(n-1) / float64(n) * squares(rs))
 		}
 	}
 	return math.Sqrt(variance)

@@ -350,3 +350,155 @@ func TestScorerRefuses(t *testing.T) {
 		}
 	}
 }
+
+// sampled gives some stimuli of a model runs whose mean is what it predicts.
+func sampled(model []sweep.Prediction, runs ...int) {
+	rng := rand.New(rand.NewPCG(21, 0))
+	for i, n := range runs {
+		p := &model[i]
+		if n == 0 {
+			continue
+		}
+		for range n {
+			var rows [][]float64
+			for _, row := range p.Rows {
+				drawn := make([]float64, len(row))
+				var sum float64
+				for g := range drawn {
+					drawn[g] = rng.ExpFloat64()
+					sum += drawn[g]
+				}
+				for g := range drawn {
+					drawn[g] /= sum
+				}
+				rows = append(rows, drawn)
+			}
+			p.Runs = append(p.Runs, rows)
+		}
+		p.Rows = meanOf(p.Runs, -1)
+	}
+}
+
+// meanOf is the mean of runs without one of them.
+func meanOf(runs [][][]float64, without int) [][]float64 {
+	mean := make([][]float64, len(runs[0]))
+	n := float64(len(runs))
+	if without >= 0 {
+		n--
+	}
+	for j := range mean {
+		mean[j] = make([]float64, len(runs[0][j]))
+		for k, run := range runs {
+			for g, x := range run[j] {
+				if k != without {
+					mean[j][g] += x / n
+				}
+			}
+		}
+	}
+	return mean
+}
+
+// jackknife is the Monte-Carlo error as the textbook has it: every stimulus is
+// scored again without each of its runs in turn, and (n - 1) / n times the sum
+// of squared distances of these r from their mean is its part of the variance.
+func jackknife(t *testing.T, st *study.Study, model []sweep.Prediction) float64 {
+	t.Helper()
+	var variance float64
+	for i := range model {
+		n := len(model[i].Runs)
+		if n < 2 {
+			continue
+		}
+		var rs []float64
+		var mean float64
+		for k := range n {
+			left := slices.Clone(model)
+			left[i].Rows = meanOf(model[i].Runs, k)
+			fit := score(t, st, sweep.Bootstrap{}, 1, left)
+			rs = append(rs, fit.Overall.PearsonR)
+			mean += fit.Overall.PearsonR / float64(n)
+		}
+		for _, r := range rs {
+			variance += (r - mean) * (r - mean) * float64(n-1) / float64(n)
+		}
+	}
+	return math.Sqrt(variance)
+}
+
+func TestMonteCarloErrorAgainstBruteForce(t *testing.T) {
+	for name, test := range map[string]struct {
+		runs      []int
+		undefined int // judgement steps of the last stimulus that have a posterior
+	}{
+		"all stimuli":        {[]int{5, 5, 5, 5, 5, 5}, 4},
+		"other runs of each": {[]int{2, 3, 4, 5, 10, 7}, 4},
+		"some of one run":    {[]int{0, 3, 1, 0, 2, 0}, 4},
+		"a broken stimulus":  {[]int{3, 3, 3, 3, 3, 3}, 2},
+	} {
+		st, model := random(13, false)
+		last := &model[5]
+		last.Rows, last.Undefined = last.Rows[:test.undefined], test.undefined < 4
+		sampled(model, test.runs...)
+		b := sweep.Bootstrap{Resamples: 20, Units: []string{"stimuli"}}
+		fit := score(t, st, b, 1, model)
+		want := jackknife(t, st, model)
+		if want < 1e-3 || math.Abs(fit.MCSE-want) > 1e-12 {
+			t.Errorf("%s: error %v, want %v", name, fit.MCSE, want)
+		}
+		// The runs play no other part.
+		for i := range model {
+			model[i].Runs = nil
+		}
+		exact := score(t, st, b, 1, model)
+		if exact.MCSE != 0 {
+			t.Errorf("%s: error %v without runs", name, exact.MCSE)
+		}
+		if fit.MCSE = 0; !reflect.DeepEqual(fit, exact) {
+			t.Errorf("%s: got %+v, want %+v", name, fit, exact)
+		}
+	}
+}
+
+// By hand: one run says what the people say, the other the reverse of it. Without
+// one r is 1, without the other -1: the variance is 1 / 2 of 1 + 1.
+func TestMonteCarloErrorByHand(t *testing.T) {
+	st := judged()
+	st.Stimuli = st.Stimuli[:1]
+	h := &st.Stimuli[0].Human
+	h.Mean = [][]float64{{0, 1}, {0.5, 0.5}}
+	h.Participants, h.Responses = nil, nil
+	p := sweep.Prediction{Rows: [][]float64{{0.45, 0.55}, {0.5, 0.5}}, Runs: [][][]float64{{{0, 1}, {0.5, 0.5}}, {{0.9, 0.1}, {0.5, 0.5}}}}
+	if got := score(t, st, sweep.Bootstrap{}, 1, []sweep.Prediction{p}).MCSE; math.Abs(got-1) > 1e-12 {
+		t.Errorf("%v, want 1", got)
+	}
+}
+
+// Equal runs, and runs of a model without r, have no error.
+func TestNoMonteCarloError(t *testing.T) {
+	st, model := random(14, false)
+	for i := range model {
+		model[i].Runs = [][][]float64{model[i].Rows, model[i].Rows, model[i].Rows}
+	}
+	if got := score(t, st, sweep.Bootstrap{}, 1, model).MCSE; got > 1e-12 {
+		t.Errorf("equal runs have an error of %v", got)
+	}
+	constant := []sweep.Prediction{{Rows: [][]float64{{0.5, 0.5}, {0.5, 0.5}}}, {Undefined: true}}
+	constant[0].Runs = [][][]float64{{{0, 1}, {1, 0}}, {{1, 0}, {0, 1}}}
+	if fit := score(t, judged(), sweep.Bootstrap{}, 1, constant); fit.Overall.Defined || fit.MCSE != 0 {
+		t.Errorf("%+v", fit)
+	}
+}
+
+// Predict takes of each run what it takes of their mean.
+func TestPredictRuns(t *testing.T) {
+	shape := sweep.Shape{Stimulus: "s", Goals: 1, Actions: 4, JudgementSteps: []int{0, 2, 4}}
+	whole := &sweep.Cell{Posterior: [][]float64{{0}, {1}, {2}, {3}, {4}}, Runs: [][][]float64{{{0}, {2}, {4}}, {{5}, {6}, {7}}}}
+	if got, want := shape.Predict(whole), (sweep.Prediction{Rows: [][]float64{{0}, {2}, {4}}, Runs: whole.Runs}); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	broken := &sweep.Cell{Posterior: whole.Posterior[:3], Undefined: &sweep.Undefined{Step: 3, Reason: "why"}, Runs: [][][]float64{{{0}, {2}}, {{5}}}}
+	if got, want := shape.Predict(broken), (sweep.Prediction{Rows: [][]float64{{0}, {2}}, Runs: broken.Runs[:1], Undefined: true}); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}

@@ -322,12 +322,25 @@ func readSampled(m *foiblev1.Cell, shape *sweep.Shape, c *sweep.Cell) error {
 		if n != steps*shape.Goals {
 			return fmt.Errorf("%d standard errors, want %d steps of %d goals", n, steps, shape.Goals)
 		}
+		if se := slices.Min(m.GetPosteriorSe()); se < 0 {
+			return fmt.Errorf("a standard error of %v", se)
+		}
 		c.SE = slices.Collect(slices.Chunk(m.GetPosteriorSe(), shape.Goals))
 	}
-	for _, xs := range [][]float64{m.GetEss(), m.GetAlive(), m.GetEvidence()} {
-		if len(xs) != 0 && len(xs) != steps {
+	filter := [][]float64{m.GetEss(), m.GetAlive(), m.GetEvidence()}
+	sampled := slices.ContainsFunc(filter, func(xs []float64) bool { return len(xs) > 0 }) // not of exact models
+	for _, xs := range filter {
+		if sampled && len(xs) != steps {
 			return fmt.Errorf("%d steps of a filter, want %d", len(xs), steps)
 		}
+	}
+	for _, x := range slices.Concat(m.GetEss(), m.GetAlive()) {
+		if x < 0 {
+			return fmt.Errorf("an effective sample size or number of goals of %v", x)
+		}
+	}
+	if n := m.GetFailedRuns(); n < 0 {
+		return fmt.Errorf("%d failed runs", n)
 	}
 	judged := 0
 	for _, step := range shape.JudgementSteps {

@@ -45,6 +45,12 @@ func TestConfig(t *testing.T) {
 	m := &foiblev1.SweepConfig{
 		Models: map[string]*foiblev1.ModelConfig{"boltzmann": {Alpha: []float64{2, 0.5}, Value: []string{"optimal", "heuristic"}}},
 		Fit:    &foiblev1.StageConfig{Runs: 7},
+		Report: &foiblev1.StageConfig{Runs: 8, ParticlesPerGoal: 9},
+		Inference: &foiblev1.InferenceConfig{
+			Method: "sips", Observe: "exact", Filters: "per_goal", Resample: "always", ResampleThreshold: ptr(0.0),
+			ResampleKind: "systematic", Rejuvenate: "replan",
+		},
+		ActionNoiseKind: "per_action_odds",
 		Seed:   math.MaxUint64,
 	}
 	got, err := codec.Config(sent(t, m))
@@ -52,17 +58,101 @@ func TestConfig(t *testing.T) {
 		Models: []sweep.ModelGrid{{Model: "boltzmann", Axes: map[string][]sweep.Setting{
 			"alpha": {{Number: 2}, {Number: 0.5}}, "value": {{Word: "optimal"}, {Word: "heuristic"}},
 		}}},
-		Runs: 7, Bootstrap: sweep.DefaultBootstrap, Seed: math.MaxUint64,
+		Inference: odd(),
+		Fit:       sweep.Stage{Runs: 7, ParticlesPerGoal: 60}, Report: sweep.Stage{Runs: 8, ParticlesPerGoal: 9},
+		Bootstrap: sweep.DefaultBootstrap, Seed: math.MaxUint64,
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v, %v\nwant %+v", got, err, want)
 	}
 }
 
+// odd is an inference of which nothing is the default, but for the method.
+func odd() sweep.Inference {
+	return sweep.Inference{
+		Method: "sips", Observe: "exact", Filters: "per_goal", Resample: "always", ResampleThreshold: 0,
+		ResampleKind: "systematic", Rejuvenate: "replan", ActionNoiseKind: "per_action_odds",
+	}
+}
+
+// No report is wanted: it has no runs, whatever its particles.
+func TestConfigWithoutReport(t *testing.T) {
+	c, err := codec.Config(sent(t, &foiblev1.SweepConfig{
+		Models: map[string]*foiblev1.ModelConfig{"boltzmann": nil}, Report: &foiblev1.StageConfig{}, Fit: &foiblev1.StageConfig{},
+	}))
+	if err != nil || c.Report.Runs != 0 || c.Fit.Runs != 1 || c.Fit.ParticlesPerGoal != 60 {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+// Every axis is a field of the messages, under its own name.
+func TestEveryAxisArrives(t *testing.T) {
+	m := &foiblev1.SweepConfig{Models: map[string]*foiblev1.ModelConfig{
+		"full": {
+			GoalNoise: []float64{0.125}, BudgetR: []int32{3}, BudgetQ: []float64{0.25}, SearchNoise: []float64{0.5}, ActionNoise: []float64{0.75},
+		},
+		"plan-lesioned": {GoalNoise: []float64{0, 1}, ActionNoise: []float64{0.1}},
+		"boltzmann":     {Alpha: []float64{4}, Value: []string{"on_policy"}, UnreachableValue: []float64{-2}},
+	}}
+	c, err := codec.Config(sent(t, m))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sets, err := c.ParameterSets()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for i := range sets {
+		got = append(got, sets[i].String())
+		arrived, err := codec.ReadParameterSet(sent(t, codec.ParameterSet(&sets[i])))
+		if err != nil || arrived != sets[i] {
+			t.Errorf("got %v, %v, want %v", &arrived, err, &sets[i])
+		}
+	}
+	want := []string{
+		"full goal_noise=0.125 budget_r=3 budget_q=0.25 search_noise=0.5 action_noise=0.75",
+		"plan-lesioned goal_noise=0 action_noise=0.1",
+		"plan-lesioned goal_noise=1 action_noise=0.1",
+		"boltzmann alpha=4 value=on_policy unreachable_value=-2",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// What a worker is asked for is what was planned, to the last bit of it.
+func TestInferJob(t *testing.T) {
+	sets := []sweep.ParameterSet{{Model: "plan-lesioned"}, {Model: "plan-lesioned"}}
+	for i := range sets {
+		sets[i].Set("goal_noise", sweep.Setting{Number: 0.1})
+		sets[i].Set("action_noise", sweep.Setting{Number: math.Nextafter(0.3, float64(i))})
+	}
+	for _, want := range []sweep.Procedure{
+		{StageName: sweep.FitStage, Stage: sweep.DefaultFit, Inference: sweep.DefaultInference},
+		{StageName: sweep.ReportStage, Stage: sweep.Stage{Runs: 3, ParticlesPerGoal: 7}, Inference: odd()},
+	} {
+		m := sent(t, codec.InferJob("1-1", want, sets))
+		got, gotSets, err := codec.ReadInferJob(m)
+		if err != nil || got != want || !slices.Equal(gotSets, sets) || m.GetStimulus() != "1-1" {
+			t.Errorf("got %v, %v, %v, want %v, %v", got, gotSets, err, want, sets)
+		}
+		if got.String() != want.String() {
+			t.Errorf("got %s, want %s", got, want)
+		}
+		m.ParameterSets[1].ActionNoise = ptr(math.NaN())
+		_, _, err = codec.ReadInferJob(m)
+		refused(t, "NaN", err, `model "plan-lesioned": action_noise is NaN; it must lie between 0 and 1`)
+		m.ParameterSets[1].ActionNoise = nil
+		_, _, err = codec.ReadInferJob(m)
+		refused(t, "missing axis", err, `a parameter set of plan-lesioned without action_noise`)
+	}
+}
+
 func TestConfigDefaults(t *testing.T) {
 	for name, model := range map[string]*foiblev1.ModelConfig{"empty": {}, "absent": nil} {
 		c, err := codec.Config(&foiblev1.SweepConfig{Models: map[string]*foiblev1.ModelConfig{"boltzmann": model}})
-		if err != nil || c.Runs != 1 || !reflect.DeepEqual(c.Bootstrap, sweep.DefaultBootstrap) {
+		if err != nil || c.Fit != sweep.DefaultFit || c.Report != sweep.DefaultReport || c.Inference != sweep.DefaultInference || !reflect.DeepEqual(c.Bootstrap, sweep.DefaultBootstrap) {
 			t.Errorf("%s: %+v, %v", name, c, err)
 		}
 		if sets, err := c.ParameterSets(); err != nil || len(sets) != 7 {
@@ -70,7 +160,7 @@ func TestConfigDefaults(t *testing.T) {
 		}
 	}
 	_, err := codec.Config(&foiblev1.SweepConfig{})
-	refused(t, "no model", err, "no model to sweep; there are boltzmann")
+	refused(t, "no model", err, "no model to sweep; there are full, goal-lesioned, plan-lesioned, action-lesioned, boltzmann")
 	_, err = codec.Config(&foiblev1.SweepConfig{Models: map[string]*foiblev1.ModelConfig{"boltzmann": {Alpha: []float64{-1}}}})
 	refused(t, "out of range", err, `model "boltzmann": alpha is -1; it must lie between 1e-09 and 1e+06`)
 }
@@ -111,12 +201,23 @@ func TestMalformedParameterSets(t *testing.T) {
 		want   string
 	}{
 		"no model":      {func(m *foiblev1.ParameterSet) { m.Model = "" }, `unknown model ""`},
-		"unknown model": {func(m *foiblev1.ParameterSet) { m.Model = "full" }, `unknown model "full"`},
+		"unknown model": {func(m *foiblev1.ParameterSet) { m.Model = "fuller" }, `unknown model "fuller"`},
 		"missing axis":  {func(m *foiblev1.ParameterSet) { m.Alpha = nil }, `a parameter set of boltzmann without alpha`},
 		"missing word":  {func(m *foiblev1.ParameterSet) { m.Value = nil }, `a parameter set of boltzmann without value`},
 		"extra axis": {
 			func(m *foiblev1.ParameterSet) { m.Model = "dull" },
-			`model "dull" has no axis "unreachable_value"; it has alpha`,
+			`model "dull" has no axis "value"`,
+		},
+		"extra axis of another model": {
+			func(m *foiblev1.ParameterSet) { m.GoalNoise = ptr(0.0) },
+			`model "boltzmann" has no axis "goal_noise"`,
+		},
+		"axis of the full model": {
+			func(m *foiblev1.ParameterSet) {
+				proto.Reset(m)
+				m.Model, m.GoalNoise, m.ActionNoise, m.BudgetR = "plan-lesioned", ptr(0.1), ptr(0.1), ptr(int32(2))
+			},
+			`model "plan-lesioned" has no axis "budget_r"`,
 		},
 		"NaN":          {func(m *foiblev1.ParameterSet) { m.Alpha = ptr(math.NaN()) }, `model "boltzmann": alpha is NaN; it must lie between 1e-09 and 1e+06`},
 		"out of range": {func(m *foiblev1.ParameterSet) { m.Alpha = ptr(0.0) }, `model "boltzmann": alpha is 0; it must lie between 1e-09 and 1e+06`},
@@ -154,6 +255,59 @@ func TestCell(t *testing.T) {
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("got %+v, %v, want %+v", got, err, want)
 		}
+	}
+}
+
+// filtered is a cell of three runs of a particle filter, one of which ended early.
+func filtered() sweep.Cell {
+	c := cell()
+	c.UnreachableFrom = nil
+	c.SE = [][]float64{{0, 0}, {0.25, 0.25}, {0.5, 0.125}}
+	c.Runs = [][][]float64{{{0.5, 0.5}, {0, 1}}, {{0.25, 0.75}, {1, 0}}}
+	c.Filter = sweep.Filter{ESS: []float64{120, 99.5, 1}, Alive: []float64{2, 1.5, 1}, Evidence: []float64{0, -1.25, -700}, FailedRuns: 1}
+	return c
+}
+
+func TestFilteredCell(t *testing.T) {
+	broken := filtered()
+	broken.Posterior, broken.Undefined, broken.SE = broken.Posterior[:2], &sweep.Undefined{Step: 2, Reason: "all weights vanished"}, broken.SE[:2]
+	broken.Runs = [][][]float64{{{0.5, 0.5}}, {{0.25, 0.75}}, {{1, 0}}} // the judgement step 2 is not reached
+	broken.Filter = sweep.Filter{ESS: []float64{120, 99.5}, Alive: []float64{2, 1.5}, Evidence: []float64{0, -1.25}, FailedRuns: 3}
+	for _, want := range []sweep.Cell{filtered(), broken} {
+		got, err := codec.ReadCell(sent(t, codec.Cell(&want)), shape())
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("got %+v, %v, want %+v", got, err, want)
+		}
+	}
+}
+
+func TestMalformedFilteredCells(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(-1)
+	for name, test := range map[string]struct {
+		change func(*foiblev1.Cell)
+		want   string
+	}{
+		"SE NaN":             {func(m *foiblev1.Cell) { m.PosteriorSe[3] = nan }, "a number is NaN"},
+		"SE negative":        {func(m *foiblev1.Cell) { m.PosteriorSe[3] = -0.1 }, "a standard error of -0.1"},
+		"SE too short":       {func(m *foiblev1.Cell) { m.PosteriorSe = m.PosteriorSe[:5] }, "5 standard errors, want 3 steps of 2 goals"},
+		"ESS NaN":            {func(m *foiblev1.Cell) { m.Ess[0] = nan }, "a number is NaN"},
+		"ESS negative":       {func(m *foiblev1.Cell) { m.Ess[0] = -1 }, "an effective sample size or number of goals of -1"},
+		"ESS too short":      {func(m *foiblev1.Cell) { m.Ess = m.Ess[:2] }, "2 steps of a filter, want 3"},
+		"no ESS":             {func(m *foiblev1.Cell) { m.Ess = nil }, "0 steps of a filter, want 3"},
+		"alive infinite":     {func(m *foiblev1.Cell) { m.Alive[2] = -inf }, "a number is +Inf"},
+		"alive too long":     {func(m *foiblev1.Cell) { m.Alive = append(m.Alive, 1) }, "4 steps of a filter, want 3"},
+		"evidence infinite":  {func(m *foiblev1.Cell) { m.Evidence[1] = inf }, "a number is -Inf"},
+		"no evidence":        {func(m *foiblev1.Cell) { m.Evidence = nil }, "0 steps of a filter, want 3"},
+		"runs NaN":           {func(m *foiblev1.Cell) { m.Runs[1] = nan }, "probability NaN"},
+		"runs sum off":       {func(m *foiblev1.Cell) { m.Runs[1] = 0.25 }, "probabilities sum to 0.75"},
+		"runs cut":           {func(m *foiblev1.Cell) { m.Runs = m.Runs[:6] }, "6 probabilities of runs, of 2 steps and 2 goals each"},
+		"fewer than no runs": {func(m *foiblev1.Cell) { m.FailedRuns = -1 }, "-1 failed runs"},
+	} {
+		c := filtered()
+		m := codec.Cell(&c)
+		test.change(m)
+		_, err := codec.ReadCell(sent(t, m), shape())
+		refused(t, name, err, "stimulus 1-1: "+test.want)
 	}
 }
 
@@ -202,6 +356,7 @@ func fit() sweep.Fit {
 		ByStimulus: []sweep.Correlation{{Group: "1-1", N: 4, PearsonR: 0, Defined: true}, {Group: "1-2", N: 3, RMSE: 0.5}, {Group: "1-3"}},
 		Intervals:  []sweep.Interval{{Unit: "stimuli", Low: -1, High: 0.5, Resamples: 499}},
 		Undefined:  1,
+		MCSE:       0.0625,
 	}
 }
 
@@ -221,6 +376,9 @@ func TestMalformedFits(t *testing.T) {
 	}{
 		"empty":           {func(m *foiblev1.Fit) { m.Overall = nil }, "a fit without a correlation, or with 1 undefined stimuli"},
 		"negative count":  {func(m *foiblev1.Fit) { m.Undefined = -1 }, "a fit without a correlation, or with -1 undefined stimuli"},
+		"error NaN":       {func(m *foiblev1.Fit) { m.McSe = math.NaN() }, "a Monte-Carlo error of NaN"},
+		"error infinite":  {func(m *foiblev1.Fit) { m.McSe = math.Inf(1) }, "a Monte-Carlo error of +Inf"},
+		"error negative":  {func(m *foiblev1.Fit) { m.McSe = -0.1 }, "a Monte-Carlo error of -0.1"},
 		"NaN":             {func(m *foiblev1.Fit) { m.Overall.PearsonR = ptr(math.NaN()) }, ": r is NaN"},
 		"above 1":         {func(m *foiblev1.Fit) { m.ByCategory[0].PearsonR = ptr(1.5) }, "odd: r is 1.5"},
 		"RMSE NaN":        {func(m *foiblev1.Fit) { m.ByStimulus[0].Rmse = ptr(math.NaN()) }, "1-1: rmse is NaN"},
@@ -244,27 +402,32 @@ func TestPredictions(t *testing.T) {
 		{Rows: [][]float64{{0.5, 0.5}, {0, 1}}},
 		{Rows: [][]float64{{0.2, 0.3, 0.5}}, Undefined: true},
 		{Undefined: true},
+		{Rows: [][]float64{{0.5, 0.5}, {0, 1}}, Runs: [][][]float64{{{1, 0}, {0, 1}}, {{0, 1}, {0, 1}}}},
 	}
 	var arrived []*foiblev1.Predictions
 	for _, m := range codec.Predictions(want) {
 		arrived = append(arrived, sent(t, m))
 	}
-	got, err := codec.ReadPredictions(arrived, []int{2, 3, 4})
+	got, err := codec.ReadPredictions(arrived, []int{2, 3, 4, 2})
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v, want %+v", got, err, want)
 	}
 	for name, test := range map[string]struct {
 		posterior []float64
+		runs      []float64
 		goals     []int
 		want      string
 	}{
-		"other study": {[]float64{0.5, 0.5}, []int{2, 2}, "predictions of 1 stimuli, want 2"},
-		"other goals": {[]float64{0.5, 0.5}, []int{3}, "2 predictions for 3 goals"},
-		"no goals":    {[]float64{0.5, 0.5}, []int{0}, "2 predictions for 0 goals"},
-		"NaN":         {[]float64{0.5, 0.5, math.NaN(), 1}, []int{2}, "stimulus 1: probability NaN"},
-		"sum off":     {[]float64{0.5, 0.5, 0.5, 0.25}, []int{2}, "stimulus 1: probabilities sum to 0.75"},
+		"other study": {[]float64{0.5, 0.5}, nil, []int{2, 2}, "predictions of 1 stimuli, want 2"},
+		"other goals": {[]float64{0.5, 0.5}, nil, []int{3}, "2 predictions for 3 goals"},
+		"no goals":    {[]float64{0.5, 0.5}, nil, []int{0}, "2 predictions for 0 goals"},
+		"NaN":         {[]float64{0.5, 0.5, math.NaN(), 1}, nil, []int{2}, "stimulus 1: probability NaN"},
+		"sum off":     {[]float64{0.5, 0.5, 0.5, 0.25}, nil, []int{2}, "stimulus 1: probabilities sum to 0.75"},
+		"run cut":     {[]float64{0.5, 0.5, 0, 1}, []float64{0.5, 0.5}, []int{2}, "stimulus 1: 2 probabilities of runs, of 2 steps and 2 goals each"},
+		"run NaN":     {[]float64{0.5, 0.5}, []float64{0.5, math.NaN()}, []int{2}, "stimulus 1: probability NaN"},
+		"no rows":     {nil, []float64{0.5, 0.5}, []int{2}, "stimulus 1: 2 probabilities of runs, of 0 steps and 2 goals each"},
 	} {
-		_, err := codec.ReadPredictions([]*foiblev1.Predictions{{Posterior: test.posterior}}, test.goals)
+		_, err := codec.ReadPredictions([]*foiblev1.Predictions{{Posterior: test.posterior, Runs: test.runs}}, test.goals)
 		refused(t, name, err, test.want)
 	}
 }
@@ -274,7 +437,7 @@ func TestOutcome(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := sweep.NewPlan([]sweep.ParameterSet{set}, []sweep.Shape{*shape()}, 1)
+	plan, err := sweep.NewPlan([]sweep.ParameterSet{set}, []sweep.Shape{*shape()}, 1, false)
 	if err != nil {
 		t.Fatal(err)
 	}
