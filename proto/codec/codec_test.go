@@ -51,7 +51,7 @@ func TestConfig(t *testing.T) {
 			ResampleKind: "systematic", Rejuvenate: "replan",
 		},
 		ActionNoiseKind: "per_action_odds",
-		Seed:   math.MaxUint64,
+		Seed:            math.MaxUint64,
 	}
 	got, err := codec.Config(sent(t, m))
 	want := sweep.Config{
