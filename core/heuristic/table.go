@@ -1,17 +1,27 @@
 package heuristic
 
-import "foible/core/ground"
+import (
+	"math"
+
+	"foible/core/ground"
+)
 
 // Table holds one heuristic's estimates of one goal, each computed when first
 // asked for. Like the task it is not safe for concurrent use.
 type Table struct {
 	evaluate func(ground.StateID) float64
-	values   []float64 // by state; unknown where not yet computed
+	values   []int16 // by state: an estimate, deadEnd or unknown
 }
 
-const unknown = -1
+// Largest is the largest estimate that is kept: larger ones count as it.
+const Largest = math.MaxInt16
 
-// NewTable keeps the values of evaluate, which must be 0 or more, or +Inf.
+const (
+	unknown = -1
+	deadEnd = -2
+)
+
+// NewTable keeps the values of evaluate, which must be whole numbers from 0, or +Inf.
 func NewTable(evaluate func(ground.StateID) float64) *Table {
 	return &Table{evaluate: evaluate}
 }
@@ -21,20 +31,30 @@ func Zero() *Table { return NewTable(func(ground.StateID) float64 { return 0 }) 
 
 // Value is the estimated number of actions from s to the goal.
 func (t *Table) Value(s ground.StateID) float64 {
-	if int(s) < len(t.values) && t.values[s] != unknown {
-		return t.values[s]
+	if int(s) < len(t.values) {
+		if v := t.values[s]; v >= 0 {
+			return float64(v)
+		}
 	}
 	return t.compute(s)
 }
 
 func (t *Table) compute(s ground.StateID) float64 {
+	if int(s) < len(t.values) && t.values[s] == deadEnd {
+		return math.Inf(1)
+	}
 	v := t.evaluate(s)
-	if !(v >= 0) {
-		panic("heuristic: a negative estimate")
+	kept := int16(deadEnd)
+	if !math.IsInf(v, 1) {
+		if !(v >= 0) || v != math.Trunc(v) {
+			panic("heuristic: an estimate that is not a whole number from 0")
+		}
+		kept = int16(min(v, Largest))
+		v = float64(kept)
 	}
 	for len(t.values) <= int(s) {
 		t.values = append(t.values, unknown)
 	}
-	t.values[s] = v
+	t.values[s] = kept
 	return v
 }

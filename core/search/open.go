@@ -10,116 +10,98 @@ import (
 // open is the open list: a bucket for each f value. With unit costs there are
 // few, so a draw is a walk over a handful of buckets however many nodes they hold.
 type open struct {
+	buckets [][]ground.StateID // by f
+	low     int                // no node is open below
+	high    int                // nor above
+	size    int
+
 	noise   float64
-	buckets []bucket // those in use come first; their room is kept
-	used    int
-	size    int     // nodes in all buckets
-	least   float64 // smallest f of a non-empty bucket when weights were made
+	weights []float64 // of a node by its f above the least: exp(-difference / noise), as far as needed
+	reach   int       // weights from here on count as 0
 }
 
-// bucket holds the open nodes of one f value.
-type bucket struct {
-	f      float64
-	weight float64 // exp(-(f - least) / noise) of one node
-	states []ground.StateID
-}
-
-const closed = -1 // bucket of a node that is not open
+// negligible is a weight so small beside 1 that no draw of 53 bits finds it, be
+// there a hundred thousand nodes of it.
+const negligible = 0x1p-70
 
 func (o *open) reset(noise float64) {
-	o.noise, o.used, o.size, o.least = noise, 0, 0, math.Inf(1)
+	for f := o.low; f <= o.high; f++ {
+		o.buckets[f] = o.buckets[f][:0]
+	}
+	o.low, o.high, o.size = math.MaxInt, -1, 0
+	if o.weights == nil || noise != o.noise {
+		o.noise = noise
+		o.weights = append(o.weights[:0], 1)
+		o.reach = int(min(1-noise*math.Log(negligible), math.MaxInt32))
+	}
 }
 
-// insert opens a state, unless it is a dead end.
-func (s *Searcher) insert(state ground.StateID) {
+// insert opens a state.
+func (s *Searcher) insert(state ground.StateID, f int32) {
+	o := &s.open
+	at := int(f)
+	for at >= len(o.buckets) {
+		o.buckets = append(o.buckets, nil)
+	}
 	n := &s.nodes[state]
-	f := float64(n.g) + n.h
-	if math.IsInf(f, 1) {
-		n.bucket = closed
-		return
-	}
-	b := s.open.bucket(f)
-	n.bucket = int32(b)
-	n.at = int32(len(s.open.buckets[b].states))
-	s.open.buckets[b].states = append(s.open.buckets[b].states, state)
-	s.open.size++
+	n.f, n.at = f, int32(len(o.buckets[at]))
+	o.buckets[at] = append(o.buckets[at], state)
+	o.low, o.high = min(o.low, at), max(o.high, at)
+	o.size++
 }
 
-// bucket finds or makes the bucket of an f value.
-func (o *open) bucket(f float64) int {
-	for i := range o.buckets[:o.used] {
-		if o.buckets[i].f == f {
-			return i
-		}
-	}
-	if o.used == len(o.buckets) {
-		o.buckets = append(o.buckets, bucket{})
-	}
-	b := &o.buckets[o.used]
-	b.f, b.weight, b.states = f, math.Exp(-(f-o.least)/o.noise), b.states[:0]
-	o.used++
-	return o.used - 1
-}
-
-// remove takes an open node out; the last one of its bucket takes its place.
+// remove takes an open node out; the last one of its bucket takes its place. Its
+// f stays.
 func (s *Searcher) remove(n *node) {
-	b := &s.open.buckets[n.bucket]
-	last := b.states[len(b.states)-1]
-	b.states[n.at] = last
-	s.nodes[last].at = n.at
-	b.states = b.states[:len(b.states)-1]
-	n.bucket = closed
+	b := &s.open.buckets[n.f]
+	last := len(*b) - 1
+	moved := (*b)[last]
+	(*b)[n.at] = moved
+	s.nodes[moved].at = n.at
+	*b = (*b)[:last]
 	s.open.size--
 }
 
-// draw takes a node out of the open list, which is not empty.
-func (s *Searcher) draw(rng *rand.Rand) ground.StateID {
-	b := s.open.pick(rng)
-	states := s.open.buckets[b].states
-	state := states[0]
-	if len(states) > 1 {
-		state = states[rng.IntN(len(states))]
+// draw closes a node of the open list, which is not empty, and returns it with its h.
+func (s *Searcher) draw(rng *rand.Rand) (ground.StateID, int32) {
+	o := &s.open
+	for len(o.buckets[o.low]) == 0 {
+		o.low++
 	}
-	s.remove(&s.nodes[state])
-	return state
+	f, at := o.pick(rng)
+	state := o.buckets[f][at]
+	n := &s.nodes[state]
+	s.remove(n)
+	n.f = closed
+	return state, int32(f) - n.g
 }
 
-// pick draws a bucket: that of least f without noise, else each with probability
-// proportional to its nodes times exp(-f / noise).
-func (o *open) pick(rng *rand.Rand) int {
-	least, at, count := math.Inf(1), 0, 0
-	for i := range o.buckets[:o.used] {
-		if b := &o.buckets[i]; len(b.states) > 0 {
-			count++
-			if b.f < least {
-				least, at = b.f, i
-			}
+// pick draws an open node: the bucket, and the place in it. One number serves for
+// both: what it exceeds the buckets before by is uniform in the bucket.
+func (o *open) pick(rng *rand.Rand) (f, at int) {
+	span := min(o.reach, o.high-o.low+1)
+	if span == 1 {
+		n := len(o.buckets[o.low])
+		if n == 1 {
+			return o.low, 0
 		}
+		return o.low, rng.IntN(n)
 	}
-	if o.noise == 0 || count == 1 {
-		return at
+	for len(o.weights) < span {
+		o.weights = append(o.weights, math.Exp(-float64(len(o.weights))/o.noise))
 	}
-	if least != o.least {
-		o.least = least
-		for i := range o.buckets[:o.used] {
-			b := &o.buckets[i]
-			b.weight = math.Exp(-(b.f - least) / o.noise)
-		}
-	}
+	buckets, weights := o.buckets[o.low:o.low+span], o.weights[:span]
 	var total float64
-	for i := range o.buckets[:o.used] {
-		b := &o.buckets[i]
-		total += float64(float64(len(b.states)) * b.weight)
+	for i, b := range buckets {
+		total += float64(float64(len(b)) * weights[i])
 	}
 	u := rng.Float64() * total
-	for i := range o.buckets[:o.used] {
-		b := &o.buckets[i]
-		if len(b.states) == 0 {
-			continue
+	for i, b := range buckets {
+		all := float64(float64(len(b)) * weights[i])
+		if u < all {
+			return o.low + i, min(int(u/weights[i]), len(b)-1)
 		}
-		if u -= float64(float64(len(b.states)) * b.weight); u < 0 {
-			return i
-		}
+		u -= all
 	}
-	return at // rounding: u was total to the last bit
+	return o.low, len(buckets[0]) - 1 // rounding: u was total to the last bit
 }

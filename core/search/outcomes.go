@@ -3,211 +3,197 @@ package search
 import (
 	"encoding/binary"
 	"errors"
-	"maps"
 	"math"
 	"slices"
 
 	"foible/core/ground"
 )
 
-// Outcome is a partial plan that a search may end with, and how probable that
-// is. Without a path it is a step of staying put: the budget allowed no step, the
-// start is a goal, or the open list was exhausted.
+// Outcome is a path that a search may end with, and how probable that is.
 type Outcome struct {
-	Path        []Step
+	Path        []Step // empty if the open list was exhausted, too
 	Probability float64
 }
 
-// ErrTooLarge is a task whose searches are too many to enumerate.
-var ErrTooLarge = errors.New("search: too many searches to enumerate")
+// ErrTooLarge is of a search with too many outcomes to enumerate.
+var ErrTooLarge = errors.New("too many ways for a search to go")
 
-// mostFrontiers is how many frontiers an enumeration may hold.
-const mostFrontiers = 1 << 20
+const (
+	mostFrontiers   = 50_000
+	smallestOutcome = 1e-12
+)
 
-// known is what an enumerated search knows of a state.
+// Outcomes are all paths that a search may end with, for tests and tiny tasks:
+// every order in which nodes can be drawn is followed. The budget is random, n or
+// more with probability atLeast(n). Paths of a probability below 1e-12 may be left out.
+func Outcomes(t *ground.Task, from ground.StateID, goal int, h Heuristic, noise float64, atLeast func(n int) float64) ([]Outcome, error) {
+	var found outcomes
+	now := frontiers{}
+	now.add(frontier{{state: from, parent: -1, open: true}}, 1)
+	for drawn := 1; len(now.all) > 0; drawn++ {
+		if len(now.all) > mostFrontiers {
+			return nil, ErrTooLarge
+		}
+		reached, goesOn := 1.0, atLeast(drawn+1)
+		if drawn > 1 {
+			reached = atLeast(drawn)
+		}
+		next := frontiers{}
+		for i, f := range now.all {
+			chances := f.chances(h, noise)
+			if chances == nil {
+				found.add(nil, now.mass[i]*reached)
+				continue
+			}
+			for j, chance := range chances {
+				mass := now.mass[i] * chance
+				if mass*reached < smallestOutcome {
+					continue
+				}
+				if t.Satisfies(f[j].state, goal) {
+					found.add(f.path(j), mass*reached)
+					continue
+				}
+				found.add(f.path(j), mass*(reached-goesOn))
+				if mass*goesOn >= smallestOutcome {
+					next.add(f.expand(t, j, h), mass)
+				}
+			}
+		}
+		now = next
+	}
+	return found.all, nil
+}
+
+// frontier is what a search knows: nodes in order of their states, dead ends not among them.
+type frontier []known
+
 type known struct {
-	g      int
-	parent ground.StateID
-	by     ground.OperatorID
-	open   bool
+	state, parent ground.StateID
+	by            ground.OperatorID
+	g             int32
+	open          bool
 }
 
-// frontier is a search between two draws: all that its future depends on.
-type frontier struct {
-	nodes       map[ground.StateID]known
-	probability float64
-}
-
-// Outcomes enumerates all outcomes of the searches from a state whose budget is n
-// with probability budget[n], or unlimited if budget is nil. It shares no code
-// with [Searcher.Run] and is meant for tests and tiny tasks: it follows every
-// order in which nodes may be drawn, merging those that know the same. Searches
-// less probable than least are dropped, and their probability is missing from the
-// sum; so is what budget lacks to 1.
-func Outcomes(t *ground.Task, from ground.StateID, goal int, h Heuristic, noise float64, budget []float64, least float64) ([]Outcome, error) {
-	e := &enumeration{at: map[string]int{}}
-	left := 1.0 // probability that the budget is not yet spent
-	if budget != nil {
-		left = 0
-		for _, p := range budget[1:] {
-			left += p
-		}
-		e.end(nil, budget[0])
-	}
-	layer := []frontier{{nodes: map[ground.StateID]known{from: {parent: -1, by: -1, open: true}}, probability: 1}}
-	// Probabilities in a layer are of the draws alone; `left` holds the budget's part.
-	for n := 1; len(layer) > 0 && left > 0; n++ {
-		spent := 0.0 // probability that the budget is n
-		if budget != nil {
-			if n >= len(budget) {
-				break
-			}
-			spent = budget[n]
-		}
-		at := map[string]int{}
-		var next []frontier
-		for _, f := range layer {
-			draws := f.draws(h, noise)
-			if len(draws) == 0 {
-				e.end(nil, f.probability*left)
-			}
-			for _, d := range draws {
-				p := f.probability * d.probability
-				switch {
-				case p*left < least:
-					continue
-				case t.Satisfies(d.state, goal):
-					e.end(f.path(d.state), p*left)
-					continue
-				}
-				e.end(f.path(d.state), p*spent)
-				after := f.expand(t, d.state, h)
-				key := after.key()
-				i, ok := at[key]
-				if !ok {
-					i = len(next)
-					at[key] = i
-					next = append(next, after)
-				}
-				next[i].probability += p
-			}
-			if len(next) > mostFrontiers {
-				return nil, ErrTooLarge
-			}
-		}
-		layer = next
-		left -= spent
-	}
-	return e.outcomes, nil
-}
-
-// enumeration gathers outcomes with the same path.
-type enumeration struct {
-	outcomes []Outcome
-	at       map[string]int
-}
-
-func (e *enumeration) end(path []Step, p float64) {
-	if p <= 0 {
-		return
-	}
-	var key []byte
-	for _, step := range path {
-		key = binary.AppendVarint(key, int64(step.Operator))
-	}
-	i, ok := e.at[string(key)]
-	if !ok {
-		i = len(e.outcomes)
-		e.at[string(key)] = i
-		e.outcomes = append(e.outcomes, Outcome{Path: path})
-	}
-	e.outcomes[i].Probability += p
-}
-
-type drawing struct {
-	state       ground.StateID
-	probability float64
-}
-
-// draws are the open nodes, each with its probability: proportional to
-// exp(-f/noise), or, without noise, the same for those of least f.
-func (f *frontier) draws(h Heuristic, noise float64) []drawing {
+// chances are the probabilities of the nodes to be drawn next; nil if none is open.
+func (f frontier) chances(h Heuristic, noise float64) []float64 {
 	least := math.Inf(1)
-	value := func(s ground.StateID) float64 {
-		if f.nodes[s].parent < 0 {
-			return 0
-		}
-		return float64(f.nodes[s].g) + h.Value(s)
-	}
-	var open []ground.StateID
-	for _, s := range f.sorted() {
-		if v := value(s); f.nodes[s].open && !math.IsInf(v, 1) {
-			open = append(open, s)
-			least = min(least, v)
+	values := make([]float64, len(f))
+	for i, n := range f {
+		values[i] = math.Inf(1)
+		if n.open {
+			values[i] = float64(n.g) + h.Value(n.state)
+			if n.parent < 0 {
+				values[i] = 0 // the start is alone, whatever its h
+			}
+			least = min(least, values[i])
 		}
 	}
-	var draws []drawing
-	total := 0.0
-	for _, s := range open {
-		w := 0.0
+	if math.IsInf(least, 1) {
+		return nil
+	}
+	var sum float64
+	for i, v := range values {
 		switch {
-		case noise > 0:
-			w = math.Exp(-(value(s) - least) / noise)
-		case value(s) == least:
-			w = 1
+		case v == least:
+			values[i] = 1
+		case noise == 0:
+			values[i] = 0
+		default:
+			values[i] = math.Exp(-(v - least) / noise)
 		}
-		if w > 0 {
-			draws = append(draws, drawing{s, w})
-			total += w
-		}
+		sum += values[i]
 	}
-	for i := range draws {
-		draws[i].probability /= total
+	for i := range values {
+		values[i] /= sum
 	}
-	return draws
+	return values
 }
 
-func (f *frontier) sorted() []ground.StateID { return slices.Sorted(maps.Keys(f.nodes)) }
-
-// expand is the frontier after the node of a state was drawn and expanded.
-func (f *frontier) expand(t *ground.Task, state ground.StateID, h Heuristic) frontier {
-	nodes := maps.Clone(f.nodes)
-	drawn := nodes[state]
-	drawn.open = false
-	nodes[state] = drawn
-	for _, next := range t.Successors(state) {
-		old, met := nodes[next.State]
-		if !met || drawn.g+1 < old.g {
-			nodes[next.State] = known{g: drawn.g + 1, parent: state, by: next.Operator, open: !math.IsInf(h.Value(next.State), 1)}
-		}
-	}
-	return frontier{nodes: nodes}
+func (f frontier) find(s ground.StateID) (int, bool) {
+	return slices.BinarySearchFunc(f, s, func(n known, s ground.StateID) int { return int(n.state - s) })
 }
 
-func (f *frontier) path(to ground.StateID) []Step {
+// expand is what is known after node i was drawn and expanded.
+func (f frontier) expand(t *ground.Task, i int, h Heuristic) frontier {
+	from := f[i]
+	f = slices.Clone(f)
+	f[i].open = false
+	for _, next := range t.Successors(from.state) {
+		if math.IsInf(h.Value(next.State), 1) {
+			continue
+		}
+		n := known{state: next.State, parent: from.state, by: next.Operator, g: from.g + 1, open: true}
+		switch at, old := f.find(next.State); {
+		case !old:
+			f = slices.Insert(f, at, n)
+		case n.g < f[at].g:
+			f[at] = n
+		}
+	}
+	return f
+}
+
+func (f frontier) path(i int) []Step {
 	var path []Step
-	for n := f.nodes[to]; n.parent >= 0; n = f.nodes[to] {
-		path = append(path, Step{Operator: n.by, State: to})
-		to = n.parent
+	for f[i].parent >= 0 {
+		path = append(path, Step{Operator: f[i].by, State: f[i].state})
+		i, _ = f.find(f[i].parent)
 	}
 	slices.Reverse(path)
 	return path
 }
 
-// key tells frontiers apart.
-func (f *frontier) key() string {
-	var key []byte
-	for _, s := range f.sorted() {
-		n := f.nodes[s]
-		key = binary.AppendVarint(key, int64(s))
-		key = binary.AppendVarint(key, int64(n.g))
-		key = binary.AppendVarint(key, int64(n.parent))
-		key = binary.AppendVarint(key, int64(n.by))
+// frontiers are distinct frontiers with their probabilities.
+type frontiers struct {
+	all  []frontier
+	mass []float64
+	at   map[string]int
+}
+
+func (fs *frontiers) add(f frontier, mass float64) {
+	key := make([]byte, 0, 16*len(f))
+	for _, n := range f {
+		g := n.g << 1
 		if n.open {
-			key = append(key, 1)
-		} else {
-			key = append(key, 0)
+			g |= 1
+		}
+		for _, x := range []int32{int32(n.state), int32(n.parent), int32(n.by), g} {
+			key = binary.AppendVarint(key, int64(x))
 		}
 	}
-	return string(key)
+	if i, ok := fs.at[string(key)]; ok {
+		fs.mass[i] += mass
+		return
+	}
+	if fs.at == nil {
+		fs.at = map[string]int{}
+	}
+	fs.at[string(key)] = len(fs.all)
+	fs.all, fs.mass = append(fs.all, f), append(fs.mass, mass)
+}
+
+// outcomes are distinct paths with their probabilities.
+type outcomes struct {
+	all []Outcome
+	at  map[string]int
+}
+
+func (o *outcomes) add(path []Step, p float64) {
+	if p <= 0 {
+		return
+	}
+	var key []byte
+	for _, s := range path {
+		key = binary.AppendVarint(binary.AppendVarint(key, int64(s.Operator)), int64(s.State))
+	}
+	if i, ok := o.at[string(key)]; ok {
+		o.all[i].Probability += p
+		return
+	}
+	if o.at == nil {
+		o.at = map[string]int{}
+	}
+	o.at[string(key)] = len(o.all)
+	o.all = append(o.all, Outcome{Path: path, Probability: p})
 }

@@ -5,13 +5,14 @@
 package search
 
 import (
+	"math"
 	"math/rand/v2"
 
 	"foible/core/ground"
 )
 
-// Heuristic estimates the cost from a state to the goal; +Inf is a dead end,
-// which is never opened.
+// Heuristic estimates the number of actions from a state to the goal: a whole
+// number, 0 where the goal holds, +Inf for a dead end, which is never opened.
 type Heuristic interface {
 	Value(s ground.StateID) float64
 }
@@ -26,7 +27,7 @@ type Options struct {
 }
 
 // Unlimited is the budget of a search that ends only at a goal or with an empty open list.
-const Unlimited = int(^uint(0) >> 1)
+const Unlimited = math.MaxInt
 
 // Status says how a search ended.
 type Status uint8
@@ -49,9 +50,9 @@ type Step struct {
 	State    ground.StateID
 }
 
-// Result is the path to the node drawn last, and what it took.
+// Result is what a search found, and what it took.
 type Result struct {
-	Path      []Step // from the start, exclusive; the caller's
+	Path      []Step // from the start, exclusive, to the node drawn last; nil if exhausted. The caller's
 	Status    Status
 	Drawn     int // nodes drawn
 	Expanded  int // nodes whose successors were generated
@@ -60,28 +61,32 @@ type Result struct {
 }
 
 // Searcher searches one task. Its room is reused from search to search, so that
-// a search allocates the path that it returns and nothing else once warm. Not
-// safe for concurrent use.
+// once warm only paths need memory. Not safe for concurrent use.
 type Searcher struct {
 	task  *ground.Task
 	nodes []node // by state
-	run   uint32 // of the current search: other nodes are not known
+	run   uint32 // of the current search: nodes of other ones are not known
 	open  open
+	paths []Step // room for paths
 }
 
 // node is what a search knows of a state.
 type node struct {
 	run    uint32 // the search that this is about
-	bucket int32  // in the open list; closed if negative
-	at     int32  // place in the bucket
 	g      int32  // cost of the shortest path found
+	f      int32  // g + h of an open node, otherwise closed or dead
+	at     int32  // place in the bucket of f
 	parent ground.StateID
 	by     ground.OperatorID // leads from parent
-	h      float64
 }
 
+const (
+	closed = -1
+	dead   = -2 // a dead end, never open
+)
+
 // New makes a searcher.
-func New(t *ground.Task) *Searcher { return &Searcher{task: t} }
+func New(t *ground.Task) *Searcher { return &Searcher{task: t, open: open{high: -1}} }
 
 // Run searches from a state until a node that is drawn satisfies the goal, or is
 // the budget's last, or none is left. A budget below 1 draws nothing: the result
@@ -96,75 +101,89 @@ func (s *Searcher) Run(from ground.StateID, goal int, h Heuristic, o Options, rn
 		s.run = 1
 	}
 	s.open.reset(o.Noise)
-	start := s.node(from)
-	start.run, start.g, start.parent, start.h = s.run, 0, -1, 0
-	s.insert(from)
+	s.grow()
+	s.nodes[from] = node{run: s.run, f: closed, parent: -1}
 
-	for s.open.size > 0 {
-		drawn := s.draw(rng)
+	drawn, h0 := from, int32(0) // the open list holds the start alone
+	for {
 		result.Drawn++
-		if s.task.Satisfies(drawn, goal) {
+		if h0 == 0 && s.task.Satisfies(drawn, goal) { // a goal is 0 away
 			result.Status = Solved
-			result.Path = s.path(drawn)
-			return result
+			break
 		}
 		if result.Drawn >= o.Budget {
-			result.Path = s.path(drawn)
-			return result
+			break
 		}
 		s.expand(drawn, h, &result)
+		if s.open.size == 0 {
+			result.Status = Exhausted
+			return result
+		}
+		drawn, h0 = s.draw(rng)
 	}
-	result.Status = Exhausted
+	result.Path = s.path(drawn)
 	return result
 }
 
-func (s *Searcher) node(state ground.StateID) *node {
-	if int(state) >= len(s.nodes) {
-		s.nodes = append(s.nodes, make([]node, max(int(state)+1, 2*len(s.nodes), s.task.Len())-len(s.nodes))...)
+// grow makes room for all states that there are.
+func (s *Searcher) grow() {
+	if n := s.task.Len(); n > len(s.nodes) {
+		s.nodes = append(s.nodes, make([]node, max(n, 2*len(s.nodes))-len(s.nodes))...)
 	}
-	return &s.nodes[state]
 }
 
+// expand opens the successors of a state that no path as short has led to.
 func (s *Searcher) expand(state ground.StateID, h Heuristic, result *Result) {
-	result.Expanded++
 	successors := s.task.Successors(state)
+	s.grow()
+	result.Expanded++
 	result.Generated += len(successors)
-	g := s.nodes[state].g + 1
+	nodes := s.nodes
+	g := nodes[state].g + 1
 	for _, next := range successors {
-		n := s.node(next.State)
+		n := &nodes[next.State]
 		if n.run != s.run {
-			n.run, n.bucket, n.g, n.h = s.run, closed, g, h.Value(next.State)
-		} else {
-			if n.g <= g {
-				continue
-			}
-			n.g = g
-			if n.bucket >= 0 {
-				s.remove(n)
+			n.run, n.g, n.f = s.run, g, closed
+			n.parent, n.by = state, next.Operator
+			if estimate := h.Value(next.State); estimate <= math.MaxInt32/2 {
+				s.insert(next.State, g+int32(estimate))
 			} else {
-				result.Reopened++
+				n.f = dead
 			}
+			continue
 		}
-		n.parent, n.by = state, next.Operator
-		s.insert(next.State)
+		if n.g <= g || n.f == dead {
+			continue
+		}
+		if n.f == closed {
+			result.Reopened++
+			n.f = n.g + int32(h.Value(next.State))
+		} else {
+			s.remove(n)
+		}
+		f := n.f - (n.g - g)
+		n.g, n.parent, n.by = g, state, next.Operator
+		s.insert(next.State, f)
 	}
 }
 
-// path walks back from a state to the start. It may be shorter than the state's
-// g, which does not follow at once when a shorter path to a parent is found.
+// path walks back from a state to the start. It may be shorter than g: a state on
+// it may have been reached anew since, and not yet been expanded again.
 func (s *Searcher) path(to ground.StateID) []Step {
-	n := 0
-	for at := &s.nodes[to]; at.parent >= 0; at = &s.nodes[at.parent] {
-		n++
+	length := 0
+	for at := to; s.nodes[at].parent >= 0; at = s.nodes[at].parent {
+		length++
 	}
-	if n == 0 {
-		return nil
+	if length > cap(s.paths)-len(s.paths) {
+		s.paths = make([]Step, 0, max(4096, length))
 	}
-	path := make([]Step, n)
-	for i := n - 1; i >= 0; i-- {
-		at := &s.nodes[to]
-		path[i] = Step{Operator: at.by, State: to}
-		to = at.parent
+	start := len(s.paths)
+	s.paths = s.paths[:start+length]
+	path := s.paths[start : start+length : start+length]
+	for i := length - 1; i >= 0; i-- {
+		n := &s.nodes[to]
+		path[i] = Step{Operator: n.by, State: to}
+		to = n.parent
 	}
 	return path
 }

@@ -1,234 +1,93 @@
-package search
+package search_test
 
 import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"strings"
+	"slices"
 	"testing"
 
 	"foible/core/ground"
 	"foible/core/heuristic"
+	"foible/core/internal/tiny"
 	"foible/core/pddl"
+	"foible/core/search"
 )
 
-// table is a heuristic given by state; what it lacks is 0.
-type table []float64
+func seeded(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
 
-func (t table) Value(s ground.StateID) float64 {
-	if int(s) < len(t) {
-		return t[s]
-	}
-	return 0
+// byNode is a heuristic of a graph, by name of the node; 0 for others.
+func byNode(task *ground.Task, values map[string]float64) *heuristic.Table {
+	return heuristic.NewTable(func(s ground.StateID) float64 { return values[tiny.Node(task, s)] })
 }
 
-func newTask(t testing.TB, domain, problem string, goals ...string) *ground.Task {
+func heuristics(t testing.TB, task *ground.Task, goal int) map[string]search.Heuristic {
 	t.Helper()
-	d, err := pddl.ParseDomain("domain.pddl", []byte(domain))
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := pddl.ParseProblem("problem.pddl", []byte(problem), d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var formulas []pddl.Formula
-	for _, g := range goals {
-		f, err := pddl.ParseGoal("goal", []byte(g), p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		formulas = append(formulas, f)
-	}
-	task, err := ground.New(p, formulas)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return task
-}
-
-const graphDomain = `(define (domain graph) (:requirements :strips)
-(:predicates (edge ?a ?b) (at ?a))
-(:action go :parameters (?a ?b) :precondition (and (edge ?a ?b) (at ?a)) :effect (and (at ?b) (not (at ?a)))))`
-
-// graph is a task whose states are the nodes of a directed graph, known by their
-// number: each edge is an action. The last node is the goal.
-func graph(t testing.TB, nodes int, edges [][2]int) *ground.Task {
-	t.Helper()
-	var objects, init strings.Builder
-	for i := range nodes {
-		fmt.Fprintf(&objects, " n%d", i)
-	}
-	for _, e := range edges {
-		fmt.Fprintf(&init, " (edge n%d n%d)", e[0], e[1])
-	}
-	return newTask(t, graphDomain, fmt.Sprintf("(define (problem p) (:domain graph) (:objects%s) (:init (at n0)%s))", objects.String(), init.String()),
-		fmt.Sprintf("(at n%d)", nodes-1))
-}
-
-// random has a cycle through all nodes, and some more edges.
-func random(t testing.TB, nodes, edges int, rng *rand.Rand) *ground.Task {
-	t.Helper()
-	seen := map[[2]int]bool{}
-	var all [][2]int
-	add := func(a, b int) {
-		if e := [2]int{a, b}; a != b && !seen[e] {
-			seen[e] = true
-			all = append(all, e)
-		}
-	}
-	for i := range nodes {
-		add(i, (i+1)%nodes)
-	}
-	for range edges {
-		add(rng.IntN(nodes), rng.IntN(nodes))
-	}
-	task := graph(t, nodes, all)
-	task.Enumerate(0)
-	return task
-}
-
-// distances to a goal are those of a backward breadth-first search; +Inf where there is no way.
-func distances(task *ground.Task, goal int) table {
-	task.Enumerate(0)
-	before := make([][]ground.StateID, task.Len())
-	d := make(table, task.Len())
-	var queue []ground.StateID
-	for s := range ground.StateID(task.Len()) {
-		d[s] = math.Inf(1)
-		if task.Satisfies(s, goal) {
-			d[s] = 0
-			queue = append(queue, s)
-		}
-		for _, next := range task.Successors(s) {
-			before[next.State] = append(before[next.State], s)
-		}
-	}
-	for len(queue) > 0 {
-		s := queue[0]
-		queue = queue[1:]
-		for _, b := range before[s] {
-			if math.IsInf(d[b], 1) {
-				d[b] = d[s] + 1
-				queue = append(queue, b)
-			}
-		}
-	}
-	return d
-}
-
-// follow checks that a path can be followed by the task's own validation.
-func follow(t *testing.T, task *ground.Task, from ground.StateID, path []Step) ground.StateID {
-	t.Helper()
-	at := from
-	for i, step := range path {
-		next, ok := task.Apply(at, step.Operator)
-		if !ok || next != step.State {
-			t.Fatalf("step %d, %v, leads to %d, %v; want %d", i, task.Operators[step.Operator], next, ok, step.State)
-		}
-		at = next
-	}
-	if from == task.Initial() {
-		var plan []pddl.Step
-		for _, step := range path {
-			op := task.Operators[step.Operator]
-			plan = append(plan, pddl.Step{Name: op.Name, Args: op.Args})
-		}
-		states, _, err := task.Validate(plan)
-		if err != nil || states[len(states)-1] != at {
-			t.Fatalf("Validate: %v; ends at %v, want %d", err, states, at)
-		}
-	}
-	return at
-}
-
-// When a node's parent is reached by a shorter path, the node's own g follows
-// only when the parent is expanded again: until then its path is shorter than g.
-func TestPathMayBeShorterThanG(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	shorter := 0
-	for range 300 {
-		task := random(t, 12, 20, rng)
-		h := make(table, task.Len())
-		for i := range h {
-			h[i] = float64(rng.IntN(10)) // neither admissible nor consistent
-		}
-		s := New(task)
-		for _, noise := range []float64{0, 1, 1000} {
-			for budget := 1; budget < 25; budget++ {
-				r := s.Run(task.Initial(), 0, h, Options{Noise: noise, Budget: budget}, rng)
-				at := follow(t, task, task.Initial(), r.Path)
-				g := int(s.nodes[at].g)
-				if len(r.Path) > g {
-					t.Fatalf("a path of %d steps, g is %d", len(r.Path), g)
-				}
-				if len(r.Path) < g {
-					shorter++
-				}
-			}
-		}
-	}
-	if shorter < 10 {
-		t.Errorf("only %d paths were shorter than g: the test tests nothing", shorter)
-	}
-}
-
-const blocks = `(define (domain blocks) (:requirements :strips :equality :negative-preconditions)
-(:predicates (ontable ?x) (on ?x ?y) (clear ?x) (holding ?x) (handempty))
-(:action pick-up :parameters (?x) :precondition (and (clear ?x) (ontable ?x) (handempty))
- :effect (and (holding ?x) (not (ontable ?x)) (not (clear ?x)) (not (handempty))))
-(:action put-down :parameters (?x) :precondition (holding ?x)
- :effect (and (ontable ?x) (clear ?x) (handempty) (not (holding ?x))))
-(:action stack :parameters (?x ?y) :precondition (and (holding ?x) (clear ?y) (not (= ?x ?y)))
- :effect (and (on ?x ?y) (clear ?x) (handempty) (not (holding ?x)) (not (clear ?y))))
-(:action unstack :parameters (?x ?y) :precondition (and (on ?x ?y) (clear ?x) (handempty) (not (= ?x ?y)))
- :effect (and (holding ?x) (clear ?y) (not (on ?x ?y)) (not (clear ?x)) (not (handempty)))))`
-
-func fourBlocks(t testing.TB) *ground.Task {
-	return newTask(t, blocks, `(define (problem p) (:domain blocks) (:objects a b c d)
-	(:init (handempty) (ontable a) (on b a) (clear b) (ontable c) (on d c) (clear d)))`,
-		"(and (on a b) (on b c) (on c d) (ontable d))", "(and (on d a) (ontable a))", "(and (on a b) (on b a))")
-}
-
-// Every heuristic and search gives a valid plan that ends where it says; A* with
-// a heuristic that never overestimates an optimal one; what cannot be reached
-// exhausts the open list.
-func TestPlans(t *testing.T) {
-	task := fourBlocks(t)
 	p, err := task.Propositional()
 	if err != nil {
 		t.Fatal(err)
 	}
-	relaxation := heuristic.NewRelaxation(p)
-	s := New(task)
-	for goal := range 3 {
-		d := distances(task, goal)
-		for name, h := range map[string]struct {
-			Heuristic
-			admissible bool
-		}{
-			"zero":      {heuristic.Zero(), true},
-			"hmax":      {relaxation.Max(goal), true},
-			"distance":  {d, true},
-			"hadd":      {relaxation.Add(goal), false},
-			"ff":        {relaxation.FF(goal), false},
-			"goalcount": {relaxation.GoalCount(goal), false},
-		} {
-			for _, noise := range []float64{0, 0.001, 0.5, 1000} {
-				rng := rand.New(rand.NewPCG(uint64(goal), 3))
+	r := heuristic.NewRelaxation(p)
+	return map[string]search.Heuristic{
+		"ff": r.FF(goal), "hadd": r.Add(goal), "hmax": r.Max(goal), "goal_count": r.GoalCount(goal), "zero": heuristic.Zero(),
+	}
+}
+
+// validate checks that a path leads from a state to where the search says, by steps of the task's.
+func validate(t *testing.T, task *ground.Task, from ground.StateID, goal int, r search.Result) {
+	t.Helper()
+	at := from
+	for i, step := range r.Path {
+		to, ok := task.Apply(at, step.Operator)
+		if !ok || to != step.State {
+			t.Fatalf("step %d of %v does not lead from %d to %d", i, r.Path, at, step.State)
+		}
+		at = to
+	}
+	if (r.Status == search.Solved) != (r.Status != search.Exhausted && task.Satisfies(at, goal)) {
+		t.Fatalf("%v, but the goal holds: %v", r.Status, task.Satisfies(at, goal))
+	}
+}
+
+// shortest is the length of a shortest plan, -1 if there is none.
+func shortest(task *ground.Task, from ground.StateID, goal int) int {
+	distance := map[ground.StateID]int{from: 0}
+	queue := []ground.StateID{from}
+	for len(queue) > 0 {
+		s := queue[0]
+		queue = queue[1:]
+		if task.Satisfies(s, goal) {
+			return distance[s]
+		}
+		for _, next := range task.Successors(s) {
+			if _, seen := distance[next.State]; !seen {
+				distance[next.State] = distance[s] + 1
+				queue = append(queue, next.State)
+			}
+		}
+	}
+	return -1
+}
+
+// The plan of a solved search is checked with the task's own validation too, by names.
+func TestEveryHeuristicAndNoiseGivesAValidPlan(t *testing.T) {
+	task := tiny.Blocks(t, "abcd", "abcd", "dab", "c")
+	searcher, rng := search.New(task), seeded(1)
+	for goal := range task.Goals {
+		for name, h := range heuristics(t, task, goal) {
+			for _, noise := range []float64{0, 0.001, 0.02, 0.5, 5, 1e3, 1e6} {
 				for range 20 {
-					from := ground.StateID(rng.IntN(task.Len()))
-					r := s.Run(from, goal, h, Options{Noise: noise, Budget: Unlimited}, rng)
-					at := follow(t, task, from, r.Path)
-					switch {
-					case goal == 2:
-						if r.Status != Exhausted || r.Path != nil {
-							t.Fatalf("%s, noise %v: %v to a goal that cannot be reached", name, noise, r.Status)
-						}
-					case r.Status != Solved || !task.Satisfies(at, goal):
-						t.Fatalf("%s, noise %v: %v, ends at %d", name, noise, r.Status, at)
-					case noise == 0 && h.admissible && len(r.Path) != int(d[from]):
-						t.Fatalf("%s: %d steps, the shortest plan has %v", name, len(r.Path), d[from])
+					r := searcher.Run(task.Initial(), goal, h, search.Options{Noise: noise, Budget: search.Unlimited}, rng)
+					if r.Status != search.Solved {
+						t.Fatalf("%s, noise %v: %v", name, noise, r.Status)
+					}
+					validate(t, task, task.Initial(), goal, r)
+					var plan []pddl.Step
+					for _, s := range r.Path {
+						plan = append(plan, pddl.Step{Name: task.Operators[s.Operator].Name, Args: task.Operators[s.Operator].Args})
+					}
+					if states, _, err := task.Validate(plan); err != nil || !task.Satisfies(states[len(states)-1], goal) {
+						t.Fatalf("%s, noise %v: %v: %v", name, noise, plan, err)
 					}
 				}
 			}
@@ -236,79 +95,170 @@ func TestPlans(t *testing.T) {
 	}
 }
 
-// The n-th node drawn, the start being the first, ends a search whose budget is
-// n; a goal ends it before.
-func TestBudget(t *testing.T) {
-	// a line of 6 nodes: the goal is the 6th node drawn.
-	task := graph(t, 6, [][2]int{{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}})
-	s := New(task)
-	rng := rand.New(rand.NewPCG(1, 1))
-	for budget := -1; budget < 9; budget++ {
-		r := s.Run(task.Initial(), 0, heuristic.Zero(), Options{Noise: 0.3, Budget: budget}, rng)
-		drawn := min(max(budget, 0), 6)
-		want := Result{Path: r.Path, Status: Spent, Drawn: drawn, Expanded: max(drawn-1, 0), Generated: max(drawn-1, 0)}
-		if budget >= 6 {
-			want.Status = Solved
-		}
-		if len(r.Path) != max(drawn-1, 0) || fmt.Sprint(r) != fmt.Sprint(want) {
-			t.Errorf("budget %d: %+v, want %+v", budget, r, want)
-		}
-	}
-	end := task.Successors(4)[0].State
-	if r := s.Run(end, 0, heuristic.Zero(), Options{Budget: 1}, rng); r.Status != Solved || len(r.Path) != 0 {
-		t.Errorf("from a goal: %+v", r)
-	}
-	if r := s.Run(end, 0, heuristic.Zero(), Options{Budget: 0}, rng); r.Status != Spent || r.Drawn != 0 {
-		t.Errorf("from a goal, without a budget: %+v", r)
-	}
-}
-
-// A dead end is never opened, even if it is on the only way.
-func TestDeadEnd(t *testing.T) {
-	task := graph(t, 3, [][2]int{{0, 1}, {1, 2}})
+// Zero and hmax never overestimate, and are consistent, so A* finds shortest plans.
+func TestAStarIsOptimal(t *testing.T) {
+	task := tiny.Blocks(t, "abcd", "abcd", "dab", "c")
 	task.Enumerate(0)
-	r := New(task).Run(0, 0, table{0, math.Inf(1), 0}, Options{Budget: Unlimited}, rand.New(rand.NewPCG(1, 1)))
-	if r.Status != Exhausted || r.Drawn != 1 || r.Path != nil {
-		t.Errorf("%+v", r)
-	}
-}
-
-// The long way to node 3 looks better, so that node 3 is expanded before the
-// short way is found: it is opened again, and the plan is the shortest.
-func TestReopening(t *testing.T) {
-	task := graph(t, 6, [][2]int{{0, 1}, {1, 2}, {2, 3}, {0, 4}, {4, 3}, {3, 5}})
-	task.Enumerate(0)
-	h := make(table, 6)
-	for s := range ground.StateID(6) {
-		for _, node := range []struct {
-			name string
-			h    float64
-		}{{"n4", 3}, {"n5", 10}} {
-			if task.Holds(s, "at", node.name) {
-				h[s] = node.h
+	searcher, rng := search.New(task), seeded(2)
+	for goal := range task.Goals {
+		all := heuristics(t, task, goal)
+		for from := range ground.StateID(task.Len()) {
+			want := shortest(task, from, goal)
+			for _, name := range []string{"zero", "hmax"} {
+				r := searcher.Run(from, goal, all[name], search.Options{Budget: search.Unlimited}, rng)
+				validate(t, task, from, goal, r)
+				if len(r.Path) != want || r.Reopened > 0 {
+					t.Fatalf("%s: plan of %d steps from state %d, %d reopened; a shortest one has %d", name, len(r.Path), from, r.Reopened, want)
+				}
 			}
 		}
 	}
-	s := New(task)
-	r := s.Run(0, 0, h, Options{Budget: Unlimited}, rand.New(rand.NewPCG(1, 1)))
-	if r.Status != Solved || r.Reopened != 1 || len(r.Path) != 3 || r.Drawn != 7 {
+}
+
+// With an admissible but inconsistent heuristic A* must reopen to be optimal.
+func TestReopening(t *testing.T) {
+	// s-a-b-c-d-g, and a longer way to b that looks better until a is drawn.
+	task := tiny.Graph(t, "s", []string{"sa", "ab", "sp", "pq", "qb", "bc", "cd", "dg"}, "g")
+	h := byNode(task, map[string]float64{"s": 1, "a": 4, "p": 1, "q": 1})
+	r := search.New(task).Run(task.Initial(), 0, h, search.Options{Budget: search.Unlimited}, seeded(1))
+	validate(t, task, task.Initial(), 0, r)
+	if len(r.Path) != 5 || r.Reopened == 0 {
+		t.Errorf("%d steps, want 5; %d reopened", len(r.Path), r.Reopened)
+	}
+}
+
+// On random graphs with random estimates, whatever is drawn has a path, even where
+// a shorter one to a state on it was found and not yet followed.
+func TestInconsistentEstimates(t *testing.T) {
+	reopened := 0
+	for seed := range uint64(300) {
+		rng := seeded(seed)
+		var edges []string
+		for range 40 {
+			edges = append(edges, fmt.Sprintf("%c%c", 'a'+rng.IntN(16), 'a'+rng.IntN(16)))
+		}
+		slices.Sort(edges)
+		task := tiny.Graph(t, "a", slices.Compact(edges), "p")
+		h := heuristic.NewTable(func(s ground.StateID) float64 {
+			switch {
+			case task.Satisfies(s, 0):
+				return 0
+			case rng.IntN(10) == 0:
+				return math.Inf(1)
+			}
+			return float64(rng.IntN(8))
+		})
+		searcher := search.New(task)
+		for range 20 {
+			o := search.Options{Noise: []float64{0, 0.1, 1, 100}[rng.IntN(4)], Budget: 1 + rng.IntN(30)}
+			r := searcher.Run(task.Initial(), 0, h, o, rng)
+			validate(t, task, task.Initial(), 0, r)
+			reopened += r.Reopened
+			if r.Drawn > o.Budget {
+				t.Fatalf("%d drawn of %d", r.Drawn, o.Budget)
+			}
+		}
+	}
+	if reopened < 100 {
+		t.Errorf("only %d reopened", reopened)
+	}
+}
+
+func TestBudget(t *testing.T) {
+	// A chain: the n-th node drawn is the n-th of the chain.
+	task := tiny.Graph(t, "a", []string{"ab", "bc", "cd", "de"}, "d", "a", "z")
+	searcher, rng := search.New(task), seeded(1)
+	for _, c := range []struct {
+		budget, goal, length int
+		status               search.Status
+		drawn                int
+	}{
+		{-1, 0, 0, search.Spent, 0},
+		{0, 0, 0, search.Spent, 0},
+		{1, 0, 0, search.Spent, 1},
+		{2, 0, 1, search.Spent, 2},
+		{3, 0, 2, search.Spent, 3},
+		{4, 0, 3, search.Solved, 4}, // the goal is looked at before the budget
+		{5, 0, 3, search.Solved, 4},
+		{search.Unlimited, 0, 3, search.Solved, 4},
+		{1, 1, 0, search.Solved, 1}, // the start satisfies the goal
+		{5, 2, 4, search.Spent, 5},
+		{6, 2, 0, search.Exhausted, 5}, // the 6th is not there
+	} {
+		r := searcher.Run(task.Initial(), c.goal, heuristic.Zero(), search.Options{Budget: c.budget}, rng)
+		if len(r.Path) != c.length || r.Status != c.status || r.Drawn != c.drawn {
+			t.Errorf("budget %d: %d steps, %v, %d drawn; want %d, %v, %d", c.budget, len(r.Path), r.Status, r.Drawn, c.length, c.status, c.drawn)
+		}
+		if c.budget > 0 && c.status != search.Exhausted && r.Expanded != r.Drawn-1 {
+			t.Errorf("budget %d: %d expanded of %d drawn", c.budget, r.Expanded, r.Drawn)
+		}
+	}
+}
+
+func TestDeadEndsAreNotOpened(t *testing.T) {
+	task := tiny.Graph(t, "s", []string{"sa", "sb", "ba", "ag"}, "g")
+	h := byNode(task, map[string]float64{"a": math.Inf(1)})
+	for _, noise := range []float64{0, 1, 1e3} {
+		r := search.New(task).Run(task.Initial(), 0, h, search.Options{Noise: noise, Budget: search.Unlimited}, seeded(1))
+		if r.Status != search.Exhausted || r.Path != nil || r.Drawn != 2 || r.Reopened != 0 {
+			t.Errorf("noise %v: %+v", noise, r)
+		}
+	}
+	// A start that is a dead end is drawn all the same.
+	h = byNode(task, map[string]float64{"s": math.Inf(1)})
+	if r := search.New(task).Run(task.Initial(), 0, h, search.Options{Budget: 2}, seeded(1)); r.Status != search.Spent || len(r.Path) != 1 {
 		t.Errorf("%+v", r)
 	}
 }
 
-func TestSearchAllocatesOnlyThePath(t *testing.T) {
-	task := fourBlocks(t)
-	task.Enumerate(0)
-	var d Heuristic = distances(task, 0)
-	s := New(task)
-	rng := rand.New(rand.NewPCG(1, 1))
-	for _, o := range []Options{{Noise: 0, Budget: Unlimited}, {Noise: 0.5, Budget: 30}, {Noise: 100, Budget: 30}} {
-		run := func() { s.Run(task.Initial(), 0, d, o, rng) }
-		for range 200 { // every bucket has had its room
-			run()
+func TestSearchDoesNotAllocate(t *testing.T) {
+	task := tiny.Blocks(t, "abcd", "abcd")
+	h := heuristics(t, task, 0)["ff"]
+	searcher, rng := search.New(task), seeded(1)
+	search := func() {
+		for range 100 {
+			searcher.Run(task.Initial(), 0, h, search.Options{Noise: 0.5, Budget: 30}, rng)
 		}
-		if n := testing.AllocsPerRun(200, run); n > 1 {
-			t.Errorf("%+v: %v allocations a search", o, n)
+	}
+	for range 20 {
+		search()
+	}
+	// Paths are cut from blocks of 4,096 steps, about one in 400 searches.
+	if n := testing.AllocsPerRun(20, search); n > 1 {
+		t.Errorf("%v allocations for 100 searches", n)
+	}
+}
+
+// Paths stay as they are when the searcher goes on.
+func TestPathsAreTheCallers(t *testing.T) {
+	task := tiny.Blocks(t, "abcd", "abcd", "dab")
+	h := heuristics(t, task, 0)["ff"]
+	searcher, rng := search.New(task), seeded(1)
+	o := search.Options{Noise: 0.5, Budget: 30}
+	var kept, copies [][]search.Step
+	for range 3000 {
+		r := searcher.Run(task.Initial(), 0, h, o, rng)
+		kept, copies = append(kept, r.Path), append(copies, slices.Clone(r.Path))
+		_ = append(r.Path, search.Step{}) // must not touch the next one
+	}
+	for i := range kept {
+		if !slices.Equal(kept[i], copies[i]) {
+			t.Fatalf("path %d changed", i)
 		}
+	}
+}
+
+func BenchmarkBlocks(b *testing.B) {
+	task := tiny.Blocks(b, "abcdef", "abcdef")
+	h := heuristics(b, task, 0)["ff"]
+	for _, budget := range []int{18, 76} {
+		b.Run(fmt.Sprintf("blocks=6/budget=%d", budget), func(b *testing.B) {
+			searcher, rng, expanded := search.New(task), seeded(1), 0
+			b.ReportAllocs()
+			for b.Loop() {
+				expanded += searcher.Run(task.Initial(), 0, h, search.Options{Noise: 0.5, Budget: budget}, rng).Expanded
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(expanded), "ns/expansion")
+		})
 	}
 }
