@@ -176,7 +176,7 @@ func TestInferIsTheCellOfASweep(t *testing.T) {
 
 func TestInferNamesOutcomes(t *testing.T) {
 	o := inferring("2-1", "full")
-	o.Set, o.Inference.Observe, o.Runs, o.ParticlesPerGoal = []string{"action_noise=0"}, "exact", 1, 1
+	o.Set, o.Inference.Observe, o.Runs, o.ParticlesPerGoal = []string{"action_noise=0"}, "exact", 1, 2
 	out, _ := infer(t, o)
 	const want = "zero probability at step 4, action (stack l s)"
 	if !strings.Contains(out, "No posterior from step 4 on: "+want+".\n") || !strings.Contains(out, "   4  (stack l s)          -      -     -     -      -      -    -      -     -\n") {

@@ -15,27 +15,14 @@ import (
 // Parameters of an agent. A lesioned agent lacks one kind of mistake: GoalNoise
 // 0, ActionNoise 0, or SearchNoise 0 with Unlimited.
 type Parameters struct {
-	GoalNoise   float64 // epsilon_g: probability that the goal changes in a step
-	BudgetR     int     // r: failures until the budget is spent, at least 1
-	BudgetQ     float64 // q: probability of a success, in [0, 1)
-	Unlimited   bool    // plan to the goal; BudgetR and BudgetQ play no part
-	SearchNoise float64 // gamma, in units of cost; 0 is A*
-	ActionNoise float64 // epsilon_a: probability or, by Kind, odds of a slip
-	Kind        NoiseKind
+	GoalNoise   float64   // epsilon_g: probability that the goal changes in a step
+	BudgetR     int       // r: failures until the budget is spent, at least 1
+	BudgetQ     float64   // q: probability of a success, in [0, 1)
+	Unlimited   bool      // plan to the goal; BudgetR and BudgetQ play no part
+	SearchNoise float64   // gamma, in units of cost; 0 is A*
+	ActionNoise float64   // epsilon_a: probability or, by Kind, odds of a slip
+	Kind        NoiseKind // what ActionNoise means; none is Total
 }
-
-// NoiseKind says what ActionNoise means.
-type NoiseKind uint8
-
-const (
-	// Total: with probability epsilon_a a slip, uniform over the other available
-	// actions; over all of them when the agent meant to stay put. No slip where
-	// there is no other action.
-	Total NoiseKind = iota
-	// PerActionOdds: the intended action has weight (1-epsilon_a)/epsilon_a
-	// against 1 for each other one, staying put included.
-	PerActionOdds
-)
 
 // Validate says what is out of range.
 func (p *Parameters) Validate() error {
@@ -45,6 +32,8 @@ func (p *Parameters) Validate() error {
 		return fmt.Errorf("goal_noise %v is not a probability", p.GoalNoise)
 	case !probability(p.ActionNoise):
 		return fmt.Errorf("action_noise %v is not a probability", p.ActionNoise)
+	case p.Kind != "" && p.Kind != Total && p.Kind != PerActionOdds:
+		return fmt.Errorf("action_noise_kind %q; it can be %s, %s", string(p.Kind), Total, PerActionOdds)
 	case !p.Unlimited && p.BudgetR < 1:
 		return fmt.Errorf("budget_r %d is below 1", p.BudgetR)
 	case !p.Unlimited && !(p.BudgetQ >= 0 && p.BudgetQ < 1):
@@ -55,23 +44,24 @@ func (p *Parameters) Validate() error {
 	return nil
 }
 
+// Budget of a search of the agent, unless it is unlimited.
+func (p *Parameters) Budget() Budget { return Budget{R: p.BudgetR, Q: p.BudgetQ} }
+
 // Goals are the goals that an agent may have, by their index in the task, and
 // what each may be taken for.
 type Goals struct {
-	// Corrupt lists the goals that an original goal becomes, each equally
-	// probable; itself may be among them. Empty: it is never confused.
+	// Corrupt lists, by original goal, the goals that it becomes, each equally
+	// probable; itself may be among them. An empty list: it is never confused.
 	Corrupt [][]int
 	// Heuristic of each goal.
 	Heuristic []search.Heuristic
 }
 
-// Mind is what an agent has in mind. A plan without a next step is one step of
-// staying put.
+// Mind is what an agent has in mind.
 type Mind struct {
-	Original int32 // the goal it set out with
-	Goal     int32 // the goal it pursues now
-	Next     int32 // index of the next step of Plan
-	Plan     []search.Step
+	Original int32         // the goal it set out with
+	Goal     int32         // the goal it pursues now
+	Plan     []search.Step // what remains to be done; empty: stay put, and look again
 }
 
 // Noop is the action of staying put.
@@ -79,19 +69,19 @@ const Noop ground.OperatorID = -1
 
 // Intended is the next action of the plan, or Noop.
 func (m *Mind) Intended() ground.OperatorID {
-	if int(m.Next) < len(m.Plan) {
-		return m.Plan[m.Next].Operator
+	if len(m.Plan) > 0 {
+		return m.Plan[0].Operator
 	}
 	return Noop
 }
 
-// Agent thinks and acts in one task. Not safe for concurrent use.
+// Agent thinks and acts in one task: it thinks at the initial state, acts, thinks
+// at the state that it has come to, and so on. Not safe for concurrent use.
 type Agent struct {
+	Parameters
 	task   *ground.Task
 	goals  *Goals
 	search *search.Searcher
-	Parameters
-	logQ float64
 }
 
 // New makes an agent. The searcher is of the same task, and may be shared with
@@ -100,33 +90,38 @@ func New(t *ground.Task, g *Goals, s *search.Searcher, p Parameters) (*Agent, er
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	return &Agent{task: t, goals: g, search: s, Parameters: p, logQ: math.Log(p.BudgetQ)}, nil
+	return &Agent{Parameters: p, task: t, goals: g, search: s}, nil
 }
 
-// Begin is a mind with an original goal that has thought once, at the initial state.
-func (a *Agent) Begin(original int, at ground.StateID, rng *rand.Rand) Mind {
-	m := Mind{Original: int32(original), Goal: int32(original)}
-	a.changeGoal(&m, rng)
-	a.plan(&m, at, rng)
-	return m
-}
+// Begin is the mind of an agent that has a goal and has not thought yet.
+func Begin(goal int) Mind { return Mind{Original: int32(goal), Goal: int32(goal)} }
 
-// Think updates goal and plan after a step that has led to a state.
-func (a *Agent) Think(m *Mind, at ground.StateID, rng *rand.Rand) {
+// Think updates goal and plan at a state, the initial one or that to which the
+// last action has led. A plan goes on while it has a next step and led to where
+// the agent is; a change of the goal alone does not end it. It reports whether the
+// plan is a new one.
+func (a *Agent) Think(m *Mind, at ground.StateID, rng *rand.Rand) (planned bool) {
 	a.changeGoal(m, rng)
-	if int(m.Next) < len(m.Plan) && m.Plan[m.Next].State == at {
-		if m.Next++; int(m.Next) < len(m.Plan) {
-			return
-		}
+	if len(m.Plan) > 1 && m.Plan[0].State == at {
+		m.Plan = m.Plan[1:]
+		return false
 	}
-	a.plan(m, at, rng)
+	budget := search.Unlimited
+	if !a.Unlimited {
+		budget = a.Budget().Draw(rng)
+	}
+	m.Plan = a.search.Run(at, int(m.Goal), a.goals.Heuristic[m.Goal], search.Options{Noise: a.SearchNoise, Budget: budget}, rng).Path
+	return true
 }
 
 // changeGoal is the goal transition: with probability epsilon_g the original
 // goal is taken for another, or another given up for the original.
 func (a *Agent) changeGoal(m *Mind, rng *rand.Rand) {
+	if a.GoalNoise == 0 {
+		return
+	}
 	corrupt := a.goals.Corrupt[m.Original]
-	if a.GoalNoise == 0 || len(corrupt) == 0 || rng.Float64() >= a.GoalNoise {
+	if len(corrupt) == 0 || rng.Float64() >= a.GoalNoise {
 		return
 	}
 	if m.Goal == m.Original {
@@ -134,92 +129,4 @@ func (a *Agent) changeGoal(m *Mind, rng *rand.Rand) {
 	} else {
 		m.Goal = m.Original
 	}
-}
-
-// plan makes a partial plan within a budget drawn anew.
-func (a *Agent) plan(m *Mind, at ground.StateID, rng *rand.Rand) {
-	m.Next = 0
-	budget := search.Unlimited
-	if !a.Unlimited {
-		budget = a.Budget(rng)
-	}
-	o := search.Options{Noise: a.SearchNoise, Budget: budget}
-	m.Plan = nil
-	if r := a.search.Run(at, int(m.Goal), a.goals.Heuristic[m.Goal], o, rng); r.Status != search.Exhausted {
-		m.Plan = r.Path
-	}
-}
-
-// Budget draws the number of nodes to look at, NegBin(r, q): successes, each of
-// probability q, before the r-th failure. Its mean is r q / (1 - q).
-func (a *Agent) Budget(rng *rand.Rand) int {
-	n := 0
-	for range a.BudgetR {
-		// A geometric number by inversion; 1 - Float64 is never 0.
-		if a.BudgetQ > 0 {
-			n += int(math.Log(1-rng.Float64()) / a.logQ)
-		}
-	}
-	return n
-}
-
-// BudgetProbabilities are those that Budget is 0, 1, ... as far as the remaining
-// ones are less probable than least in sum.
-func (p *Parameters) BudgetProbabilities(least float64) []float64 {
-	x := math.Pow(1-p.BudgetQ, float64(p.BudgetR))
-	all := []float64{x}
-	for sum := x; 1-sum >= least && x > 0; sum += x {
-		n := float64(len(all))
-		x *= p.BudgetQ * (n + float64(p.BudgetR) - 1) / n
-		all = append(all, x)
-	}
-	return all
-}
-
-// Probability of taking an action in a state with n available ones, staying put
-// not counted, when another one or the same was intended.
-func (p *Parameters) Probability(action, intended ground.OperatorID, n int) float64 {
-	if p.Kind == PerActionOdds {
-		total := 1 - p.ActionNoise + float64(float64(n)*p.ActionNoise)
-		if action == intended {
-			return (1 - p.ActionNoise) / total
-		}
-		return p.ActionNoise / total
-	}
-	others := n
-	if intended != Noop {
-		others--
-	}
-	switch {
-	case others == 0 && action == intended:
-		return 1
-	case others == 0:
-		return 0
-	case action == intended:
-		return 1 - p.ActionNoise
-	case action == Noop:
-		return 0
-	}
-	return p.ActionNoise / float64(others)
-}
-
-// Act draws the action that is taken in a state.
-func (a *Agent) Act(m *Mind, at ground.StateID, rng *rand.Rand) (action ground.OperatorID, to ground.StateID) {
-	successors := a.task.Successors(at)
-	intended := m.Intended()
-	u := rng.Float64()
-	for _, s := range successors {
-		if u -= a.Probability(s.Operator, intended, len(successors)); u < 0 {
-			return s.Operator, s.State
-		}
-	}
-	if intended == Noop || a.Probability(Noop, intended, len(successors)) > 0 {
-		return Noop, at
-	}
-	for _, s := range successors { // rounding
-		if s.Operator == intended {
-			return s.Operator, s.State
-		}
-	}
-	return Noop, at
 }

@@ -168,8 +168,9 @@ func addStep(cell *sweep.Cell, runs []*Run, step int) {
 // meanAndError is the mean of n numbers, and its standard error.
 func meanAndError(n int, x func(i int) float64) (mean, se float64) {
 	for i := range n {
-		mean += x(i) / float64(n)
+		mean += x(i)
 	}
+	mean /= float64(n)
 	if n < 2 {
 		return mean, 0
 	}

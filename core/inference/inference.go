@@ -48,8 +48,19 @@ func (s *Stimulus) Boltzmann() (*policy.Observer, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.boltzmann, err = policy.NewObserver(task, s.stimulus.Plan, s.heuristics()); err != nil {
+		return nil, fmt.Errorf("stimulus %s: %w", s.stimulus.ID, err)
+	}
+	return s.boltzmann, nil
+}
+
+// heuristics makes estimates for a Boltzmann agent; nil if the domain has none.
+func (s *Stimulus) heuristics() policy.HeuristicFunc {
+	if s.domain.Heuristics == nil {
+		return nil
+	}
 	var of func(goal int) (*heuristic.Table, error) // made by the first goal
-	s.boltzmann, err = policy.NewObserver(task, s.stimulus.Plan, func(t *ground.Task, goal int) (func(ground.StateID) float64, error) {
+	return func(t *ground.Task, goal int) (func(ground.StateID) float64, error) {
 		if of == nil {
 			var err error
 			if of, err = s.domain.Heuristics(t); err != nil {
@@ -61,8 +72,7 @@ func (s *Stimulus) Boltzmann() (*policy.Observer, error) {
 			return nil, err
 		}
 		return table.Value, nil
-	})
-	return s.boltzmann, err
+	}
 }
 
 // SIPS is the particle filter over boundedly rational agents. Its task has the
@@ -70,6 +80,14 @@ func (s *Stimulus) Boltzmann() (*policy.Observer, error) {
 func (s *Stimulus) SIPS() (*SIPS, error) {
 	if s.sips != nil {
 		return s.sips, nil
+	}
+	switch {
+	case s.stimulus.Problem == nil:
+		return nil, fmt.Errorf("stimulus %s has no problem", s.stimulus.ID)
+	case len(s.stimulus.Goals) == 0:
+		return nil, fmt.Errorf("stimulus %s: no goals to infer", s.stimulus.ID)
+	case s.domain.Heuristics == nil:
+		return nil, fmt.Errorf("stimulus %s: the domain has no heuristic to plan with", s.stimulus.ID)
 	}
 	var formulas []pddl.Formula
 	index := map[string]int{}

@@ -16,79 +16,68 @@ type Move string
 const (
 	NoMove     Move = "none"
 	Replan     Move = "replan" // from a step drawn uniformly
-	ChangeGoal Move = "goal"   // from the beginning, with an original goal drawn uniformly
+	ChangeGoal Move = "goal"   // from the beginning, with an original goal drawn uniformly from the filter's
 	Mixed      Move = "mixed"  // one of both, by a fair coin
 )
 
-// trace is what a particle had in mind after a step, back to the first. Traces
-// are shared and never changed.
+// trace is what a particle had in mind when it acted at a state, and before.
+// Traces are shared and never changed.
 type trace struct {
 	before *trace
 	mind   agent.Mind
 	at     ground.StateID
 }
 
-// trace remembers a step if moves need it.
-func (f *filter) trace(before *trace, m agent.Mind, at ground.StateID) *trace {
-	if f.o.Rejuvenate == NoMove {
-		return nil
+// remember adds what a particle has in mind to its trace, if moves need it.
+func (f *filter) remember(q *particle) {
+	if f.o.Rejuvenate != NoMove {
+		q.trace = &trace{before: q.trace, mind: q.Mind, at: q.at}
 	}
-	return &trace{before: before, mind: m, at: at}
 }
 
-// rejuvenate tries one move on a particle that is at step k.
-func (f *filter) rejuvenate(q *particle, k int) {
+// rejuvenate tries one move on a particle that has come to step k, 1 or later.
+func (f *filter) rejuvenate(p *population, q *particle, k int) {
 	move := f.o.Rejuvenate
 	if move == Mixed {
 		if move = Replan; f.rng.IntN(2) == 1 {
 			move = ChangeGoal
 		}
 	}
-	if move == ChangeGoal && f.o.PerGoal {
-		move = Replan // the goal of a filter is given
-	}
 	from := 0
 	if move == Replan {
-		from = f.rng.IntN(k + 1)
+		from = f.rng.IntN(k)
 	}
-	// The steps that stay, newest first, and the states that the others passed through.
-	states := make([]ground.StateID, 0, k-from)
-	at := q.trace
-	var old float64
-	for range k - from {
-		states = append(states, at.at)
-		old += f.logLeading(&at.before.mind, at.before.at, at.at)
-		at = at.before
+	// Back to that step, by the states that it has come to, newest first.
+	f.path = append(f.path[:0], q.at)
+	last := q.trace
+	old := f.logLeading(&last.mind, last.at, q.at)
+	for range k - 1 - from {
+		f.path = append(f.path, last.at)
+		old += f.logLeading(&last.before.mind, last.before.at, last.at)
+		last = last.before
 	}
-	var made *trace
+	m, made := agent.Begin(int(q.Original)), last.before
 	switch {
-	case from == 0:
-		original := int(q.Original)
-		if move == ChangeGoal {
-			original = f.rng.IntN(f.original)
-		}
-		made = f.trace(nil, f.agent.Begin(original, at.at, f.rng), at.at)
-	default:
-		m := at.before.mind
-		f.agent.Think(&m, at.at, f.rng)
-		made = f.trace(at.before, m, at.at)
+	case made != nil:
+		m = made.mind
+	case move == ChangeGoal:
+		m = agent.Begin(p.first + f.rng.IntN(p.goals))
 	}
+	// Accepted if u < new / old; no action can make up for what others have lost.
+	least := old + math.Log(f.rng.Float64())
+	at := last.at
 	var log float64
-	for i := len(states) - 1; i >= 0; i-- {
-		log += f.logLeading(&made.mind, made.at, states[i])
-		if math.IsInf(log, -1) {
+	for i := len(f.path) - 1; i >= 0; i-- {
+		f.agent.Think(&m, at, f.rng)
+		made = &trace{before: made, mind: m, at: at}
+		if log += f.logLeading(&m, at, f.path[i]); !(log > least) {
 			return
 		}
-		m := made.mind
-		f.agent.Think(&m, states[i], f.rng)
-		made = f.trace(made, m, states[i])
+		at = f.path[i]
 	}
-	if log < old && f.rng.Float64() >= math.Exp(log-old) {
-		return
-	}
-	q.Mind, q.trace = made.mind, made
+	q.Mind, q.trace = m, made
 }
 
 func (f *filter) logLeading(m *agent.Mind, from, to ground.StateID) float64 {
-	return math.Log(f.leading(m, from, to))
+	return math.Log(f.agent.Leading(m, from, to))
 }

@@ -19,69 +19,82 @@ const (
 	Multinomial Resampling = "multinomial"
 )
 
-// parents draws len(w) parents from normalized weights, in ascending order.
-func (r Resampling) parents(w Weights, rng *rand.Rand, into []int32) []int32 {
-	n := len(w)
-	into = into[:0]
-	switch r {
-	case Systematic:
-		at, cumulative := 0, math.Exp(w[0])
-		u := rng.Float64()
-		for i := range n {
-			point := (float64(i) + u) / float64(n)
-			for cumulative < point && at < n-1 {
-				at++
-				cumulative += math.Exp(w[at])
-			}
-			into = append(into, int32(at))
-		}
-		return into
-	case Multinomial:
-		return draw(w, func(i int) float64 { return math.Exp(w[i]) }, n, rng, into)
-	case Residual:
-		for i, x := range w {
-			for range int(float64(n) * math.Exp(x)) {
-				into = append(into, int32(i))
-			}
-		}
-		rest := func(i int) float64 {
-			x := float64(n) * math.Exp(w[i])
-			return x - math.Floor(x)
-		}
-		return draw(w, rest, n-len(into), rng, into)
-	}
-	panic(fmt.Sprintf("inference: no resampling %q", string(r)))
+// resampler draws parents; its room is kept.
+type resampler struct {
+	kind    Resampling
+	weights []float64
+	points  []float64
+	found   []int32
 }
 
-// draw appends k parents drawn with probability proportional to a weight: k
-// ordered uniform numbers walk the cumulative weights once.
-func draw(w Weights, weight func(i int) float64, k int, rng *rand.Rand, into []int32) []int32 {
-	if k <= 0 {
-		return into
+// parents draws len(w) parents from normalized weights. The slice is good until the
+// next call.
+func (r *resampler) parents(w Weights, rng *rand.Rand) []int32 {
+	r.weights = r.weights[:0]
+	for _, x := range w {
+		r.weights = append(r.weights, math.Exp(x))
 	}
+	r.found = r.found[:0]
+	switch r.kind {
+	case Systematic:
+		u := rng.Float64()
+		r.points = r.points[:0]
+		for i := range w {
+			r.points = append(r.points, (float64(i)+u)/float64(len(w)))
+		}
+		r.find()
+	case Multinomial:
+		r.draw(len(w), rng)
+	case Residual:
+		for i, x := range r.weights {
+			expected := x * float64(len(w))
+			whole := math.Floor(expected + 1e-9) // rounding of equal weights must cost no child
+			for range int(whole) {
+				r.found = append(r.found, int32(i))
+			}
+			r.weights[i] = max(0, expected-whole)
+		}
+		r.draw(len(w)-len(r.found), rng)
+	default:
+		panic(fmt.Sprintf("inference: no resampling %q", string(r.kind)))
+	}
+	return r.found
+}
+
+// draw draws n parents, each on its own.
+func (r *resampler) draw(n int, rng *rand.Rand) {
+	if n <= 0 {
+		return
+	}
+	// Ordered uniform numbers are sums of exponential ones divided by all of them.
+	r.points = r.points[:0]
+	var sum float64
+	for range n {
+		sum += rng.ExpFloat64()
+		r.points = append(r.points, sum)
+	}
+	sum += rng.ExpFloat64()
+	for i := range r.points {
+		r.points[i] /= sum
+	}
+	r.find()
+}
+
+// find adds the parent on which each point falls: ascending, in [0, 1).
+func (r *resampler) find() {
 	var total float64
 	last := 0
-	for i := range w {
-		if x := weight(i); x > 0 {
-			total += x
+	for i, x := range r.weights {
+		if total += x; x > 0 {
 			last = i
 		}
 	}
-	// The gaps of k ordered uniforms are exponential numbers divided by their sum.
-	gaps := make([]float64, k+1)
-	var sum float64
-	for i := range gaps {
-		gaps[i] = rng.ExpFloat64()
-		sum += gaps[i]
-	}
-	at, cumulative, point := 0, weight(0), 0.0
-	for i := range k {
-		point += gaps[i]
-		for cumulative < point/sum*total && at < last {
+	at, cumulative := 0, r.weights[0]
+	for _, point := range r.points {
+		for cumulative <= point*total && at < last {
 			at++
-			cumulative += weight(at)
+			cumulative += r.weights[at]
 		}
-		into = append(into, int32(at))
+		r.found = append(r.found, int32(at))
 	}
-	return into
 }

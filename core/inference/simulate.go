@@ -110,17 +110,13 @@ func (s *Stimulus) simulate(set *sweep.ParameterSet, in sweep.Inference, goal, s
 	}
 	t := &Trajectory{}
 	at := task.Initial()
-	mind := a.Begin(goal, at, rng)
-	for len(t.Acts) < steps && !task.Satisfies(at, goal) {
-		act := Act{Goal: s.simulator.goals[mind.Goal], Intended: operator(task, mind.Intended())}
-		if mind.Next == 0 {
-			act.Plan = judge(s.simulator.distances, int(mind.Goal), at, mind.Plan)
+	for _, action := range a.Simulate(goal, steps, rng) {
+		act := Act{Taken: operator(task, action.Taken), Goal: s.simulator.goals[action.Mind.Goal], Intended: operator(task, action.Mind.Intended())}
+		if action.Planned {
+			act.Plan = judge(s.simulator.distances, int(action.Mind.Goal), action.At, action.Mind.Plan)
 		}
-		taken, to := a.Act(&mind, at, rng)
-		act.Taken = operator(task, taken)
 		t.Acts = append(t.Acts, act)
-		at = to
-		a.Think(&mind, at, rng)
+		at = action.State
 	}
 	t.Reached = task.Satisfies(at, goal)
 	return t, nil
