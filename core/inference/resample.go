@@ -19,7 +19,7 @@ const (
 	Multinomial Resampling = "multinomial"
 )
 
-// parents draws len(w) parents from normalized weights, in ascending order.
+// parents draws len(w) parents from normalized weights.
 func (r Resampling) parents(w Weights, rng *rand.Rand, into []int32) []int32 {
 	n := len(w)
 	into = into[:0]
