@@ -27,6 +27,9 @@ func (s *Stimulus) infer(set *sweep.ParameterSet, p sweep.Procedure, seed uint64
 	if err != nil {
 		return sweep.Cell{}, err
 	}
+	if p.Runs < 1 {
+		return sweep.Cell{}, fmt.Errorf("%d runs of a model that is not exact", p.Runs)
+	}
 	sips, err := s.SIPS()
 	if err != nil {
 		return sweep.Cell{}, err

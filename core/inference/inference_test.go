@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"foible/core/ground"
+	"foible/core/heuristic"
 	"foible/core/inference"
 	"foible/core/pddl"
 	"foible/core/study"
@@ -61,12 +62,9 @@ func set(alpha float64, value string, unreachable float64) *sweep.ParameterSet {
 // The first action settles it: the other goal is out of reach then, worth -5.
 // The second one leads to a state from which neither can be reached.
 func TestInfer(t *testing.T) {
-	s, err := inference.New(stimulus(t, "(switch red)\n(switch green)\n"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := inference.New(stimulus(t, "(switch red)\n(switch green)\n"), inference.Domain{})
 	for _, value := range []string{"optimal", "on_policy"} {
-		cell, err := s.Infer(set(0.5, value, -5))
+		cell, err := s.Infer(set(0.5, value, -5), sweep.Procedure{}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,16 +82,10 @@ func TestInfer(t *testing.T) {
 
 // Every parameter reaches the model under its own name.
 func TestParametersAreUsed(t *testing.T) {
-	h := func(*ground.Task, int) (func(ground.StateID) float64, error) {
-		return func(ground.StateID) float64 { return 0 }, nil
-	}
-	s, err := inference.New(stimulus(t, "(switch red)\n"), h)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := inference.New(stimulus(t, "(switch red)\n"), blind())
 	seen := map[float64]string{}
 	for _, p := range []*sweep.ParameterSet{set(0.5, "optimal", -5), set(1.5, "optimal", -5), set(0.5, "optimal", -7), set(0.5, "heuristic", -5)} {
-		cell, err := s.Infer(p)
+		cell, err := s.Infer(p, sweep.Procedure{}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,11 +98,8 @@ func TestParametersAreUsed(t *testing.T) {
 }
 
 func TestUndefined(t *testing.T) {
-	s, err := inference.New(stimulus(t, "(switch red)\n(switch red)\n(switch green)\n"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cell, err := s.Infer(set(1, "optimal", -5))
+	s := inference.New(stimulus(t, "(switch red)\n(switch red)\n(switch green)\n"), inference.Domain{})
+	cell, err := s.Infer(set(1, "optimal", -5), sweep.Procedure{}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,28 +110,137 @@ func TestUndefined(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	s, err := inference.New(stimulus(t, "(switch red)\n"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := inference.New(stimulus(t, "(switch red)\n"), inference.Domain{})
 	unknown := set(1, "optimal", -5)
 	unknown.Model = "dull"
 	for want, p := range map[string]*sweep.ParameterSet{
-		`no inference for model "dull"`: unknown,
+		`dull : no boundedly rational agent for model "dull"`:                                                        unknown,
 		`boltzmann alpha=0 value=optimal unreachable_value=-5: alpha 0, unreachable value -5: not a Boltzmann agent`: set(0, "optimal", -5),
 		`boltzmann alpha=1 value=heuristic unreachable_value=-5: the domain has no heuristic; use value: optimal`:    set(1, "heuristic", -5),
 	} {
-		if _, err := s.Infer(p); err == nil || err.Error() != want {
+		if _, err := s.Infer(p, sweep.Procedure{}, 0); err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
-	none := stimulus(t, "")
-	none.Goals = nil
-	if _, err := inference.New(none, nil); err == nil || !strings.Contains(err.Error(), "stimulus one: no goals to infer") {
+	p := procedure()
+	for want, change := range map[string]func(*sweep.ParameterSet, *sweep.Procedure){
+		"0 runs of a model that is not exact":                               func(_ *sweep.ParameterSet, p *sweep.Procedure) { p.Runs = 0 },
+		"particles_per_goal 0 is below 1":                                   func(_ *sweep.ParameterSet, p *sweep.Procedure) { p.ParticlesPerGoal = 0 },
+		`unknown action_noise_kind "slips"`:                                 func(_ *sweep.ParameterSet, p *sweep.Procedure) { p.ActionNoiseKind = "slips" },
+		`resample "often"; it can be ess, always, never`:                    func(_ *sweep.ParameterSet, p *sweep.Procedure) { p.Resample = "often" },
+		`resample kind "fair"; it can be residual, systematic, multinomial`: func(_ *sweep.ParameterSet, p *sweep.Procedure) { p.ResampleKind = "fair" },
+		"budget_r 0 is below 1":                                             func(s *sweep.ParameterSet, _ *sweep.Procedure) { s.Set("budget_r", sweep.Setting{}) },
+		"budget_q 1 is not in [0, 1)":                                       func(s *sweep.ParameterSet, _ *sweep.Procedure) { s.Set("budget_q", sweep.Setting{Number: 1}) },
+		"action_noise 2 is not a probability":                               func(s *sweep.ParameterSet, _ *sweep.Procedure) { s.Set("action_noise", sweep.Setting{Number: 2}) },
+	} {
+		set, p := bounded("full"), p
+		change(set, &p)
+		if _, err := inference.New(stimulus(t, "(switch red)\n"), blind()).Infer(set, p, 0); err == nil || err.Error() != set.String()+": "+want {
+			t.Errorf("got %v, want %s: %s", err, set, want)
+		}
+	}
+	if _, err := s.Infer(bounded("full"), p, 0); err == nil || !strings.HasSuffix(err.Error(), ": stimulus one: the domain has no heuristic") {
 		t.Error(err)
 	}
+	none := stimulus(t, "")
+	none.Goals = nil
+	for _, model := range []*sweep.ParameterSet{set(1, "optimal", -5), bounded("full")} {
+		if _, err := inference.New(none, blind()).Infer(model, p, 0); err == nil || err.Error() != model.String()+": stimulus one: no goals to infer" {
+			t.Error(err)
+		}
+	}
 	none.Problem = nil
-	if _, err := inference.New(none, nil); err == nil || err.Error() != "stimulus one has no problem" {
-		t.Error(err)
+	for _, model := range []*sweep.ParameterSet{set(1, "optimal", -5), bounded("full")} {
+		if _, err := inference.New(none, blind()).Infer(model, p, 0); err == nil || err.Error() != model.String()+": stimulus one has no problem" {
+			t.Error(err)
+		}
+	}
+}
+
+// blind is a domain whose heuristic says nothing.
+func blind() inference.Domain {
+	return inference.Domain{Heuristics: func(*ground.Task) (func(int) (*heuristic.Table, error), error) {
+		return func(int) (*heuristic.Table, error) { return heuristic.Zero(), nil }, nil
+	}}
+}
+
+// bounded is a parameter set of a boundedly rational agent.
+func bounded(model string) *sweep.ParameterSet {
+	s := &sweep.ParameterSet{Model: model}
+	m, _ := sweep.ModelByName(model)
+	for axis, x := range map[string]float64{"goal_noise": 0.1, "budget_r": 2, "budget_q": 0.9, "search_noise": 0.02, "action_noise": 0.2} {
+		if m.Has(axis) {
+			s.Set(axis, sweep.Setting{Number: x})
+		}
+	}
+	return s
+}
+
+func procedure() sweep.Procedure {
+	return sweep.Procedure{StageName: sweep.FitStage, Stage: sweep.Stage{Runs: 4, ParticlesPerGoal: 30}, Inference: sweep.DefaultInference}
+}
+
+// A cell of a particle filter is the mean of its runs, with their spread at the
+// judgement steps; it depends on seed and stage, and on nothing else.
+func TestSampledCell(t *testing.T) {
+	st := stimulus(t, "(switch red)\n")
+	st.JudgementSteps = []int{0, 1}
+	infer := func(model string, p sweep.Procedure, seed uint64) sweep.Cell {
+		t.Helper()
+		cell, err := inference.New(st, blind()).Infer(bounded(model), p, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return cell
+	}
+	for _, model := range []string{"full", "goal-lesioned", "plan-lesioned", "action-lesioned"} {
+		p := procedure()
+		cell := infer(model, p, 1)
+		if len(cell.Posterior) != 2 || len(cell.SE) != 2 || len(cell.Runs) != 4 || len(cell.ESS) != 2 || len(cell.Alive) != 2 || len(cell.Evidence) != 2 || cell.FailedRuns != 0 || cell.Undefined != nil {
+			t.Fatalf("%s: %+v", model, cell)
+		}
+		for step := range cell.Posterior {
+			for goal, x := range cell.Posterior[step] {
+				var mean, squares float64
+				for _, run := range cell.Runs {
+					mean += run[step][goal] / 4
+				}
+				for _, run := range cell.Runs {
+					squares += (run[step][goal] - mean) * (run[step][goal] - mean)
+				}
+				if se := math.Sqrt(squares / 3 / 4); math.Abs(x-mean) > 1e-12 || math.Abs(cell.SE[step][goal]-se) > 1e-12 {
+					t.Errorf("%s, step %d, goal %d: %v ± %v, the runs have %v ± %v", model, step, goal, x, cell.SE[step][goal], mean, se)
+				}
+			}
+		}
+		if cell.Posterior[1][0] < 0.75 { // a slip of 0.2 among two actions is all that speaks for the other goal
+			t.Errorf("%s: %v after the first action", model, cell.Posterior[1])
+		}
+		if again := infer(model, p, 1); !reflect.DeepEqual(again, cell) {
+			t.Errorf("%s: another cell the second time", model)
+		}
+		report := p
+		report.StageName = sweep.ReportStage
+		if model != "action-lesioned" && (reflect.DeepEqual(infer(model, p, 2), cell) || reflect.DeepEqual(infer(model, report, 1), cell)) {
+			t.Errorf("%s: another seed, or stage, gives the same cell", model)
+		}
+	}
+}
+
+// An action that no goal explains ends the cell with a reason, and what was
+// before it stays.
+func TestSampledCellIsUndefined(t *testing.T) {
+	st := stimulus(t, "(switch red)\n(switch red)\n(switch green)\n")
+	st.JudgementSteps = []int{0, 1, 3}
+	p := procedure()
+	cell, err := inference.New(st, blind()).Infer(bounded("full"), p, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cell.Undefined == nil || cell.Undefined.Step != 2 || !strings.Contains(cell.Undefined.Reason, "step 2, action (switch red)") {
+		t.Errorf("%+v", cell.Undefined)
+	}
+	if len(cell.Posterior) != 2 || len(cell.ESS) != 2 || cell.FailedRuns != 4 || len(cell.Runs) != 4 || len(cell.Runs[0]) != 2 {
+		t.Errorf("%+v", cell)
 	}
 }
