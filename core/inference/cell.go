@@ -27,6 +27,9 @@ func (s *Stimulus) infer(set *sweep.ParameterSet, p sweep.Procedure, seed uint64
 	if err != nil {
 		return sweep.Cell{}, err
 	}
+	if p.Runs < 1 {
+		return sweep.Cell{}, fmt.Errorf("%d runs of a model that is not exact", p.Runs)
+	}
 	sips, err := s.SIPS()
 	if err != nil {
 		return sweep.Cell{}, err
@@ -168,9 +171,8 @@ func addStep(cell *sweep.Cell, runs []*Run, step int) {
 // meanAndError is the mean of n numbers, and its standard error.
 func meanAndError(n int, x func(i int) float64) (mean, se float64) {
 	for i := range n {
-		mean += x(i)
+		mean += x(i) / float64(n)
 	}
-	mean /= float64(n)
 	if n < 2 {
 		return mean, 0
 	}

@@ -48,22 +48,23 @@ func (s *Stimulus) Boltzmann() (*policy.Observer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.boltzmann, err = policy.NewObserver(task, s.stimulus.Plan, s.heuristics()); err != nil {
+	s.boltzmann, err = policy.NewObserver(task, s.stimulus.Plan, s.domain.values())
+	if err != nil {
 		return nil, fmt.Errorf("stimulus %s: %w", s.stimulus.ID, err)
 	}
 	return s.boltzmann, nil
 }
 
-// heuristics makes estimates for a Boltzmann agent; nil if the domain has none.
-func (s *Stimulus) heuristics() policy.HeuristicFunc {
-	if s.domain.Heuristics == nil {
+// values are the heuristics as a Boltzmann agent takes them; nil if there are none.
+func (d *Domain) values() policy.HeuristicFunc {
+	if d.Heuristics == nil {
 		return nil
 	}
 	var of func(goal int) (*heuristic.Table, error) // made by the first goal
 	return func(t *ground.Task, goal int) (func(ground.StateID) float64, error) {
 		if of == nil {
 			var err error
-			if of, err = s.domain.Heuristics(t); err != nil {
+			if of, err = d.Heuristics(t); err != nil {
 				return nil, err
 			}
 		}
@@ -78,16 +79,15 @@ func (s *Stimulus) heuristics() policy.HeuristicFunc {
 // SIPS is the particle filter over boundedly rational agents. Its task has the
 // candidate goals first, and then what they may be taken for.
 func (s *Stimulus) SIPS() (*SIPS, error) {
-	if s.sips != nil {
-		return s.sips, nil
-	}
 	switch {
+	case s.sips != nil:
+		return s.sips, nil
 	case s.stimulus.Problem == nil:
 		return nil, fmt.Errorf("stimulus %s has no problem", s.stimulus.ID)
 	case len(s.stimulus.Goals) == 0:
 		return nil, fmt.Errorf("stimulus %s: no goals to infer", s.stimulus.ID)
 	case s.domain.Heuristics == nil:
-		return nil, fmt.Errorf("stimulus %s: the domain has no heuristic to plan with", s.stimulus.ID)
+		return nil, fmt.Errorf("stimulus %s: the domain has no heuristic", s.stimulus.ID)
 	}
 	var formulas []pddl.Formula
 	index := map[string]int{}

@@ -32,7 +32,7 @@ func stimulus(t *testing.T, plan string) *study.Stimulus {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &study.Stimulus{ID: "one", JudgementSteps: []int{1}}
+	s := &study.Stimulus{ID: "one"}
 	if s.Problem, err = pddl.ParseProblem("problem.pddl", []byte(
 		"(define (problem room) (:domain lamps) (:objects red green - lamp) (:init (dark red) (dark green)))"), d); err != nil {
 		t.Fatal(err)
@@ -64,7 +64,7 @@ func set(alpha float64, value string, unreachable float64) *sweep.ParameterSet {
 func TestInfer(t *testing.T) {
 	s := inference.New(stimulus(t, "(switch red)\n(switch green)\n"), inference.Domain{})
 	for _, value := range []string{"optimal", "on_policy"} {
-		cell, err := s.Infer(set(0.5, value, -5), procedure, 1)
+		cell, err := s.Infer(set(0.5, value, -5), sweep.Procedure{}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,10 +82,10 @@ func TestInfer(t *testing.T) {
 
 // Every parameter reaches the model under its own name.
 func TestParametersAreUsed(t *testing.T) {
-	s := inference.New(stimulus(t, "(switch red)\n"), inference.Domain{Heuristics: blind})
+	s := inference.New(stimulus(t, "(switch red)\n"), blind())
 	seen := map[float64]string{}
 	for _, p := range []*sweep.ParameterSet{set(0.5, "optimal", -5), set(1.5, "optimal", -5), set(0.5, "optimal", -7), set(0.5, "heuristic", -5)} {
-		cell, err := s.Infer(p, procedure, 1)
+		cell, err := s.Infer(p, sweep.Procedure{}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,7 +99,7 @@ func TestParametersAreUsed(t *testing.T) {
 
 func TestUndefined(t *testing.T) {
 	s := inference.New(stimulus(t, "(switch red)\n(switch red)\n(switch green)\n"), inference.Domain{})
-	cell, err := s.Infer(set(1, "optimal", -5), procedure, 1)
+	cell, err := s.Infer(set(1, "optimal", -5), sweep.Procedure{}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,117 +110,137 @@ func TestUndefined(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	unknown, full := set(1, "optimal", -5), fullSet(0)
+	s := inference.New(stimulus(t, "(switch red)\n"), inference.Domain{})
+	unknown := set(1, "optimal", -5)
 	unknown.Model = "dull"
-	odd := procedure
-	odd.ActionNoiseKind = "odd"
-	bare := stimulus(t, "(switch red)\n")
+	for want, p := range map[string]*sweep.ParameterSet{
+		`dull : no boundedly rational agent for model "dull"`:                                                        unknown,
+		`boltzmann alpha=0 value=optimal unreachable_value=-5: alpha 0, unreachable value -5: not a Boltzmann agent`: set(0, "optimal", -5),
+		`boltzmann alpha=1 value=heuristic unreachable_value=-5: the domain has no heuristic; use value: optimal`:    set(1, "heuristic", -5),
+	} {
+		if _, err := s.Infer(p, sweep.Procedure{}, 0); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	p := procedure()
+	for want, change := range map[string]func(*sweep.ParameterSet, *sweep.Procedure){
+		"0 runs of a model that is not exact":                               func(_ *sweep.ParameterSet, p *sweep.Procedure) { p.Runs = 0 },
+		"particles_per_goal 0 is below 1":                                   func(_ *sweep.ParameterSet, p *sweep.Procedure) { p.ParticlesPerGoal = 0 },
+		`unknown action_noise_kind "slips"`:                                 func(_ *sweep.ParameterSet, p *sweep.Procedure) { p.ActionNoiseKind = "slips" },
+		`resample "often"; it can be ess, always, never`:                    func(_ *sweep.ParameterSet, p *sweep.Procedure) { p.Resample = "often" },
+		`resample kind "fair"; it can be residual, systematic, multinomial`: func(_ *sweep.ParameterSet, p *sweep.Procedure) { p.ResampleKind = "fair" },
+		"budget_r 0 is below 1":                                             func(s *sweep.ParameterSet, _ *sweep.Procedure) { s.Set("budget_r", sweep.Setting{}) },
+		"budget_q 1 is not in [0, 1)":                                       func(s *sweep.ParameterSet, _ *sweep.Procedure) { s.Set("budget_q", sweep.Setting{Number: 1}) },
+		"action_noise 2 is not a probability":                               func(s *sweep.ParameterSet, _ *sweep.Procedure) { s.Set("action_noise", sweep.Setting{Number: 2}) },
+	} {
+		set, p := bounded("full"), p
+		change(set, &p)
+		if _, err := inference.New(stimulus(t, "(switch red)\n"), blind()).Infer(set, p, 0); err == nil || err.Error() != set.String()+": "+want {
+			t.Errorf("got %v, want %s: %s", err, set, want)
+		}
+	}
+	if _, err := s.Infer(bounded("full"), p, 0); err == nil || !strings.HasSuffix(err.Error(), ": stimulus one: the domain has no heuristic") {
+		t.Error(err)
+	}
 	none := stimulus(t, "")
 	none.Goals = nil
-	empty := stimulus(t, "")
-	empty.Problem = nil
-	with := inference.Domain{Heuristics: blind}
-	confusing := with
-	confusing.Corruptions = func(goal string) []string { return []string{goal, "blue"} }
-	confusing.Goal = func(string, *pddl.Problem) (string, error) { return "(lit blue)", nil }
-	for _, c := range []struct {
-		stimulus *study.Stimulus
-		domain   inference.Domain
-		set      *sweep.ParameterSet
-		p        sweep.Procedure
-		want     string
-	}{
-		{bare, with, unknown, procedure, `dull : no boundedly rational agent for model "dull"`},
-		{bare, with, set(0, "optimal", -5), procedure, "boltzmann alpha=0 value=optimal unreachable_value=-5: alpha 0, unreachable value -5: not a Boltzmann agent"},
-		{bare, inference.Domain{}, set(1, "heuristic", -5), procedure, "boltzmann alpha=1 value=heuristic unreachable_value=-5: the domain has no heuristic; use value: optimal"},
-		{none, with, set(1, "optimal", -5), procedure, "stimulus one: no goals to infer"},
-		{empty, with, set(1, "optimal", -5), procedure, "stimulus one has no problem"},
-		{none, with, full, procedure, "stimulus one: no goals to infer"},
-		{empty, with, full, procedure, "stimulus one has no problem"},
-		{bare, inference.Domain{}, full, procedure, "stimulus one: the domain has no heuristic to plan with"},
-		{bare, with, full, odd, `unknown action_noise_kind "odd"`},
-		{bare, with, fullSet(2), procedure, "action_noise 2 is not a probability"},
-		{bare, with, full, sweep.Procedure{Inference: sweep.DefaultInference, Stage: sweep.Stage{Runs: 1}}, "particles_per_goal 0 is below 1"},
-		{bare, confusing, full, procedure, `goal "red" may be taken for "blue": blue:1:6: unknown object or function "blue"`},
-	} {
-		if _, err := inference.New(c.stimulus, c.domain).Infer(c.set, c.p, 1); err == nil || !strings.HasSuffix(err.Error(), c.want) {
-			t.Errorf("got %v, want %s", err, c.want)
+	for _, model := range []*sweep.ParameterSet{set(1, "optimal", -5), bounded("full")} {
+		if _, err := inference.New(none, blind()).Infer(model, p, 0); err == nil || err.Error() != model.String()+": stimulus one: no goals to infer" {
+			t.Error(err)
+		}
+	}
+	none.Problem = nil
+	for _, model := range []*sweep.ParameterSet{set(1, "optimal", -5), bounded("full")} {
+		if _, err := inference.New(none, blind()).Infer(model, p, 0); err == nil || err.Error() != model.String()+": stimulus one has no problem" {
+			t.Error(err)
 		}
 	}
 }
 
-// What runs find is averaged: the posterior is near the exact one, the evidence
-// too, and the runs are there one by one. The tolerance is 4.5 standard errors.
-func TestInferByFilter(t *testing.T) {
-	s := inference.New(stimulus(t, "(switch red)\n"), inference.Domain{Heuristics: blind})
-	p := procedure
-	p.ParticlesPerGoal, p.Runs = 2000, 20
-	cell, err := s.Infer(fullSet(0.2), p, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	parameters, err := inference.Agent(fullSet(0.2), p.Inference)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sips, err := s.SIPS()
-	if err != nil {
-		t.Fatal(err)
-	}
-	exact, err := sips.Exact(parameters, inference.Options{Exact: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for k := range exact.Posterior {
-		for g, want := range exact.Posterior[k] {
-			if math.Abs(cell.Posterior[k][g]-want) > 4.5*cell.SE[k][g]+1e-12 {
-				t.Errorf("step %d: %v +- %v, want %v", k, cell.Posterior[k], cell.SE[k], want)
-			}
+// blind is a domain whose heuristic says nothing.
+func blind() inference.Domain {
+	return inference.Domain{Heuristics: func(*ground.Task) (func(int) (*heuristic.Table, error), error) {
+		return func(int) (*heuristic.Table, error) { return heuristic.Zero(), nil }, nil
+	}}
+}
+
+// bounded is a parameter set of a boundedly rational agent.
+func bounded(model string) *sweep.ParameterSet {
+	s := &sweep.ParameterSet{Model: model}
+	m, _ := sweep.ModelByName(model)
+	for axis, x := range map[string]float64{"goal_noise": 0.1, "budget_r": 2, "budget_q": 0.9, "search_noise": 0.02, "action_noise": 0.2} {
+		if m.Has(axis) {
+			s.Set(axis, sweep.Setting{Number: x})
 		}
-	}
-	if math.Abs(cell.Evidence[1]-exact.Evidence[1]) > 0.02 {
-		t.Errorf("evidence %v, want %v", cell.Evidence, exact.Evidence)
-	}
-	if len(cell.Runs) != 20 || cell.FailedRuns != 0 || cell.Alive[1] != 2 || !(cell.ESS[1] > 100) || cell.Undefined != nil {
-		t.Errorf("%+v", cell)
-	}
-	again, err := s.Infer(fullSet(0.2), p, 1)
-	if err != nil || !reflect.DeepEqual(cell, again) {
-		t.Error("the same seed, another cell")
-	}
-}
-
-// Without slips and bounds an agent switches one lamp and then rests: the second
-// action has probability 0, in every run.
-func TestInferWhereAllWeightsVanish(t *testing.T) {
-	s := inference.New(stimulus(t, "(switch red)\n(switch green)\n"), inference.Domain{Heuristics: blind})
-	lesioned := &sweep.ParameterSet{Model: "plan-lesioned"}
-	lesioned.Set("goal_noise", sweep.Setting{Number: 0.2})
-	lesioned.Set("action_noise", sweep.Setting{Number: 0})
-	cell, err := s.Infer(lesioned, procedure, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := &sweep.Undefined{Step: 2, Reason: "zero probability at step 2, action (switch green)"}
-	if !reflect.DeepEqual(cell.Undefined, want) || len(cell.Posterior) != 2 || cell.FailedRuns != 3 {
-		t.Errorf("%+v, %+v", cell, cell.Undefined)
-	}
-}
-
-var procedure = func() sweep.Procedure {
-	p := sweep.Procedure{StageName: sweep.FitStage, Stage: sweep.Stage{Runs: 3, ParticlesPerGoal: 20}, Inference: sweep.DefaultInference}
-	p.Observe = "exact"
-	return p
-}()
-
-func blind(*ground.Task) (func(goal int) (*heuristic.Table, error), error) {
-	return func(int) (*heuristic.Table, error) { return heuristic.Zero(), nil }, nil
-}
-
-func fullSet(actionNoise float64) *sweep.ParameterSet {
-	s := &sweep.ParameterSet{Model: "full"}
-	for axis, value := range map[string]float64{"goal_noise": 0.2, "budget_r": 2, "budget_q": 0.6, "search_noise": 0.1, "action_noise": actionNoise} {
-		s.Set(axis, sweep.Setting{Number: value})
 	}
 	return s
+}
+
+func procedure() sweep.Procedure {
+	return sweep.Procedure{StageName: sweep.FitStage, Stage: sweep.Stage{Runs: 4, ParticlesPerGoal: 30}, Inference: sweep.DefaultInference}
+}
+
+// A cell of a particle filter is the mean of its runs, with their spread at the
+// judgement steps; it depends on seed and stage, and on nothing else.
+func TestSampledCell(t *testing.T) {
+	st := stimulus(t, "(switch red)\n")
+	st.JudgementSteps = []int{0, 1}
+	infer := func(model string, p sweep.Procedure, seed uint64) sweep.Cell {
+		t.Helper()
+		cell, err := inference.New(st, blind()).Infer(bounded(model), p, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return cell
+	}
+	for _, model := range []string{"full", "goal-lesioned", "plan-lesioned", "action-lesioned"} {
+		p := procedure()
+		cell := infer(model, p, 1)
+		if len(cell.Posterior) != 2 || len(cell.SE) != 2 || len(cell.Runs) != 4 || len(cell.ESS) != 2 || len(cell.Alive) != 2 || len(cell.Evidence) != 2 || cell.FailedRuns != 0 || cell.Undefined != nil {
+			t.Fatalf("%s: %+v", model, cell)
+		}
+		for step := range cell.Posterior {
+			for goal, x := range cell.Posterior[step] {
+				var mean, squares float64
+				for _, run := range cell.Runs {
+					mean += run[step][goal] / 4
+				}
+				for _, run := range cell.Runs {
+					squares += (run[step][goal] - mean) * (run[step][goal] - mean)
+				}
+				if se := math.Sqrt(squares / 3 / 4); math.Abs(x-mean) > 1e-12 || math.Abs(cell.SE[step][goal]-se) > 1e-12 {
+					t.Errorf("%s, step %d, goal %d: %v ± %v, the runs have %v ± %v", model, step, goal, x, cell.SE[step][goal], mean, se)
+				}
+			}
+		}
+		if cell.Posterior[1][0] < 0.75 { // a slip of 0.2 among two actions is all that speaks for the other goal
+			t.Errorf("%s: %v after the first action", model, cell.Posterior[1])
+		}
+		if again := infer(model, p, 1); !reflect.DeepEqual(again, cell) {
+			t.Errorf("%s: another cell the second time", model)
+		}
+		report := p
+		report.StageName = sweep.ReportStage
+		if model != "action-lesioned" && (reflect.DeepEqual(infer(model, p, 2), cell) || reflect.DeepEqual(infer(model, report, 1), cell)) {
+			t.Errorf("%s: another seed, or stage, gives the same cell", model)
+		}
+	}
+}
+
+// An action that no goal explains ends the cell with a reason, and what was
+// before it stays.
+func TestSampledCellIsUndefined(t *testing.T) {
+	st := stimulus(t, "(switch red)\n(switch red)\n(switch green)\n")
+	st.JudgementSteps = []int{0, 1, 3}
+	p := procedure()
+	cell, err := inference.New(st, blind()).Infer(bounded("full"), p, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cell.Undefined == nil || cell.Undefined.Step != 2 || !strings.Contains(cell.Undefined.Reason, "step 2, action (switch red)") {
+		t.Errorf("%+v", cell.Undefined)
+	}
+	if len(cell.Posterior) != 2 || len(cell.ESS) != 2 || cell.FailedRuns != 4 || len(cell.Runs) != 4 || len(cell.Runs[0]) != 2 {
+		t.Errorf("%+v", cell)
+	}
 }
