@@ -117,7 +117,7 @@ func TestReady(t *testing.T) {
 	}
 	for _, value := range []string{"optimal", "on_policy", "heuristic"} {
 		set := boltzmann(1, value)
-		cell, err := ready.Infer(&set)
+		cell, err := ready.Infer(&set, sweep.Procedure{}, 0)
 		if err != nil || len(cell.Posterior) != len(s.Stimuli[slices.Index(ids(s), "4-1")].Plan)+1 || cell.Undefined != nil {
 			t.Errorf("%s: %+v, %v", value, cell, err)
 		}
@@ -186,12 +186,13 @@ func TestLoadSweep(t *testing.T) {
 		if got, want := settings(t, c), "alpha=2 value=heuristic unreachable_value=-1000"; got != want {
 			t.Errorf("%s: got %s, want %s", name, got, want)
 		}
-		if c.Runs != 1 || c.Seed != 0 || !reflect.DeepEqual(c.Bootstrap, sweep.DefaultBootstrap) {
+		if c.Fit != sweep.DefaultFit || c.Report != sweep.DefaultReport || c.Inference != sweep.DefaultInference || c.Seed != 0 || !reflect.DeepEqual(c.Bootstrap, sweep.DefaultBootstrap) {
 			t.Errorf("%s: %+v", name, c)
 		}
 	}
 	for _, src := range []string{"models: {boltzmann: {}}", "models:\n  boltzmann:\n"} {
-		if got, want := settings(t, config(t, src)), settings(t, config(t, string(domains.All[0].Sweep))); got != want {
+		_, want, _ := strings.Cut("\n"+settings(t, config(t, string(domains.All[0].Sweep))), "\nalpha=")
+		if got, want := settings(t, config(t, src)), "alpha="+want; got != want {
 			t.Errorf("%q: got\n%s\nwant\n%s", src, got, want)
 		}
 	}
@@ -204,7 +205,7 @@ func resolved(t testing.TB, s *domains.Study, c sweep.Config) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := sweep.NewPlan(sets, codec.Shapes(s.Shapes()), 1)
+	plan, err := sweep.NewPlan(sets, codec.Shapes(s.Shapes()), 1, c.Report.Runs > 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,7 +238,13 @@ func (closing) Close() error { return nil }
 func TestResolvedSweepLoadsAgain(t *testing.T) {
 	s := load(t, sample(t, "block-words"))
 	for name, src := range map[string]string{
-		"default":       string(domains.All[0].Sweep),
+		"default":   string(domains.All[0].Sweep),
+		"goals":     string(domains.All[1].Sweep),
+		"lesions":   "models: {full: {goal_noise: [0.1, 1e-9]}, goal-lesioned: {}, plan-lesioned: {}, action-lesioned: {budget_r: [1, 10000]}}",
+		"no report": "models: {full: {}}\nreport: {runs: 0}",
+		"another way to infer": "models: {plan-lesioned: {}}\naction_noise_kind: per_action_odds\n" +
+			"inference: {method: sips, observe: exact, filters: per_goal, resample: always, resample_threshold: 0, resample_kind: systematic, rejuvenate: goal}\n" +
+			"fit: {runs: 2, particles_per_goal: 3}\nreport: {runs: 4, particles_per_goal: 5}",
 		"nothing given": "models: {boltzmann: {}}",
 		"odd numbers":   "models: {boltzmann: {alpha: [0.1, 1e-9, 1e6, 0.30000000000000004, 123456789e-4], unreachable_value: [0, -0.0, -1e6, -40]}}",
 		"everything":    "models: {boltzmann: {alpha: 1, value: [on_policy, optimal]}}\nfit: {runs: 7}\nbootstrap: {resamples: 10, units: both}\nseed: 18446744073709551615",
@@ -248,7 +255,7 @@ func TestResolvedSweepLoadsAgain(t *testing.T) {
 		if got, want := settings(t, again), settings(t, c); got != want {
 			t.Errorf("%s: got\n%s\nwant\n%s", name, got, want)
 		}
-		if again.Runs != c.Runs || again.Seed != c.Seed || !reflect.DeepEqual(again.Bootstrap, c.Bootstrap) {
+		if again.Fit != c.Fit || again.Report != c.Report || again.Inference != c.Inference || again.Seed != c.Seed || !reflect.DeepEqual(again.Bootstrap, c.Bootstrap) {
 			t.Errorf("%s: got %+v, want %+v", name, again, c)
 		}
 		a, errA := c.ParameterSets()
@@ -283,4 +290,65 @@ func FuzzLoadSweep(f *testing.F) {
 			}
 		}
 	})
+}
+
+// The default grids are the paper's, in its numbers, by model.
+func TestPublishedGrids(t *testing.T) {
+	want := map[string]map[string]int{
+		"block-words":     {"full": 48, "goal-lesioned": 24, "plan-lesioned": 6, "action-lesioned": 16, "boltzmann": 7},
+		"doors-keys-gems": {"full": 24, "plan-lesioned": 3, "action-lesioned": 8, "boltzmann": 7},
+	}
+	for i := range domains.All {
+		d := &domains.All[i]
+		c := config(t, string(d.Sweep))
+		sets, err := c.ParameterSets()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]int{}
+		for k := range sets {
+			got[sets[k].Model]++
+		}
+		if !reflect.DeepEqual(got, want[d.Name]) {
+			t.Errorf("%s: %v, want %v", d.Name, got, want[d.Name])
+		}
+		if c.Fit != (sweep.Stage{Runs: 5, ParticlesPerGoal: 60}) || c.Report != (sweep.Stage{Runs: 10, ParticlesPerGoal: 100}) || c.Inference != sweep.DefaultInference ||
+			!reflect.DeepEqual(c.Bootstrap, sweep.DefaultBootstrap) {
+			t.Errorf("%s: %+v", d.Name, c)
+		}
+		// Whatever the paper fitted is a point of its grid.
+		for model := range got {
+			m, _ := sweep.ModelByName(model)
+			set := typical(d, &m)
+			if d.Corruptions == nil {
+				set.GoalNoise = sweep.Setting{} // there is no such axis, and no other value than 0
+			}
+			if !slices.Contains(sets, *set) {
+				t.Errorf("%s: %s is not in the grid", d.Name, set)
+			}
+		}
+		// Goals that are never confused have no noise, in every set.
+		if d.Corruptions == nil {
+			for k := range sets {
+				if sets[k].GoalNoise.Number != 0 {
+					t.Errorf("%s: %s", d.Name, &sets[k])
+				}
+			}
+		}
+	}
+}
+
+// A budget is a whole number of nodes; the error has its place.
+func TestWholeBudgets(t *testing.T) {
+	for src, want := range map[string]string{
+		"models:\n  full:\n    budget_r: [2, 2.5]\n":    `sweep.yaml:3:19: budget_r is "2.5", not a whole number`,
+		"models:\n  full:\n    budget_r: 0\n":           "sweep.yaml:3:15: budget_r is 0; it must be greater than or equal to 1 and less than or equal to 10000",
+		"models:\n  full:\n    budget_r: 10001\n":       "sweep.yaml:3:15: budget_r is 10001; it must be greater than or equal to 1 and less than or equal to 10000",
+		"models:\n  plan-lesioned: {budget_r: 2}\n":     `sweep.yaml:2:19: model "plan-lesioned" has no axis "budget_r"; it has goal_noise, action_noise`,
+		"models:\n  goal-lesioned: {goal_noise: 0.1}\n": `sweep.yaml:2:19: model "goal-lesioned" has no axis "goal_noise"; it has budget_r, budget_q, search_noise, action_noise`,
+	} {
+		if _, err := domains.LoadSweep("sweep.yaml", []byte(src)); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
 }

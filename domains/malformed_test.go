@@ -54,7 +54,7 @@ func TestMalformedInputs(t *testing.T) {
 			`study.yaml:9:22: participants_linked is "true"; it can be true or false`,
 		}},
 		{"misspelt key", "study.yaml", "stimuli: ", "stimulus: ", []string{
-			`study.yaml:5:1: unknown key "stimulus"; there are name, title, domain, domain_pddl, stimuli, problems, plans, responses, means, observation, simulated, participants_linked`,
+			`study.yaml:5:1: unknown key "stimulus"; there are name, title, domain, domain_pddl, stimuli, problems, plans, responses, means, observation, simulated, participants_linked, generating_parameters`,
 		}},
 		{"misspelt key of a part", "study.yaml", noise, "noise: 0.1", []string{
 			`study.yaml:10:3: unknown key "noise"; there are predicate_noise, fluent_noise`,
@@ -154,10 +154,19 @@ func TestMalformedInputs(t *testing.T) {
 			`sweep.yaml:4:16: alpha is 1e-10; it must lie between 1e-09 and 1e+06`,
 		}},
 		{"unknown model", "sweep.yaml", "boltzmann:", "bolzmann:", []string{
-			`sweep.yaml:3:3: unknown model "bolzmann"; there are boltzmann`,
+			`sweep.yaml:3:3: unknown model "bolzmann"; there are full, goal-lesioned, plan-lesioned, action-lesioned, boltzmann`,
 		}},
-		{"axis not of the model", "sweep.yaml", "    value:", "    goal_noise:", []string{
-			`sweep.yaml:5:5: unknown key "goal_noise"; there are alpha, value, unreachable_value`,
+		{"axis not of the model", "sweep.yaml", "    value: optimal", "    goal_noise: 0.1", []string{
+			`sweep.yaml:5:5: model "boltzmann" has no axis "goal_noise"; it has alpha, value, unreachable_value`,
+		}},
+		{"word for an axis of another model", "sweep.yaml", "    value:", "    goal_noise:", []string{
+			`sweep.yaml:5:17: goal_noise is "optimal", not a number`,
+		}},
+		{"axis of no model", "sweep.yaml", "    value:", "    values:", []string{
+			`sweep.yaml:5:5: unknown key "values"; there are goal_noise, budget_r, budget_q, search_noise, action_noise, alpha, value, unreachable_value`,
+		}},
+		{"unknown way to resample", "sweep.yaml", "seed: 2021", "inference: {resample: often}", []string{
+			`sweep.yaml:10:23: resample is "often"; it can be ess, always, never`,
 		}},
 		{"model twice", "sweep.yaml", "bootstrap:", "  boltzmann: {alpha: 1}\nbootstrap:", []string{
 			`sweep.yaml:7:3: boltzmann is given twice; first on line 3`,
@@ -264,6 +273,7 @@ func TestMalformedInputs(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			f := sample(t, "block-words")
+			f.write("sweep.yaml", boltzmannAlone)
 			if test.old == "" {
 				f.write(test.file, test.to)
 			} else {
@@ -275,6 +285,40 @@ func TestMalformedInputs(t *testing.T) {
 		})
 	}
 }
+
+// boltzmannAlone is the sweep in which the mistakes are made.
+const boltzmannAlone = `# The paper's grids for Block Words: what is swept when a study brings no sweep.yaml and --sweep names none.
+models:
+  full:
+    goal_noise: [0.1, 0.2]          # probability that the goal changes in a step
+    budget_r: [2, 4]                # planning budget NegBin(r, q): r q / (1 - q) nodes on average
+    budget_q: [0.9, 0.95]
+    search_noise: [0.02, 0.5]       # cost
+    action_noise: [0.05, 0.1, 0.2]  # see action_noise_kind
+  goal-lesioned:
+    budget_r: [2, 4]
+    budget_q: [0.9, 0.95]
+    search_noise: [0.02, 0.5]
+    action_noise: [0.05, 0.1, 0.2]
+  plan-lesioned:
+    goal_noise: [0.1, 0.2]
+    action_noise: [0.05, 0.1, 0.2]
+  action-lesioned:
+    goal_noise: [0.1, 0.2]
+    budget_r: [2, 4]
+    budget_q: [0.9, 0.95]
+    search_noise: [0.02, 0.5]
+  boltzmann:
+    alpha: [0.125, 0.25, 0.5, 1, 2, 4, 8]  # inverse temperature, 1 / cost
+    value: optimal                         # or on_policy, heuristic
+    unreachable_value: -1000               # V of a state from which the goal cannot be reached
+action_noise_kind: total   # the probability of a slip; --preset published has per_action_odds
+inference: {method: sips}
+fit: {runs: 5, particles_per_goal: 60}       # to choose each model's parameters
+report: {runs: 10, particles_per_goal: 100}  # to report the chosen ones, with other seeds
+bootstrap: {resamples: 500, units: [participants, stimuli, both]}
+seed: 2021
+`
 
 func TestSamplesAreSound(t *testing.T) {
 	for _, d := range domains.All {

@@ -38,7 +38,7 @@ type inferred struct {
 	cells [][]sweep.Cell
 }
 
-func infer(t testing.TB, s *domains.Study) inferred {
+func inferBoltzmann(t testing.TB, s *domains.Study) inferred {
 	t.Helper()
 	all := inferred{}
 	for _, value := range publishedValues {
@@ -53,7 +53,7 @@ func infer(t testing.TB, s *domains.Study) inferred {
 			ready, err := s.Ready(s.Stimuli[i].ID)
 			for k := range all.sets {
 				if err == nil {
-					all.cells[k][i], err = ready.Infer(&all.sets[k])
+					all.cells[k][i], err = ready.Infer(&all.sets[k], sweep.Procedure{}, 0)
 				}
 			}
 			if err != nil {
@@ -80,7 +80,7 @@ func TestPublished(t *testing.T) {
 		t.Run(domain, func(t *testing.T) {
 			s := loadPublished(t, domain)
 			checkStates(t, s, states[domain])
-			all := infer(t, s)
+			all := inferBoltzmann(t, s)
 			checkGolden(t, domain, s, all)
 			fits := score(t, s, all)
 			logFits(t, fits)

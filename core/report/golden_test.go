@@ -4,54 +4,54 @@ package report_test
 // 1.85 / sqrt(4.125 x 1.955), as found by hand; the intervals come from the seed.
 const (
 	fits = `
-model,parameter_set,goal_noise,budget_r,budget_q,search_noise,action_noise,alpha,value,unreachable_value,runs,particles_per_goal,n,pearson_r,ci_low,ci_high,mc_se,rmse,ci_unit,undefined_stimuli
-boltzmann,1,,,,,,0.5,optimal,-1000,1,,7,0.6514579241631584,-0.4999999999999999,0.9999999999999998,0,0.22038926600773587,stimuli,0
-boltzmann,2,,,,,,0.5,heuristic,-1000,1,,5,0.9759000729485334,0.9759000729485333,1,0,0.0547722557505166,stimuli,1
+stage,model,parameter_set,goal_noise,budget_r,budget_q,search_noise,action_noise,alpha,value,unreachable_value,runs,particles_per_goal,n,pearson_r,ci_low,ci_high,mc_se,rmse,ci_unit,undefined_stimuli
+fit,boltzmann,1,,,,,,0.5,optimal,-1000,1,,7,0.6514579241631584,-0.4999999999999999,0.9999999999999998,0,0.22038926600773587,stimuli,0
+fit,boltzmann,2,,,,,,0.5,heuristic,-1000,1,,5,0.9759000729485334,0.9759000729485333,1,0,0.0547722557505166,stimuli,1
 `
 	intervals = `
-model,parameter_set,unit,ci_low,ci_high,resamples
-boltzmann,1,stimuli,-0.4999999999999999,0.9999999999999998,20
-boltzmann,1,both,-0.4999999999999999,0.9486832980505138,19
-boltzmann,2,stimuli,0.9759000729485333,1,12
-boltzmann,2,both,0.9759000729485331,0.9999999999999998,15
+stage,model,parameter_set,unit,ci_low,ci_high,resamples
+fit,boltzmann,1,stimuli,-0.4999999999999999,0.9999999999999998,20
+fit,boltzmann,1,both,-0.4999999999999999,0.9486832980505138,19
+fit,boltzmann,2,stimuli,0.9759000729485333,1,12
+fit,boltzmann,2,both,0.9759000729485331,0.9999999999999998,15
 `
 	byCategory = `
-model,parameter_set,category,n,pearson_r,rmse
-boltzmann,1,plain,4,0.9999999999999998,0.1767766952966369
-boltzmann,1,"odd, very",3,-0.5,0.26770630673681683
-boltzmann,2,plain,2,,0
-boltzmann,2,"odd, very",3,0.9999999999999998,0.07071067811865474
+stage,model,parameter_set,category,n,pearson_r,rmse
+fit,boltzmann,1,plain,4,0.9999999999999998,0.1767766952966369
+fit,boltzmann,1,"odd, very",3,-0.5,0.26770630673681683
+fit,boltzmann,2,plain,2,,0
+fit,boltzmann,2,"odd, very",3,0.9999999999999998,0.07071067811865474
 `
 	byStimulus = `
-model,parameter_set,stimulus,n,pearson_r,rmse
-boltzmann,1,a,4,0.9999999999999998,0.1767766952966369
-boltzmann,1,b,3,-0.5,0.26770630673681683
-boltzmann,2,a,2,,0
-boltzmann,2,b,3,0.9999999999999998,0.07071067811865474
+stage,model,parameter_set,stimulus,n,pearson_r,rmse
+fit,boltzmann,1,a,4,0.9999999999999998,0.1767766952966369
+fit,boltzmann,1,b,3,-0.5,0.26770630673681683
+fit,boltzmann,2,a,2,,0
+fit,boltzmann,2,b,3,0.9999999999999998,0.07071067811865474
 `
 	posteriors = `
-model,parameter_set,stimulus,step,goal,probability,mc_se,human,human_se,outcome
-boltzmann,1,a,0,red,0.5,0,0.5,0,
-boltzmann,1,a,0,green,0.5,0,0.5,0,
-boltzmann,1,a,1,red,0.25,0,,,goal cannot be reached
-boltzmann,1,a,1,green,0.75,0,,,
-boltzmann,1,a,2,red,0,0,0.25,0.25,goal cannot be reached
-boltzmann,1,a,2,green,1,0,0.75,0.25,
-boltzmann,1,b,0,red,0.25,0,,,
-boltzmann,1,b,0,green,0.25,0,,,
-boltzmann,1,b,0,blue,0.5,0,,,
-boltzmann,1,b,1,red,0.5,0,0.2,0,
-boltzmann,1,b,1,green,0.25,0,0.6,0,
-boltzmann,1,b,1,blue,0.25,0,0.2,0,
-boltzmann,2,a,0,red,0.5,0,0.5,0,
-boltzmann,2,a,0,green,0.5,0,0.5,0,
-boltzmann,2,a,1,,,,,,"impossible at step 1, action (switch red)"
-boltzmann,2,b,0,red,0.125,0,,,
-boltzmann,2,b,0,green,0.375,0,,,
-boltzmann,2,b,0,blue,0.5,0,,,
-boltzmann,2,b,1,red,0.25,0,0.2,0,
-boltzmann,2,b,1,green,0.5,0,0.6,0,
-boltzmann,2,b,1,blue,0.25,0,0.2,0,
+stage,model,parameter_set,stimulus,step,goal,probability,mc_se,human,human_se,outcome
+fit,boltzmann,1,a,0,red,0.5,0,0.5,0,
+fit,boltzmann,1,a,0,green,0.5,0,0.5,0,
+fit,boltzmann,1,a,1,red,0.25,0,,,goal cannot be reached
+fit,boltzmann,1,a,1,green,0.75,0,,,
+fit,boltzmann,1,a,2,red,0,0,0.25,0.25,goal cannot be reached
+fit,boltzmann,1,a,2,green,1,0,0.75,0.25,
+fit,boltzmann,1,b,0,red,0.25,0,,,
+fit,boltzmann,1,b,0,green,0.25,0,,,
+fit,boltzmann,1,b,0,blue,0.5,0,,,
+fit,boltzmann,1,b,1,red,0.5,0,0.2,0,
+fit,boltzmann,1,b,1,green,0.25,0,0.6,0,
+fit,boltzmann,1,b,1,blue,0.25,0,0.2,0,
+fit,boltzmann,2,a,0,red,0.5,0,0.5,0,
+fit,boltzmann,2,a,0,green,0.5,0,0.5,0,
+fit,boltzmann,2,a,1,,,,,,"impossible at step 1, action (switch red)"
+fit,boltzmann,2,b,0,red,0.125,0,,,
+fit,boltzmann,2,b,0,green,0.375,0,,,
+fit,boltzmann,2,b,0,blue,0.5,0,,,
+fit,boltzmann,2,b,1,red,0.25,0,0.2,0,
+fit,boltzmann,2,b,1,green,0.5,0,0.6,0,
+fit,boltzmann,2,b,1,blue,0.25,0,0.2,0,
 `
 	resolved = `
 models:
@@ -59,8 +59,21 @@ models:
     alpha: [0.5]
     value: [optimal, heuristic]
     unreachable_value: [-1000]
+action_noise_kind: total
+inference:
+  method: sips
+  observe: noisy
+  filters: joint
+  resample: ess
+  resample_threshold: 0.25
+  resample_kind: residual
+  rejuvenate: none
 fit:
   runs: 3
+  particles_per_goal: 4
+report:
+  runs: 0
+  particles_per_goal: 0
 bootstrap:
   resamples: 20
   units: [stimuli, both]

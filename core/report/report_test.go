@@ -88,7 +88,7 @@ func tiny() *study.Study {
 }
 
 func config(values ...string) sweep.Config {
-	c := sweep.Config{Runs: 3, Bootstrap: sweep.Bootstrap{Resamples: 20, Units: []string{"stimuli", "both"}}, Seed: 7}
+	c := sweep.Config{Fit: sweep.Stage{Runs: 3, ParticlesPerGoal: 4}, Inference: sweep.DefaultInference, Bootstrap: sweep.Bootstrap{Resamples: 20, Units: []string{"stimuli", "both"}}, Seed: 7}
 	axes := map[string][]sweep.Setting{"alpha": {{Number: 0.5}}}
 	for _, v := range values {
 		axes["value"] = append(axes["value"], sweep.Setting{Word: v})
@@ -159,7 +159,7 @@ func write(t *testing.T, st *study.Study, c sweep.Config, cellsPerJob int, order
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := sweep.NewPlan(sets, shapes(), cellsPerJob)
+	plan, err := sweep.NewPlan(sets, shapes(), cellsPerJob, c.Report.Runs > 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +212,9 @@ func TestReport(t *testing.T) {
 	compare(t, out, "posteriors.csv", posteriors)
 	compare(t, out, "sweep.yaml", resolved)
 	compare(t, out, "manifest.json", manifested)
+	compare(t, out, "degeneracy.csv", "stage,model,parameter_set,stimulus,runs,failed_runs,least_ess,least_goals_alive,log_evidence,outcome\n") // no filters
 	want := []string{
+		"degeneracy.csv",
 		"figures/scatter-boltzmann.pdf", "figures/scatter-boltzmann.svg",
 		"figures/sensitivity.pdf", "figures/sensitivity.svg",
 		"figures/timecourse-a.pdf", "figures/timecourse-a.svg",
@@ -230,9 +232,9 @@ func TestReport(t *testing.T) {
 			t.Errorf("%s is no PDF: %.20q", name, text)
 		}
 	}
-	fits, numbers := r.Best()
-	if len(fits) != 1 || numbers[0] != 2 || fits[0].Set.Value.Word != "heuristic" {
-		t.Errorf("best %+v, %v", fits, numbers)
+	best := r.Best()
+	if len(best) != 1 || best[0].Number != 2 || best[0].Set.Value.Word != "heuristic" || best[0].Fitted != best[0].Fit.Overall.PearsonR {
+		t.Errorf("best %+v", best)
 	}
 }
 
@@ -241,8 +243,8 @@ func TestReport(t *testing.T) {
 func TestColumns(t *testing.T) {
 	out, _ := write(t, tiny(), config("optimal"), 1, []int{0, 1, 2}, nil)
 	documented := map[string]string{
-		"fits.csv":       "model,parameter_set,goal_noise,budget_r,budget_q,search_noise,action_noise,alpha,runs,particles_per_goal,n,pearson_r,ci_low,ci_high,mc_se,rmse",
-		"posteriors.csv": "model,parameter_set,stimulus,step,goal,probability,mc_se,human,human_se",
+		"fits.csv":       "stage,model,parameter_set,goal_noise,budget_r,budget_q,search_noise,action_noise,alpha,runs,particles_per_goal,n,pearson_r,ci_low,ci_high,mc_se,rmse",
+		"posteriors.csv": "stage,model,parameter_set,stimulus,step,goal,probability,mc_se,human,human_se",
 	}
 	ours := map[string][]string{
 		"fits.csv":       {"value", "unreachable_value", "ci_unit", "undefined_stimuli"},
@@ -300,9 +302,9 @@ func TestFailures(t *testing.T) {
 		all[6] = sweep.Outcome{Failure: "no cells"}
 	})
 	compare(t, out, "failures.csv", `
-model,parameter_set,reason
-boltzmann,1,"job 1: out of memory, ""twice"""
-boltzmann,1,job 6: no cells
+stage,model,parameter_set,reason
+fit,boltzmann,1,"job 1: out of memory, ""twice"""
+fit,boltzmann,1,job 6: no cells
 `)
 	if got := column(t, out, "fits.csv", "parameter_set"); !slices.Equal(got, []string{"2", "3"}) {
 		t.Errorf("fits of the sets %v", got)
@@ -322,8 +324,8 @@ func TestPartial(t *testing.T) {
 	if got := column(t, out, "fits.csv", "parameter_set"); !slices.Equal(got, []string{"3"}) {
 		t.Errorf("fits of the sets %v", got)
 	}
-	if _, numbers := r.Best(); !slices.Equal(numbers, []int{3}) {
-		t.Errorf("the best has number %v", numbers)
+	if best := r.Best(); len(best) != 1 || best[0].Number != 3 {
+		t.Errorf("best %+v", best)
 	}
 	if out.files["failures.csv"] != nil {
 		t.Errorf("failures where none is known: %s", out.text("failures.csv"))
@@ -334,8 +336,8 @@ func TestPartial(t *testing.T) {
 
 	// Nothing is there yet: tables without rows, a figure that says so.
 	out, r = write(t, tiny(), config("optimal"), 1, nil, nil)
-	if fits, _ := r.Best(); len(fits) != 0 || strings.Count(out.text("fits.csv"), "\n") != 1 || out.files["figures/sensitivity.svg"] == nil {
-		t.Errorf("best %v, %s", fits, out.text("fits.csv"))
+	if best := r.Best(); len(best) != 0 || strings.Count(out.text("fits.csv"), "\n") != 1 || out.files["figures/sensitivity.svg"] == nil {
+		t.Errorf("best %v, %s", best, out.text("fits.csv"))
 	}
 }
 
@@ -356,9 +358,9 @@ func TestMeansAlone(t *testing.T) {
 		t.Errorf("human_se %q", se)
 	}
 	compare(t, out, "fits_by_stimulus.csv", `
-model,parameter_set,stimulus,n,pearson_r,rmse
-boltzmann,1,a,4,0.9999999999999998,0.1767766952966369
-boltzmann,1,b,0,,
+stage,model,parameter_set,stimulus,n,pearson_r,rmse
+fit,boltzmann,1,a,4,0.9999999999999998,0.1767766952966369
+fit,boltzmann,1,b,0,,
 `)
 	if units := column(t, out, "intervals.csv", "unit"); !slices.Equal(units, []string{"stimuli"}) {
 		t.Errorf("intervals by %v", units)
@@ -375,8 +377,8 @@ func TestUndefinedCorrelation(t *testing.T) {
 			t.Errorf("%s: %q, want %q", column_, got, want)
 		}
 	}
-	if fits, _ := r.Best(); len(fits) != 0 || out.files["figures/scatter-boltzmann.svg"] != nil {
-		t.Errorf("best %v", fits)
+	if best := r.Best(); len(best) != 0 || out.files["figures/scatter-boltzmann.svg"] != nil {
+		t.Errorf("best %v", best)
 	}
 }
 
@@ -392,7 +394,7 @@ func TestLargeSweep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := sweep.NewPlan(sets, shapes(), 256)
+	plan, err := sweep.NewPlan(sets, shapes(), 256, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -408,7 +410,7 @@ func TestLargeSweep(t *testing.T) {
 		if i == best-1 {
 			fit.Overall.PearsonR = 0.75
 		}
-		if err := r.Add(&sweep.Gathered{Index: i, Set: sets[i], Cells: []*sweep.Cell{&a, &b}, Fit: fit}); err != nil {
+		if err := r.Add(&sweep.Gathered{Stage: sweep.FitStage, Index: i, Set: sets[i], Cells: []*sweep.Cell{&a, &b}, Fit: fit}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -433,7 +435,7 @@ func TestReportPassesErrorsOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := sweep.NewPlan(sets, shapes(), 1)
+	plan, err := sweep.NewPlan(sets, shapes(), 1, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -441,7 +443,7 @@ func TestReportPassesErrorsOn(t *testing.T) {
 		out := &folder{full: name}
 		r, err := report.New(out, st, plan, c, report.Manifest{})
 		if err == nil {
-			err = errors.Join(r.Add(&sweep.Gathered{Set: sets[0], Cells: make([]*sweep.Cell, 2), Failures: []string{"why"}}), r.Close())
+			err = errors.Join(r.Add(&sweep.Gathered{Stage: sweep.FitStage, Set: sets[0], Cells: make([]*sweep.Cell, 2), Failures: []string{"why"}}), r.Close())
 		}
 		if err == nil || !strings.Contains(err.Error(), "disk full") {
 			t.Errorf("%s: %v", name, err)
@@ -458,7 +460,7 @@ func TestReportPassesErrorsOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	broken := &sweep.Fit{Overall: sweep.Correlation{N: 7, PearsonR: 0.5, Defined: true}, Intervals: []sweep.Interval{{Unit: "stimuli", Low: math.NaN(), High: 1}}}
-	if err := r.Add(&sweep.Gathered{Set: sets[0], Cells: make([]*sweep.Cell, 2), Fit: broken}); err == nil || err.Error() != "fits.csv: a value is NaN" {
+	if err := r.Add(&sweep.Gathered{Stage: sweep.FitStage, Set: sets[0], Cells: make([]*sweep.Cell, 2), Fit: broken}); err == nil || err.Error() != "fits.csv: a value is NaN" {
 		t.Error(err)
 	}
 }

@@ -11,7 +11,11 @@ import (
 )
 
 func value(t *ground.Task, goal int) (func(ground.StateID) float64, error) {
-	h, err := Heuristic(t, goal)
+	of, err := Heuristics(t)
+	if err != nil {
+		return nil, err
+	}
+	h, err := of(goal)
 	if err != nil {
 		return nil, err
 	}
@@ -46,14 +50,14 @@ func TestHeuristicCountsARelaxedPlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := Heuristic(task, 0)
+	h, err := value(task, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	// At first s is clear: it is taken and put on m. In the hand it is not: the first
 	// operator that makes it clear is putting it down, and (on s m) needs another.
 	for k, want := range []float64{2, 2, 0} {
-		if got := h.Value(states[k]); got != want {
+		if got := h(states[k]); got != want {
 			t.Errorf("step %d: %v, want %v", k, got, want)
 		}
 	}
@@ -76,12 +80,12 @@ func BenchmarkHeuristicCold(b *testing.B) {
 	b.ReportAllocs()
 	n := 0
 	for b.Loop() {
-		h, err := Heuristic(task, 0)
+		h, err := value(task, 0)
 		if err != nil {
 			b.Fatal(err)
 		}
 		for s := range ground.StateID(task.Len()) {
-			h.Value(s)
+			h(s)
 			n++
 		}
 	}
