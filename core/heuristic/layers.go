@@ -11,11 +11,12 @@ import (
 func (r *Relaxation) Max(goal int) *Table {
 	facts := r.task.Goals[goal]
 	return NewTable(func(s ground.StateID) float64 {
-		if !r.explore(s, facts) {
-			return math.Inf(1)
-		}
+		r.explore(s)
 		deepest := int32(0)
 		for _, f := range facts {
+			if r.level[f] == unreached {
+				return math.Inf(1)
+			}
 			deepest = max(deepest, r.level[f])
 		}
 		return float64(deepest)

@@ -20,6 +20,10 @@ type Relaxation struct {
 	state    []int32
 	used     []bool // operator
 	open     []int32
+
+	// What FF keeps of explorations.
+	kept  []int32 // achievers by fact, one state after another
+	known []int32 // by state: where they are in kept; -1 if nowhere
 }
 
 const unreached = -1
@@ -69,32 +73,25 @@ func NewRelaxation(p *ground.Propositional) *Relaxation {
 	return r
 }
 
-// explore applies all operators, layer by layer, to the facts of s until the
-// goal is reached or nothing is new. It reports whether the goal was reached;
-// facts then have their layer, and the achiever of a fact is the first
+// explore applies all operators, layer by layer, to the facts of s until nothing is
+// new. Facts then have their layer, and the achiever of a fact is the first
 // operator, in the task's order, of the layer before.
-func (r *Relaxation) explore(s ground.StateID, goal []int32) bool {
+func (r *Relaxation) explore(s ground.StateID) {
 	copy(r.left, r.needs)
 	for f := range r.level {
 		r.level[f] = unreached
 	}
-	r.reached = r.reached[:0]
-	r.state = r.task.True(s, r.state[:0])
-	for _, f := range r.state {
+	r.reached = r.task.True(s, r.reached[:0])
+	for _, f := range r.reached {
 		r.level[f] = 0
-		r.reached = append(r.reached, f)
 	}
-	for layer, head := int32(1), 0; ; layer++ {
-		if r.all(goal) {
-			return true
-		}
+	head := 0
+	for layer := int32(1); layer == 1 || head < len(r.reached); layer++ {
 		end := len(r.reached)
 		if layer == 1 {
 			for _, op := range r.free {
 				r.apply(op, layer)
 			}
-		} else if head == end {
-			return false
 		}
 		for ; head < end; head++ {
 			for _, op := range r.readers.list(r.reached[head]) {
@@ -118,13 +115,4 @@ func (r *Relaxation) apply(op, layer int32) {
 			r.achiever[f] = op
 		}
 	}
-}
-
-func (r *Relaxation) all(facts []int32) bool {
-	for _, f := range facts {
-		if r.level[f] == unreached {
-			return false
-		}
-	}
-	return true
 }
