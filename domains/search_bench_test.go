@@ -3,15 +3,13 @@ package domains_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"testing"
 
+	"foible/core/agent"
 	"foible/core/ground"
+	"foible/core/inference"
 	"foible/core/pddl"
-	"foible/core/published"
 	"foible/core/search"
-	"foible/domains"
 )
 
 // BenchmarkSearch searches from every state of four published plans to every
@@ -27,10 +25,7 @@ func BenchmarkSearch(b *testing.B) {
 }
 
 func benchmarkSearch(b *testing.B, name string, o search.Options) {
-	s, found := domains.Load(os.DirFS(filepath.Join(published.Dir(b), "mistakes-2021", name)))
-	if err := found.Err(); err != nil {
-		b.Fatal(err)
-	}
+	s := loadPublished(b, name)
 	type from struct {
 		searcher  *search.Searcher
 		state     ground.StateID
@@ -85,4 +80,65 @@ func benchmarkSearch(b *testing.B, name string, o search.Options) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(expanded), "ns/expansion")
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "searches/s")
 	b.ReportMetric(0, "ns/op")
+}
+
+// BenchmarkSIPS is all stimuli of a published study, 5 runs of 60 particles a goal
+// each, at the paper's fitted parameters (Block Words full at q .95 too). An
+// operation begins with nothing known in "cold", and in "warm" with the states and
+// estimates of operations before.
+func BenchmarkSIPS(b *testing.B) {
+	for _, c := range []struct {
+		name, domain string
+		p            agent.Parameters
+	}{
+		{"full", "block-words", agent.Parameters{GoalNoise: 0.2, BudgetR: 2, BudgetQ: 0.9, SearchNoise: 0.02, ActionNoise: 0.05, Kind: agent.PerActionOdds}},
+		{"full-q.95", "block-words", agent.Parameters{GoalNoise: 0.2, BudgetR: 2, BudgetQ: 0.95, SearchNoise: 0.02, ActionNoise: 0.05, Kind: agent.PerActionOdds}},
+		{"plan-lesioned", "block-words", agent.Parameters{GoalNoise: 0.2, Unlimited: true, ActionNoise: 0.2, Kind: agent.PerActionOdds}},
+		{"full", "doors-keys-gems", agent.Parameters{BudgetR: 2, BudgetQ: 0.9, SearchNoise: 0.5, ActionNoise: 0.05, Kind: agent.PerActionOdds}},
+		{"plan-lesioned", "doors-keys-gems", agent.Parameters{Unlimited: true, ActionNoise: 0.05, Kind: agent.PerActionOdds}},
+	} {
+		s := loadPublished(b, c.domain)
+		ready := func() (all []*inference.SIPS) {
+			for i := range s.Stimuli {
+				stimulus, err := s.Ready(s.Stimuli[i].ID)
+				if err != nil {
+					b.Fatal(err)
+				}
+				sips, err := stimulus.SIPS()
+				if err != nil {
+					b.Fatal(err)
+				}
+				all = append(all, sips)
+			}
+			return all
+		}
+		o := inference.DefaultOptions()
+		o.ParticlesPerGoal = 60
+		o.PredicateNoise, o.FluentNoise = s.Observation.PredicateNoise, s.Observation.FluentNoise
+		rng := rand.New(rand.NewPCG(1, 1))
+		run := func(all []*inference.SIPS) {
+			for _, sips := range all {
+				for range 5 {
+					if _, err := sips.Run(c.p, o, rng); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+		}
+		b.Run(fmt.Sprintf("%s/%s/cold", c.domain, c.name), func(b *testing.B) {
+			for b.Loop() {
+				run(ready())
+			}
+		})
+		b.Run(fmt.Sprintf("%s/%s/warm", c.domain, c.name), func(b *testing.B) {
+			all := ready()
+			for range 3 {
+				run(all)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				run(all)
+			}
+		})
+	}
 }
