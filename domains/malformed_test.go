@@ -287,36 +287,15 @@ func TestMalformedInputs(t *testing.T) {
 }
 
 // boltzmannAlone is the sweep in which the mistakes are made.
-const boltzmannAlone = `# The paper's grids for Block Words: what is swept when a study brings no sweep.yaml and --sweep names none.
+const boltzmannAlone = `# What is swept when a study brings no sweep.yaml.
 models:
-  full:
-    goal_noise: [0.1, 0.2]          # probability that the goal changes in a step
-    budget_r: [2, 4]                # planning budget NegBin(r, q): r q / (1 - q) nodes on average
-    budget_q: [0.9, 0.95]
-    search_noise: [0.02, 0.5]       # cost
-    action_noise: [0.05, 0.1, 0.2]  # see action_noise_kind
-  goal-lesioned:
-    budget_r: [2, 4]
-    budget_q: [0.9, 0.95]
-    search_noise: [0.02, 0.5]
-    action_noise: [0.05, 0.1, 0.2]
-  plan-lesioned:
-    goal_noise: [0.1, 0.2]
-    action_noise: [0.05, 0.1, 0.2]
-  action-lesioned:
-    goal_noise: [0.1, 0.2]
-    budget_r: [2, 4]
-    budget_q: [0.9, 0.95]
-    search_noise: [0.02, 0.5]
   boltzmann:
-    alpha: [0.125, 0.25, 0.5, 1, 2, 4, 8]  # inverse temperature, 1 / cost
-    value: optimal                         # or on_policy, heuristic
-    unreachable_value: -1000               # V of a state from which the goal cannot be reached
-action_noise_kind: total   # the probability of a slip; --preset published has per_action_odds
-inference: {method: sips}
-fit: {runs: 5, particles_per_goal: 60}       # to choose each model's parameters
-report: {runs: 10, particles_per_goal: 100}  # to report the chosen ones, with other seeds
-bootstrap: {resamples: 500, units: [participants, stimuli, both]}
+    alpha: [0.125, 0.25, 0.5, 1, 2, 4, 8]   # inverse temperature, 1 / cost
+    value: optimal                          # or on_policy, heuristic
+    unreachable_value: -1000                # V of a state from which the goal cannot be reached
+bootstrap:
+  resamples: 500
+  units: [participants, stimuli, both]
 seed: 2021
 `
 
