@@ -87,11 +87,11 @@ func (r *sweepRun) judge(ctx context.Context, l *lease, number int, result *foib
 	if f := result.GetFailure(); f != nil {
 		return foiblev1.Verdict_VERDICT_RETRY, f.GetReason(), nil
 	}
-	chosen := r.chosen() // before the job is read, whose parameter sets are missing till then
+	known := r.known(number) // asked before the job is read, whose parameter sets are missing till then
 	job := r.job(number)
 	var err error
 	switch {
-	case job.Stage == sweep.ReportStage && !chosen:
+	case !known:
 		err = errors.New("an answer to a job of the report, whose parameters have not been chosen yet")
 	case !job.Score:
 		err = r.checkCells(job, result.GetInfer().GetCells())

@@ -193,7 +193,7 @@ func TestRestartBeforeReport(t *testing.T) {
 					drain()
 					c.stop()
 					if lost {
-						loseQueue(t, c.dir, id)
+						withEngine(t, c.dir, func(e *engine.Engine) error { return e.DeleteJobs(t.Context(), id) })
 					}
 					c.start()
 					if p := c.sweep(id).GetProgress(); p.GetJobsDone() != before {
@@ -216,16 +216,41 @@ func TestRestartBeforeReport(t *testing.T) {
 	}
 }
 
-// loseQueue empties the queue of a sweep whose coordinator has stopped.
-func loseQueue(t *testing.T, dir, id string) {
+// withEngine does something to the engine of a coordinator that has stopped.
+func withEngine(t *testing.T, dir string, do func(*engine.Engine) error) {
 	t.Helper()
 	e, err := engine.Open(t.Context(), engine.Config{Dir: dir, AckWait: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(e.DeleteJobs(t.Context(), id), e.Close()); err != nil {
+	if err := errors.Join(do(e), e.Close()); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// A queue that has the report's jobs while fits are missing, because results were lost, does no harm.
+func TestReportQueuedTooSoon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, nil)
+		id := c.submit(c.staged(reportSets, reportStimuli))
+		jobs := int(c.sweep(id).GetProgress().GetJobs())
+		chunks := jobs / (reportStimuli + 1)
+		c.stop()
+		withEngine(t, c.dir, func(e *engine.Engine) error {
+			var report []int
+			for i := range reportStimuli {
+				report = append(report, (chunks-1)*reportStimuli+i)
+			}
+			return e.Requeue(t.Context(), id, append(report, jobs-1))
+		})
+		c.start()
+		d := &diary{}
+		c.work(64, d.note)
+		if s := c.wait(id); s.GetState() != foiblev1.SweepState_SWEEP_STATE_SUCCEEDED {
+			t.Errorf("%v", s)
+		}
+		wantReport(t, d.report(), c.winners(id), reportStimuli)
+	})
 }
 
 // A model of which no r is defined is not in the report, nor is one whose fits failed; without any model, the report

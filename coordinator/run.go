@@ -165,11 +165,18 @@ func (r *sweepRun) choose(ctx context.Context) error {
 	return nil
 }
 
-// chosen says whether the report's jobs are known; once they are, they stay the same.
+// chosen says whether the report's parameters have been chosen; once they are, they stay the same.
 func (r *sweepRun) chosen() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.plan.Chosen() != nil
+}
+
+// known says whether it is known what a job is: one of the report is not before its parameters are chosen.
+func (r *sweepRun) known(number int) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.plan.Chosen() != nil || r.plan.Job(number).Stage != sweep.ReportStage
 }
 
 // job is what a number stands for, now.
