@@ -18,10 +18,19 @@ import (
 	"time"
 )
 
-// A sweep of a few seconds on one core, in 32 jobs and as many again to compare with people.
-const sweepCells = 96
+// A sweep of a few seconds on one core, of an exact model and of one with particles: twelve parameter sets and one on
+// eight stimuli, and the best of each once more for the report.
+const (
+	fitCells    = (12 + 1) * 8
+	reportCells = 2 * 8
+	sweepCells  = fitCells + reportCells
+)
 
-var sweepArgs = []string{"block-words", "--set", "alpha=0.25,0.5,0.75,1,1.25,1.5,1.75,2,2.5,3,4,8", "--set", "value=on_policy"}
+var sweepArgs = []string{
+	"block-words", "--models", "boltzmann,full", "--particles", "5", "--runs", "2",
+	"--set", "alpha=0.25,0.5,0.75,1,1.25,1.5,1.75,2,2.5,3,4,8", "--set", "value=on_policy",
+	"--set", "goal_noise=0.1", "--set", "budget_r=2", "--set", "budget_q=0.9", "--set", "search_noise=0.1", "--set", "action_noise=0.1",
+}
 
 // The same sweep has the same outputs, byte by byte, however many processes
 // made them and whatever became of these.
@@ -32,6 +41,13 @@ func TestSameOutputs(t *testing.T) {
 	}
 	succeed(t, dir, fit("one", "--workers", "1")...)
 	want := outputs(t, filepath.Join(dir, "one"))
+	for _, model := range []string{"full", "boltzmann"} {
+		for _, stage := range []string{"fit", "report"} {
+			if !regexp.MustCompile(`(?m)^` + model + `,(.*,)?` + stage + `,|^` + stage + `,(.*,)?` + model + `,`).MatchString(want["fits.csv"]) {
+				t.Errorf("fits.csv has no %s of %s:\n%s", stage, model, want["fits.csv"])
+			}
+		}
+	}
 	same := func(t *testing.T, out string) {
 		t.Helper()
 		got := outputs(t, filepath.Join(dir, out))
@@ -127,6 +143,12 @@ func TestSameOutputs(t *testing.T) {
 		c.do("results", id, "--out", "partial", "--partial")
 		if !strings.Contains(outputs(t, filepath.Join(dir, "partial"))["manifest.json"], `"complete": false`) {
 			t.Error("the partial outputs do not say that they are")
+		}
+		c.waitFor(id, fitCells+1) // in the report
+		c.coordinator.kill()
+		c.start()
+		if done, _ := c.progress(id); done <= fitCells {
+			t.Errorf("%d cells are left after the coordinator was killed in the report", done)
 		}
 		c.waitFor(id, sweepCells)
 		c.do("results", id, "--out", "cluster")
@@ -244,7 +266,7 @@ func outputs(t *testing.T, dir string) map[string]string {
 		t.Fatalf("manifest.json has no time of creation:\n%s", files["manifest.json"])
 	}
 	files["manifest.json"] = created.ReplaceAllString(files["manifest.json"], "")
-	for _, name := range []string{"fits.csv", "fits_by_category.csv", "fits_by_stimulus.csv", "posteriors.csv", "sweep.yaml", "figures/sensitivity.svg", "figures/sensitivity.pdf"} {
+	for _, name := range []string{"fits.csv", "fits_by_category.csv", "fits_by_stimulus.csv", "posteriors.csv", "degeneracy.csv", "intervals.csv", "sweep.yaml", "figures/sensitivity.svg", "figures/sensitivity.pdf"} {
 		if files[name] == "" {
 			t.Errorf("%s has no %s", dir, name)
 		}

@@ -179,10 +179,13 @@ func TestWrongWays(t *testing.T) {
 		{"fit nothing", 1, "no study \"nothing\" (no such file or directory): name a directory that holds study.yaml, or a sample: doors-keys-gems, block-words"},
 		{"fit a_file", 1, "'a file' is a file: name the directory that holds study.yaml"},
 		{"fit .", 1, "the directory . holds no study.yaml; `foible sample DIR` writes a study to start from"},
-		{"fit --models nonsense", 2, "--models: unknown model \"nonsense\"; it can be boltzmann (see `foible fit --help`)"},
+		{"fit --models nonsense", 2, "--models: unknown model \"nonsense\"; it can be full, goal-lesioned, plan-lesioned, action-lesioned, boltzmann (see `foible fit --help`)"},
 		{"fit --set alpha", 2, "--set \"alpha\": write it as axis=value or axis=value,value (see `foible fit --help`)"},
-		{"fit --set beta=1", 2, "--set \"beta=1\": unknown axis \"beta\"; it can be alpha, value, unreachable_value (see `foible fit --help`)"},
+		{"fit --set beta=1", 2, "--set \"beta=1\": unknown axis \"beta\"; it can be goal_noise, budget_r, budget_q, search_noise, action_noise, alpha, value, unreachable_value (see `foible fit --help`)"},
 		{"fit --set alpha=a", 2, "--set \"alpha=a\": \"a\" is not a number (see `foible fit --help`)"},
+		{"fit --models full --set alpha=1", 2, "--set \"alpha=1\": none of the sweep's models has the axis alpha (see `foible fit --help`)"},
+		{"fit --particles -1", 2, "--particles -1: must be 1 to 10000000 (see `foible fit --help`)"},
+		{"fit --preset best", 2, "--preset \"best\": it can be published (see `foible fit --help`)"},
 		{"fit --sweep nothing.yaml", 1, "--sweep nothing.yaml: no such file or directory"},
 		{"fit --sweep sweep.yaml", 1, "sweep.yaml:1:29: alpha is the text \"1\"; write the number without quotes"},
 		{"fit --workers -1", 2, "--workers -1: must be 1 to 1024 (see `foible fit --help`)"},
@@ -252,12 +255,13 @@ func TestSample(t *testing.T) {
 	if got := succeed(t, dir, "check", "my study").stdout; !strings.Contains(got, "\n0 errors, 0 warnings, ") {
 		t.Errorf("check said %q", got)
 	}
-	first := succeed(t, dir, "fit", "my study", "--set", "alpha=1", "--out", "my fit")
-	again := succeed(t, dir, "fit", "my study", "--set", "alpha=1", "--out", "my fit")
+	fit := []string{"fit", "my study", "--models", "boltzmann,plan-lesioned", "--set", "alpha=1", "--set", "action_noise=0.1", "--particles", "5", "--runs", "2", "--out", "my fit"}
+	first := succeed(t, dir, fit...)
+	again := succeed(t, dir, fit...)
 	if !strings.Contains(again.stderr, "has been fitted before") || again.stdout != first.stdout {
 		t.Errorf("the second time it said\n%s%s", again.stderr, again.stdout)
 	}
-	for _, want := range []string{"boltzmann  #1 alpha=1 ", "Wrote tables and figures to 'my fit'"} {
+	for _, want := range []string{"\nplan-lesioned  #", "\nboltzmann      #1 alpha=1 ", "Wrote tables and figures to 'my fit'"} {
 		if !strings.Contains(first.stdout, want) {
 			t.Errorf("it did not say %q:\n%s", want, first.stdout)
 		}

@@ -2,6 +2,7 @@ package command
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,6 +27,8 @@ func TestSweepChoice(t *testing.T) {
 		t.Fatal(err)
 	}
 	own := fstest.MapFS{"sweep.yaml": {Data: []byte(sweepYAML)}}
+	all := []string{"action-lesioned", "boltzmann", "full", "plan-lesioned"} // goals are not mistaken in this domain
+	boltzmann := []string{"boltzmann"}
 	for _, c := range []struct {
 		name   string
 		study  fstest.MapFS
@@ -33,13 +36,17 @@ func TestSweepChoice(t *testing.T) {
 		alpha  []float64
 		value  []string
 		runs   int32
+		parts  int32 // particles a goal; 0: the default
 		seed   uint64
+		models []string
 	}{
-		{"the domain's", fstest.MapFS{}, SweepChoice{}, []float64{.125, .25, .5, 1, 2, 4, 8}, []string{"optimal"}, 0, 2021},
-		{"the study's", own, SweepChoice{}, []float64{1, 2}, []string{"heuristic"}, 3, 7},
-		{"a file", own, SweepChoice{File: file}, []float64{16}, nil, 0, 9},
-		{"narrowed", own, SweepChoice{Set: []string{"alpha=0.5, 4", "value=on_policy,optimal"}, Runs: 8, Seed: "0"}, []float64{.5, 4}, []string{"on_policy", "optimal"}, 8, 0},
-		{"one model", own, SweepChoice{Models: []string{"boltzmann"}}, []float64{1, 2}, []string{"heuristic"}, 3, 7},
+		{"the domain's", fstest.MapFS{}, SweepChoice{}, []float64{.125, .25, .5, 1, 2, 4, 8}, []string{"optimal"}, 5, 60, 2021, all},
+		{"the study's", own, SweepChoice{}, []float64{1, 2}, []string{"heuristic"}, 3, 0, 7, boltzmann},
+		{"a file", own, SweepChoice{File: file}, []float64{16}, nil, 5, 0, 9, boltzmann},
+		{"narrowed", own, SweepChoice{Set: []string{"alpha=0.5, 4", "value=on_policy,optimal"}, Runs: 8, Particles: 9, Seed: "0"}, []float64{.5, 4}, []string{"on_policy", "optimal"}, 8, 9, 0, boltzmann},
+		{"one model", own, SweepChoice{Models: []string{"boltzmann"}}, []float64{1, 2}, []string{"heuristic"}, 3, 0, 7, boltzmann},
+		{"a model more", own, SweepChoice{Models: []string{"full", "boltzmann"}, Set: []string{"alpha=3", "goal_noise=0.1"}}, []float64{3}, []string{"heuristic"}, 3, 0, 7, []string{"boltzmann", "full"}},
+		{"published", own, SweepChoice{Preset: "published"}, []float64{.125, .25, .5, 1, 2, 4, 8}, []string{"optimal"}, 5, 60, 2021, all},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m, err := c.choice.config(c.study, &domains.All[0])
@@ -47,8 +54,21 @@ func TestSweepChoice(t *testing.T) {
 				t.Fatal(err)
 			}
 			b := m.GetModels()["boltzmann"]
-			if !slices.Equal(b.GetAlpha(), c.alpha) || !slices.Equal(b.GetValue(), c.value) || m.GetFit().GetRuns() != c.runs || m.GetSeed() != c.seed {
+			if !slices.Equal(b.GetAlpha(), c.alpha) || !slices.Equal(b.GetValue(), c.value) || m.GetFit().GetRuns() != c.runs || m.GetFit().GetParticlesPerGoal() != c.parts || m.GetSeed() != c.seed {
 				t.Errorf("got %v", m)
+			}
+			if got := slices.Sorted(maps.Keys(m.GetModels())); !slices.Equal(got, c.models) {
+				t.Errorf("models %v, want %v", got, c.models)
+			}
+			kind := ""
+			if len(c.models) > 2 { // the domain's
+				kind = "total"
+			}
+			if c.choice.Preset == published {
+				kind = "per_action_odds"
+			}
+			if m.GetActionNoiseKind() != kind {
+				t.Errorf("action_noise_kind %q, want %q", m.GetActionNoiseKind(), kind)
 			}
 		})
 	}
@@ -56,10 +76,16 @@ func TestSweepChoice(t *testing.T) {
 
 func TestSweepChoiceRefused(t *testing.T) {
 	for want, choice := range map[string]SweepChoice{
-		`--models: unknown model "a"; it can be boltzmann`:                                    {Models: []string{"a"}},
-		`--set alpha is given twice; write all its values as --set alpha=value,value`:         {Set: []string{"alpha=1", "alpha=2"}},
+		`--models: unknown model "a"; it can be full, goal-lesioned, plan-lesioned, action-lesioned, boltzmann`: {Models: []string{"a"}},
+		`--set alpha is given twice; write all its values as --set alpha=value,value`:                           {Set: []string{"alpha=1", "alpha=2"}},
 		`--runs -1: must be 1 to 100000`:                                                      {Runs: -1},
 		`--runs 100001: must be 1 to 100000`:                                                  {Runs: 100_001},
+		`--particles -1: must be 1 to 10000000`:                                               {Particles: -1},
+		`--particles 10000001: must be 1 to 10000000`:                                         {Particles: 10_000_001},
+		`--preset "best": it can be published`:                                                {Preset: "best"},
+		`--preset and --sweep both name a sweep; give one of them`:                            {Preset: published, File: "sweep.yaml"},
+		`--set "budget_r=1.5": budget_r cannot be 1.5; it must be a whole number`:             {Set: []string{"budget_r=1.5"}},
+		`--set "goal_noise=0.1": none of the sweep's models has the axis goal_noise`:          {Models: []string{"boltzmann"}, Set: []string{"goal_noise=0.1"}},
 		`--seed "-1": must be a whole number from 0`:                                          {Seed: "-1"},
 		`--set "alpha": write it as axis=value or axis=value,value`:                           {Set: []string{"alpha"}},
 		`--set "=1": write it as axis=value or axis=value,value`:                              {Set: []string{"=1"}},
@@ -69,7 +95,7 @@ func TestSweepChoiceRefused(t *testing.T) {
 		`--set "alpha=NaN": alpha cannot be NaN; it must lie in [1e-09, 1e+06]`:               {Set: []string{"alpha=NaN"}},
 		`--set "alpha=0": alpha cannot be 0; it must lie in [1e-09, 1e+06]`:                   {Set: []string{"alpha=0"}},
 		`--set "value=best": value cannot be "best"; it can be optimal, on_policy, heuristic`: {Set: []string{"value=best"}},
-		`--set "beta=1": unknown axis "beta"; it can be alpha, value, unreachable_value`:      {Set: []string{"beta=1"}},
+		`--set "beta=1": unknown axis "beta"; it can be goal_noise, budget_r, budget_q, search_noise, action_noise, alpha, value, unreachable_value`: {Set: []string{"beta=1"}},
 	} {
 		_, err := choice.config(fstest.MapFS{}, &domains.All[0])
 		if usage := (*UsageError)(nil); !errors.As(err, &usage) || err.Error() != want {

@@ -151,13 +151,16 @@ func TestChaos(t *testing.T) {
 		cfg.Lease, cfg.Grace = 4*time.Second, time.Second
 		cfg.MaxAttempts, cfg.MaxFailures = 1000, 1000
 	}
-	sizes := [][2]int{{40, 5}, {7, 3}} // parameter sets and stimuli of the sweeps
-	want := make([][]byte, len(sizes))
-	jobs := make([]int, len(sizes))
+	requests := []func(*cluster) *foiblev1.CreateSweepRequest{
+		func(c *cluster) *foiblev1.CreateSweepRequest { return c.staged(32, 5) },
+		func(c *cluster) *foiblev1.CreateSweepRequest { return c.request(7, 3) },
+	}
+	want := make([][]byte, len(requests))
+	jobs := make([]int, len(requests))
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, lenient)
-		for i, size := range sizes {
-			id := c.submit(c.request(size[0], size[1]))
+		for i, request := range requests {
+			id := c.submit(request(c))
 			drain := c.work(8, nil)
 			s := c.wait(id)
 			drain()
@@ -178,8 +181,8 @@ func TestChaos(t *testing.T) {
 					workers[i] = c.work(1+i, moody(seed), grpc.WithStreamInterceptor(noise.intercept))
 				}
 				var ids []string
-				for _, size := range sizes { // before any slot is known, which would change the size of jobs
-					ids = append(ids, c.submit(c.request(size[0], size[1])))
+				for _, request := range requests { // before any slot is known, which would change the size of jobs
+					ids = append(ids, c.submit(request(c)))
 				}
 				for i := range workers {
 					hire(i)

@@ -156,7 +156,7 @@ func (c *cluster) send(chunks ...[]byte) (string, error) {
 	return m.GetStudyHash(), err
 }
 
-// request asks for a sweep of so many parameter sets on so many stimuli.
+// request asks for a sweep of so many parameter sets on so many stimuli, without a report.
 func (c *cluster) request(sets, n int) *foiblev1.CreateSweepRequest {
 	c.t.Helper()
 	hash, err := c.send(bundle(c.t))
@@ -169,8 +169,32 @@ func (c *cluster) request(sets, n int) *foiblev1.CreateSweepRequest {
 	}
 	return &foiblev1.CreateSweepRequest{
 		StudyHash: hash, StudyName: "made-up", Stimuli: stimuli(n),
-		Config: &foiblev1.SweepConfig{Models: map[string]*foiblev1.ModelConfig{"boltzmann": axes}, Seed: 7},
+		Config: &foiblev1.SweepConfig{Models: map[string]*foiblev1.ModelConfig{"boltzmann": axes}, Report: &foiblev1.StageConfig{}, Seed: 7},
 	}
+}
+
+// The stages of a sweep of two stages.
+var (
+	fitSize    = &foiblev1.StageConfig{Runs: 2, ParticlesPerGoal: 5}
+	reportSize = &foiblev1.StageConfig{Runs: 3, ParticlesPerGoal: 7}
+)
+
+// staged asks for a sweep of several models, Boltzmann with so many parameter sets and four more with two each, and
+// a report.
+func (c *cluster) staged(sets, n int) *foiblev1.CreateSweepRequest {
+	c.t.Helper()
+	m := c.request(sets, n)
+	m.Config.Fit, m.Config.Report = fitSize, reportSize
+	one := []float64{0.1}
+	for model, axes := range map[string]*foiblev1.ModelConfig{
+		"full":            {GoalNoise: one, BudgetR: []int32{2}, BudgetQ: one, SearchNoise: one, ActionNoise: []float64{0.1, 0.2}},
+		"goal-lesioned":   {BudgetR: []int32{2}, BudgetQ: one, SearchNoise: one, ActionNoise: []float64{0.1, 0.2}},
+		"plan-lesioned":   {GoalNoise: one, ActionNoise: []float64{0.1, 0.2}},
+		"action-lesioned": {GoalNoise: one, BudgetR: []int32{2}, BudgetQ: one, SearchNoise: []float64{0.1, 0.2}},
+	} {
+		m.Config.Models[model] = axes
+	}
+	return m
 }
 
 // submit makes a sweep.

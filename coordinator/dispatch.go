@@ -65,8 +65,9 @@ func (c *Coordinator) offer(ctx context.Context, run *sweepRun, n int) (fetched 
 	}
 	offers := make([]offer, 0, len(deliveries))
 	for _, d := range deliveries {
-		if d.Job() >= run.plan.Jobs() || run.done(d.Job()) {
-			_ = d.Ack() // its acknowledgement was lost
+		// An acknowledgement was lost, or results were: those of the fits on which the report rests.
+		if d.Job() >= run.plan.Jobs() || run.done(d.Job()) || !run.known(d.Job()) {
+			_ = d.Ack()
 			continue
 		}
 		offers = append(offers, offer{run: run, delivery: d})

@@ -41,11 +41,15 @@ func long(n, cells int) []*foiblev1.StimulusShape {
 // answer is a right answer to a job, all numbers of which follow from the job alone.
 func answer(job *foiblev1.Assign) *foiblev1.JobResult {
 	if work := job.GetInfer(); work != nil {
+		procedure, _, err := codec.ReadInferJob(work)
+		if err != nil {
+			panic(err)
+		}
 		result := &foiblev1.InferResult{Cells: make([]*foiblev1.Cell, len(work.GetParameterSets()))}
 		for i, m := range work.GetParameterSets() {
 			set := must(codec.ReadParameterSet(m))
-			hash := sweep.CellHash(job.GetStudyHash(), work.GetStimulus(), job.GetSeed(), int(work.GetRuns()), &set)
-			cell := codec.Cell(&sweep.Cell{Posterior: posterior(hash)})
+			hash := sweep.CellHash(job.GetStudyHash(), work.GetStimulus(), job.GetSeed(), procedure, &set)
+			cell := codec.Cell(predicted(hash, &set, procedure.Runs))
 			if strings.HasPrefix(work.GetStimulus(), "long") {
 				cell = codec.Cell(&sweep.Cell{Undefined: &sweep.Undefined{Reason: "too long"}})
 			}
@@ -65,11 +69,31 @@ func answer(job *foiblev1.Assign) *foiblev1.JobResult {
 		}
 		predictions := must(codec.ReadPredictions(scored.GetPredictions(), all))
 		hash := sweep.ScoreHash(job.GetStudyHash(), job.GetSeed(), bootstrap, &set, predictions)
-		fit := codec.Fit(&sweep.Fit{Overall: sweep.Correlation{N: 2 * goals * len(all), PearsonR: unit(hash), Defined: true, RMSE: 0.5}})
+		fit := codec.Fit(&sweep.Fit{Overall: sweep.Correlation{N: 2 * goals * len(all), PearsonR: unit(hash), Defined: set.Model != undefined, RMSE: 0.5}})
 		fit.ParameterSet, fit.ScoreHash = scored.GetParameterSet(), hash
 		result.Fits = append(result.Fits, fit)
 	}
 	return &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Score{Score: result}}
+}
+
+// undefined is the model of which no r is defined.
+const undefined = "action-lesioned"
+
+// predicted makes a cell out of a hash; of a model that is not exact, with runs.
+func predicted(hash []byte, set *sweep.ParameterSet, runs int) *sweep.Cell {
+	c := &sweep.Cell{Posterior: posterior(hash)}
+	if model, ok := sweep.ModelByName(set.Model); !ok || model.Exact {
+		return c
+	}
+	for k := range c.Posterior {
+		c.SE = append(c.SE, make([]float64, goals))
+		c.ESS, c.Alive, c.Evidence = append(c.ESS, float64(runs)), append(c.Alive, goals), append(c.Evidence, -float64(k))
+	}
+	for i := range runs {
+		run := posterior(hash[i%8:])
+		c.Runs = append(c.Runs, [][]float64{run[2], run[actions]})
+	}
+	return c
 }
 
 // posterior makes a distribution at each step out of a hash.

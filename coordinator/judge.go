@@ -87,9 +87,12 @@ func (r *sweepRun) judge(ctx context.Context, l *lease, number int, result *foib
 	if f := result.GetFailure(); f != nil {
 		return foiblev1.Verdict_VERDICT_RETRY, f.GetReason(), nil
 	}
+	known := r.known(number) // asked before the job is read, whose parameter sets are missing till then
 	job := r.job(number)
 	var err error
 	switch {
+	case !known:
+		err = errors.New("an answer to a job of the report, whose parameters have not been chosen yet")
 	case !job.Score:
 		err = r.checkCells(job, result.GetInfer().GetCells())
 	case l != nil && l.hashes != nil:

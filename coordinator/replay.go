@@ -28,7 +28,7 @@ func (r *sweepRun) start(ctx context.Context) error {
 		r.mu.Lock()
 		r.queued = true
 		r.mu.Unlock()
-		r.c.log.Info("sweep queued", "sweep", r.id, "jobs", r.plan.InferJobs())
+		r.c.log.Info("sweep queued", "sweep", r.id, "jobs", r.plan.FitJobs())
 		r.c.demand.signal()
 		r.finish(ctx)
 		return nil

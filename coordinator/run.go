@@ -141,15 +141,12 @@ func (r *sweepRun) queueReady(ctx context.Context, jobs []int, fitted bool) erro
 
 // choose fills the report's chunk from the recorded fits, once.
 func (r *sweepRun) choose(ctx context.Context) error {
-	r.mu.Lock()
-	chosen := r.plan.Chosen() != nil
-	r.mu.Unlock()
-	if chosen || !r.plan.Report {
+	if !r.plan.Report || r.chosen() {
 		return nil
 	}
 	fits := map[int]*sweep.Fit{}
 	for chunk := range r.plan.FitChunks() {
-		job := r.plan.Job(r.plan.ScoreJob(chunk))
+		job := r.job(r.plan.ScoreJob(chunk))
 		result, err := r.result(ctx, job.Number)
 		if err != nil {
 			return err
@@ -166,6 +163,20 @@ func (r *sweepRun) choose(ctx context.Context) error {
 	defer r.mu.Unlock()
 	r.plan.Choose(func(i int) *sweep.Fit { return fits[i] })
 	return nil
+}
+
+// chosen says whether the report's parameters have been chosen; once they are, they stay the same.
+func (r *sweepRun) chosen() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.plan.Chosen() != nil
+}
+
+// known says whether it is known what a job is: one of the report is not before its parameters are chosen.
+func (r *sweepRun) known(number int) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.plan.Chosen() != nil || r.plan.Job(number).Stage != sweep.ReportStage
 }
 
 // job is what a number stands for, now.

@@ -28,7 +28,7 @@ func problems(f folder) []string {
 // of it: where, what, and what to do.
 func TestMalformedInputs(t *testing.T) {
 	const (
-		answer = "1-1,01,0,train,0.05\n" // line 2 of responses.csv
+		answer = "1-1,01,0,train,0.35\n" // line 2 of responses.csv
 		noise  = "predicate_noise: 0.1"
 		alphas = "[0.125, 0.25, 0.5, 1, 2, 4, 8]"
 	)
@@ -163,7 +163,7 @@ func TestMalformedInputs(t *testing.T) {
 			`sweep.yaml:5:17: goal_noise is "optimal", not a number`,
 		}},
 		{"axis of no model", "sweep.yaml", "    value:", "    values:", []string{
-			`sweep.yaml:5:5: unknown key "values"; there are goal_noise, budget_r, budget_q, search_noise, action_noise, alpha, value, unreachable_value`,
+			`sweep.yaml:5:5: unknown key "values"; there are alpha, value, unreachable_value, goal_noise, budget_r, budget_q, search_noise, action_noise`,
 		}},
 		{"unknown way to resample", "sweep.yaml", "seed: 2021", "inference: {resample: often}", []string{
 			`sweep.yaml:10:23: resample is "often"; it can be ess, always, never`,
@@ -227,7 +227,7 @@ func TestMalformedInputs(t *testing.T) {
 		}},
 
 		// responses.csv
-		{"sum off", "responses.csv", answer, "1-1,01,0,train,0.5\n", []string{
+		{"sum off", "responses.csv", answer, "1-1,01,0,train,0.8\n", []string{
 			`responses.csv:2:16: stimulus 1-1: participant 01, step 0: the probabilities sum to 1.45, not 1`,
 		}},
 		{"unknown goal", "responses.csv", answer, "1-1,01,0,trian,0.05\n", []string{
@@ -287,36 +287,15 @@ func TestMalformedInputs(t *testing.T) {
 }
 
 // boltzmannAlone is the sweep in which the mistakes are made.
-const boltzmannAlone = `# The paper's grids for Block Words: what is swept when a study brings no sweep.yaml and --sweep names none.
+const boltzmannAlone = `# What is swept when a study brings no sweep.yaml.
 models:
-  full:
-    goal_noise: [0.1, 0.2]          # probability that the goal changes in a step
-    budget_r: [2, 4]                # planning budget NegBin(r, q): r q / (1 - q) nodes on average
-    budget_q: [0.9, 0.95]
-    search_noise: [0.02, 0.5]       # cost
-    action_noise: [0.05, 0.1, 0.2]  # see action_noise_kind
-  goal-lesioned:
-    budget_r: [2, 4]
-    budget_q: [0.9, 0.95]
-    search_noise: [0.02, 0.5]
-    action_noise: [0.05, 0.1, 0.2]
-  plan-lesioned:
-    goal_noise: [0.1, 0.2]
-    action_noise: [0.05, 0.1, 0.2]
-  action-lesioned:
-    goal_noise: [0.1, 0.2]
-    budget_r: [2, 4]
-    budget_q: [0.9, 0.95]
-    search_noise: [0.02, 0.5]
   boltzmann:
-    alpha: [0.125, 0.25, 0.5, 1, 2, 4, 8]  # inverse temperature, 1 / cost
-    value: optimal                         # or on_policy, heuristic
-    unreachable_value: -1000               # V of a state from which the goal cannot be reached
-action_noise_kind: total   # the probability of a slip; --preset published has per_action_odds
-inference: {method: sips}
-fit: {runs: 5, particles_per_goal: 60}       # to choose each model's parameters
-report: {runs: 10, particles_per_goal: 100}  # to report the chosen ones, with other seeds
-bootstrap: {resamples: 500, units: [participants, stimuli, both]}
+    alpha: [0.125, 0.25, 0.5, 1, 2, 4, 8]   # inverse temperature, 1 / cost
+    value: optimal                          # or on_policy, heuristic
+    unreachable_value: -1000                # V of a state from which the goal cannot be reached
+bootstrap:
+  resamples: 500
+  units: [participants, stimuli, both]
 seed: 2021
 `
 
@@ -354,7 +333,7 @@ func TestMalformedMaze(t *testing.T) {
 		},
 		"unknown gem": {
 			"stimuli.csv", "gem1 gem2 gem3,gem1,0 5", "gem1 gem2 gem4,gem1,0 5",
-			"responses.csv:3:10: stimulus 1-1: goal \"gem3\" is none of its goals (gem1 gem2 gem4) (and in 16 more rows)\n" +
+			"responses.csv:8:10: stimulus 1-1: goal \"gem3\" is none of its goals (gem1 gem2 gem4) (and in 18 more rows)\n" +
 				`stimuli.csv:2:23: stimulus 1-1: goal "gem4": no gem "gem4": the gems are gem1, gem2, gem3`,
 		},
 		"out of the maze": {

@@ -24,6 +24,9 @@ func field(v any) (string, error) {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return "", fmt.Errorf("a value is %v", v)
 		}
+		if v == 0 {
+			v = 0 // not -0
+		}
 		return strconv.FormatFloat(v, 'g', -1, 64), nil
 	}
 	panic(fmt.Sprintf("report: no field for %T", v))

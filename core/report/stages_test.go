@@ -1,0 +1,181 @@
+package report_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"foible/core/report"
+	"foible/core/sweep"
+)
+
+// staged is a sweep of two models, one of them sampled, with a report stage.
+func staged() sweep.Config {
+	c := config("optimal", "heuristic")
+	c.Report = sweep.Stage{Runs: 6, ParticlesPerGoal: 8}
+	c.Models = append(c.Models, sweep.ModelGrid{Model: "plan-lesioned", Axes: map[string][]sweep.Setting{
+		"goal_noise": {{Number: 0}}, "action_noise": {{Number: 0.25}, {Number: 0.125}},
+	}})
+	return c
+}
+
+// sampledOutcome is what a job of the staged sweep comes to. The second set of
+// the sampled model is its best: r is 0.5 and, in the report, 0.375.
+func sampledOutcome(st *sweep.Plan, number int) sweep.Outcome {
+	job := st.Job(number)
+	var o sweep.Outcome
+	for i, set := range job.Sets {
+		exact := set.Model == "boltzmann"
+		if job.Score {
+			r := []float64{0.25, 0.5, 0.125, 0.75}[job.Index(i)]
+			f := sweep.Fit{Overall: sweep.Correlation{N: 7, PearsonR: r, Defined: true, RMSE: 0.5}}
+			if job.Stage == sweep.ReportStage {
+				f.Overall.PearsonR -= 0.125
+			}
+			if !exact {
+				f.MCSE = 0.0625
+			}
+			o.Fits = append(o.Fits, f)
+			continue
+		}
+		c := cell("optimal", job.Stimulus)
+		if !exact {
+			c.UnreachableFrom = nil
+			for step := range c.Posterior {
+				c.SE = append(c.SE, slices.Repeat([]float64{0.03125}, len(c.Posterior[step])))
+				c.ESS = append(c.ESS, 10-float64(step))
+				c.Alive = append(c.Alive, 2-0.5*float64(step))
+				c.Evidence = append(c.Evidence, -1.5*float64(step))
+			}
+			c.FailedRuns = 1
+			if job.Stimulus == 1 && job.Stage == sweep.FitStage {
+				c.Undefined = &sweep.Undefined{Step: 1, Reason: "all weights vanished, at step 1"}
+				c.Posterior, c.SE, c.ESS, c.Alive, c.Evidence = c.Posterior[:1], c.SE[:1], c.ESS[:1], c.Alive[:1], c.Evidence[:1]
+			}
+		}
+		o.Cells = append(o.Cells, c)
+	}
+	return o
+}
+
+// stagedReport is the report of the staged sweep, whose results come in any order.
+func stagedReport(t *testing.T, rng *rand.Rand, cellsPerJob int, without func(sweep.Job) bool) (*folder, *report.Report) {
+	t.Helper()
+	c := staged()
+	sets, err := c.ParameterSets()
+	if err != nil {
+		t.Fatal(err)
+	}
+	plans := make([]*sweep.Plan, 2) // the coordinator's, and ours
+	for i := range plans {
+		if plans[i], err = sweep.NewPlan(sets, shapes(), cellsPerJob, true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	plans[0].Choose(func(i int) *sweep.Fit {
+		return &sampledOutcome(plans[0], plans[0].ScoreJob(i/cellsPerJob)).Fits[i%cellsPerJob]
+	})
+	out := &folder{}
+	r, err := report.New(out, tiny(), plans[1], c, report.Manifest{SweepID: "abc", Complete: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gather := sweep.NewGather(plans[1], r.Add)
+	for _, number := range rng.Perm(plans[0].Jobs()) {
+		if without != nil && without(plans[0].Job(number)) {
+			continue
+		}
+		if err := gather.Add(number, sampledOutcome(plans[0], number)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := gather.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out, r
+}
+
+func TestStages(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 2))
+	out, r := stagedReport(t, rng, 1, nil)
+	compare(t, out, "fits.csv", `
+stage,model,parameter_set,goal_noise,budget_r,budget_q,search_noise,action_noise,alpha,value,unreachable_value,runs,particles_per_goal,n,pearson_r,ci_low,ci_high,mc_se,rmse,ci_unit,undefined_stimuli
+fit,plan-lesioned,1,0,,,,0.25,,,,3,4,7,0.25,,,0.0625,0.5,,0
+fit,plan-lesioned,2,0,,,,0.125,,,,3,4,7,0.5,,,0.0625,0.5,,0
+fit,boltzmann,1,,,,,,0.5,optimal,-1000,1,,7,0.125,,,0,0.5,,0
+fit,boltzmann,2,,,,,,0.5,heuristic,-1000,1,,7,0.75,,,0,0.5,,0
+report,plan-lesioned,2,0,,,,0.125,,,,6,8,7,0.375,,,0.0625,0.5,,0
+report,boltzmann,2,,,,,,0.5,heuristic,-1000,1,,7,0.625,,,0,0.5,,0
+`)
+	compare(t, out, "degeneracy.csv", `
+stage,model,parameter_set,stimulus,runs,failed_runs,least_ess,least_goals_alive,log_evidence,outcome
+fit,plan-lesioned,1,a,3,1,8,1,-3,
+fit,plan-lesioned,1,b,3,1,10,2,0,"all weights vanished, at step 1"
+fit,plan-lesioned,2,a,3,1,8,1,-3,
+fit,plan-lesioned,2,b,3,1,10,2,0,"all weights vanished, at step 1"
+report,plan-lesioned,2,a,6,1,8,1,-3,
+report,plan-lesioned,2,b,6,1,9,1.5,-1.5,
+`)
+	best := r.Best()
+	if len(best) != 2 || best[0].Set.Model != "plan-lesioned" || best[1].Set.Model != "boltzmann" {
+		t.Fatalf("best %+v", best)
+	}
+	for i, want := range []report.Best{{Number: 2, Fitted: 0.5}, {Number: 2, Fitted: 0.75}} {
+		if b := best[i]; b.Number != want.Number || b.Fitted != want.Fitted || b.Fit.Overall.PearsonR != want.Fitted-0.125 {
+			t.Errorf("best %+v, want %+v", b, want)
+		}
+	}
+	if m := manifest(t, out); m.Cells != 4*2+2*2 || !m.Complete || m.Parameters["plan-lesioned"] != 2 || m.Parameters["boltzmann"] != 2 {
+		t.Errorf("%+v", m)
+	}
+	// The Monte-Carlo error stands beside each probability of the sampled model alone.
+	stages, models, errors := column(t, out, "posteriors.csv", "stage"), column(t, out, "posteriors.csv", "model"), column(t, out, "posteriors.csv", "mc_se")
+	seen := map[string]int{}
+	for i := range stages {
+		seen[stages[i]+" "+models[i]+" "+errors[i]]++
+	}
+	for row, want := range map[string]int{
+		"fit plan-lesioned 0.03125": 2 * (3*2 + 3), "fit plan-lesioned ": 2, "fit boltzmann 0": 2 * (3*2 + 2*3),
+		"report plan-lesioned 0.03125": 3*2 + 2*3, "report boltzmann 0": 3*2 + 2*3,
+	} {
+		if seen[row] != want {
+			t.Errorf("%d rows of %q, want %d: %v", seen[row], row, want, seen)
+		}
+	}
+	for name, f := range out.files {
+		if header, _, _ := strings.Cut(f.String(), ","); strings.HasSuffix(name, ".csv") && header != "stage" {
+			t.Errorf("%s begins with column %s", name, header)
+		}
+	}
+	// Neither the order of results nor the cut into jobs can be seen.
+	for range 5 {
+		for _, cells := range []int{1, 2, 4} {
+			again, _ := stagedReport(t, rng, cells, nil)
+			for name := range out.files {
+				if again.text(name) != out.text(name) {
+					t.Errorf("%d cells a job: %s differs", cells, name)
+				}
+			}
+		}
+	}
+}
+
+// Before the report stage is done, the best are as they were fitted, and the
+// report says that it is not complete.
+func TestBeforeTheReportStage(t *testing.T) {
+	out, r := stagedReport(t, rand.New(rand.NewPCG(3, 3)), 2, func(job sweep.Job) bool { return job.Stage == sweep.ReportStage })
+	best := r.Best()
+	if len(best) != 2 || best[0].Fit.Overall.PearsonR != 0.5 || best[0].Fitted != 0.5 {
+		t.Errorf("best %+v", best)
+	}
+	if got := slices.Compact(column(t, out, "fits.csv", "stage")); !slices.Equal(got, []string{"fit"}) {
+		t.Errorf("stages %v", got)
+	}
+	if m := manifest(t, out); m.Complete || out.files["failures.csv"] != nil {
+		t.Errorf("%+v", m)
+	}
+}
