@@ -82,11 +82,11 @@ func benchmarkSearch(b *testing.B, name string, o search.Options) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// BenchmarkSIPS is all stimuli of a published study, 5 runs of 60 particles a goal
+// BenchmarkStudy is all stimuli of a published study, 5 runs of 60 particles a goal
 // each, at the paper's fitted parameters (Block Words full at q .95 too). An
 // operation begins with nothing known in "cold", and in "warm" with the states and
 // estimates of operations before.
-func BenchmarkSIPS(b *testing.B) {
+func BenchmarkStudy(b *testing.B) {
 	for _, c := range []struct {
 		name, domain string
 		p            agent.Parameters
