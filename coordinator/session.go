@@ -21,11 +21,12 @@ type session struct {
 	draining context.Context // ends when the worker takes no more jobs
 	drain    context.CancelFunc
 
+	freed chan struct{} // holds a token when a slot may have become free
+
 	mu      sync.Mutex          // guards what follows
 	held    map[uint64]struct{} // leases that occupy a slot
-	unnamed int                 // slots that Hello said are occupied, until a heartbeat has named the leases
-	named   bool
-	freed   chan struct{} // holds a token when a slot may have become free
+	unnamed int                 // slots that Hello said are occupied, until the first heartbeat names the leases
+	vacated map[uint64]struct{} // leases that came to an end before that; then nil
 }
 
 // Join implements [service.Dispatcher].
@@ -39,7 +40,8 @@ func (c *Coordinator) Join(hello *foiblev1.Hello) (service.Session, error) {
 	}
 	s := &session{
 		c: c, log: c.log.With("host", hello.GetHost()), slots: int(hello.GetSlots()),
-		held: map[uint64]struct{}{}, unnamed: int(hello.GetBusy()), freed: make(chan struct{}, 1),
+		held: map[uint64]struct{}{}, unnamed: int(hello.GetBusy()), vacated: map[uint64]struct{}{},
+		freed: make(chan struct{}, 1),
 	}
 	s.draining, s.drain = context.WithCancel(context.Background())
 	c.mu.Lock()
@@ -156,6 +158,9 @@ func (s *session) vacate(id uint64) {
 	} else if s.unnamed > 0 {
 		s.unnamed--
 	}
+	if s.vacated != nil {
+		s.vacated[id] = struct{}{}
+	}
 	s.mu.Unlock()
 	select {
 	case s.freed <- struct{}{}:
@@ -166,11 +171,13 @@ func (s *session) vacate(id uint64) {
 // Heartbeat implements [service.Session]. By the first one, a worker that has come back takes its leases up again.
 func (s *session) Heartbeat(ids []uint64) {
 	s.mu.Lock()
-	if !s.named {
-		s.named, s.unnamed = true, 0
+	if s.vacated != nil {
 		for _, id := range ids {
-			s.held[id] = struct{}{}
+			if _, gone := s.vacated[id]; !gone {
+				s.held[id] = struct{}{}
+			}
 		}
+		s.unnamed, s.vacated = 0, nil
 	}
 	s.mu.Unlock()
 	var kept []*lease
