@@ -333,7 +333,7 @@ func TestMalformedMaze(t *testing.T) {
 		},
 		"unknown gem": {
 			"stimuli.csv", "gem1 gem2 gem3,gem1,0 5", "gem1 gem2 gem4,gem1,0 5",
-			"responses.csv:8:10: stimulus 1-1: goal \"gem3\" is none of its goals (gem1 gem2 gem4) (and in 18 more rows)\n" +
+			"responses.csv:8:10: stimulus 1-1: goal \"gem3\" is none of its goals (gem1 gem2 gem4) (and in 16 more rows)\n" +
 				`stimuli.csv:2:23: stimulus 1-1: goal "gem4": no gem "gem4": the gems are gem1, gem2, gem3`,
 		},
 		"out of the maze": {
