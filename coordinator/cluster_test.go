@@ -51,6 +51,7 @@ func newCluster(t testing.TB, adjust func(*coordinator.Config)) *cluster {
 	t.Cleanup(func() {
 		_ = c.conn.Close()
 		c.stop()
+		time.Sleep(50 * time.Millisecond) // the queue's server has goroutines that end a moment later
 	})
 	return c
 }

@@ -70,11 +70,11 @@ func New(cfg Config) (*Coordinator, error) {
 // Run opens the engine, takes up its sweeps, and serves until ctx ends. It
 // returns when all that it started has stopped: nil after ctx.
 func (c *Coordinator) Run(ctx context.Context) (err error) {
-	defer func() { err = errors.Join(err, c.close()) }()
 	if c.engine, err = engine.Open(ctx, engine.Config{Dir: c.cfg.DataDir, AckWait: c.cfg.Lease, Logger: c.log}); err != nil {
 		_ = c.cfg.Listener.Close()
-		return fmt.Errorf("coordinator: %w", err)
+		return ended(ctx, err)
 	}
+	defer func() { err = errors.Join(err, c.engine.Close()) }()
 
 	running, stop := context.WithCancel(ctx)
 	defer stop()
@@ -83,7 +83,7 @@ func (c *Coordinator) Run(ctx context.Context) (err error) {
 		_ = c.cfg.Listener.Close()
 		stop()
 		_ = c.background.Wait()
-		return fmt.Errorf("coordinator: take up sweeps: %w", err)
+		return ended(ctx, fmt.Errorf("take up sweeps: %w", err))
 	}
 
 	server, healthy := c.server()
@@ -109,11 +109,12 @@ func (c *Coordinator) Run(ctx context.Context) (err error) {
 	return nil
 }
 
-func (c *Coordinator) close() error {
-	if c.engine == nil {
+// ended is how Run returns when it cannot start; that ctx has ended is no error.
+func ended(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
 		return nil
 	}
-	return c.engine.Close()
+	return fmt.Errorf("coordinator: %w", err)
 }
 
 func (c *Coordinator) server() (*grpc.Server, *health.Server) {

@@ -17,17 +17,25 @@ type lease struct {
 	owner    *session // nil while its worker is away; guarded by Coordinator.mu
 }
 
-// lend keeps a lease under a new number.
-func (c *Coordinator) lend(l *lease) {
+// lend keeps a lease under a new number. It is false if the job is in the queue twice and the other delivery is
+// leased: this one is not needed.
+func (c *Coordinator) lend(l *lease) bool {
 	l.run.mu.Lock()
-	l.run.leases[l.job] = l
+	twice := l.run.leases[l.job] != nil && l.delivery.Attempt() == 1 // else the other lease has run out
+	if !twice {
+		l.run.leases[l.job] = l
+	}
 	l.run.mu.Unlock()
+	if twice {
+		return false
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for l.id == 0 || c.leases[l.id] != nil {
 		l.id = rand.Uint64() // numbers of an earlier life of the coordinator must not be met again
 	}
 	c.leases[l.id] = l
+	return true
 }
 
 // settle takes a lease away, of a job that is done or is to be given back; nil if there is none of that number.

@@ -36,7 +36,8 @@ func (r *sweepRun) start(ctx context.Context) error {
 	return nil
 }
 
-// replay makes the progress from the results, and queues the jobs that have become possible.
+// replay makes the progress from the results. Jobs that have become possible were queued when the last result that
+// they rest on was recorded; should that have been cut short, audit finds out.
 func (r *sweepRun) replay(ctx context.Context) error {
 	begun := make([]bool, r.plan.Chunks())
 	err := r.c.engine.Recorded(ctx, r.id, r.plan.Jobs(), func(job int) error {
@@ -55,7 +56,10 @@ func (r *sweepRun) replay(ctx context.Context) error {
 			return err
 		}
 	}
-	return r.queueReady(ctx, r.progress.Ready(), r.progress.Fitted())
+	if r.progress.Fitted() {
+		return r.choose(ctx)
+	}
+	return nil
 }
 
 // recall finds the failures of a chunk. If it was scored, it has none.

@@ -1,10 +1,20 @@
 package coordinator_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"foible/coordinator/engine"
+	foiblev1 "foible/proto/foible/v1"
 )
 
 // cpu is the processor time that this process has used.
@@ -16,31 +26,118 @@ func cpu(t testing.TB) time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// BenchmarkJobs runs jobs of an executor that does nothing but answer: through gRPC, the queue, and to the disk.
-// Coordinator and workers share the process, and its processor time.
+// runJobs runs about so many jobs of an executor that does nothing but answer: through gRPC, the queue, and to the
+// disk. Coordinator and workers share the process, and its processor time.
+func runJobs(t testing.TB, jobs, workers, cells int) (rate float64, each time.Duration) {
+	const n, slots = 16, 64
+	c := newCluster(t, nil)
+	m := c.request(max(1, jobs/(n+1))*cells, n)
+	if cells < 256 {
+		m.Stimuli = long(n, cells)
+	}
+	id := c.submit(m)
+	start, used := time.Now(), cpu(t)
+	for range workers {
+		c.work(slots/workers, nil)
+	}
+	s := c.wait(id)
+	if s.GetState() != foiblev1.SweepState_SWEEP_STATE_SUCCEEDED {
+		t.Error(s)
+	}
+	done := s.GetProgress().GetJobsDone()
+	return float64(done) / time.Since(start).Seconds(), (cpu(t) - used) / time.Duration(done)
+}
+
 func BenchmarkJobs(b *testing.B) {
 	for _, workers := range []int{1, 8} {
 		for _, cells := range []int{1, 16, 256} {
 			b.Run(fmt.Sprintf("workers=%d/slots=%d/cells=%d", workers, 64/workers, cells), func(b *testing.B) {
-				const n = 16
-				c := newCluster(b, nil)
-				chunks := max(1, b.N/(n+1))
-				m := c.request(max(256, chunks*cells), n)
-				if cells < 256 {
-					m.Stimuli = long(n, cells)
-				}
-				id := c.submit(m)
-				start, used := time.Now(), cpu(b)
-				b.ResetTimer()
-				for range workers {
-					c.work(64/workers, nil)
-				}
-				s := c.wait(id)
-				jobs := float64(s.GetProgress().GetJobs())
-				b.ReportMetric(jobs/time.Since(start).Seconds(), "jobs/s")
-				b.ReportMetric(float64((cpu(b)-used).Microseconds())/jobs, "cpu-µs/job")
+				rate, each := runJobs(b, b.N, workers, cells)
+				b.ReportMetric(rate, "jobs/s")
+				b.ReportMetric(float64(each.Microseconds()), "cpu-µs/job")
 				b.ReportMetric(0, "ns/op")
 			})
 		}
+	}
+}
+
+// TestJobsASecond: at least 1,000 jobs a second are recorded on disk before they are acknowledged, at less than
+// 500 µs of processor time each, everything included.
+func TestJobsASecond(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a short run, perhaps with the race detector, says nothing about speed")
+	}
+	for _, workers := range []int{1, 8} {
+		rate, each := runJobs(t, 8500, workers, 1)
+		t.Logf("%d workers: %.0f jobs a second, %v of processor time each", workers, rate, each)
+		if rate < 1000 || each > 500*time.Microsecond {
+			t.Errorf("%d workers: %.0f jobs a second at %v each", workers, rate, each)
+		}
+	}
+}
+
+// BenchmarkRestart starts a coordinator on a sweep of one cell a job with so many results, until it gives out a job.
+func BenchmarkRestart(b *testing.B) {
+	for _, results := range []int{100_000, 1_000_000} {
+		b.Run(fmt.Sprintf("results=%d", results), func(b *testing.B) {
+			const n = 16
+			c := newCluster(b, nil)
+			m := c.request(results/n+1, n)
+			m.Stimuli = long(n, 1)
+			id := c.submit(m)
+			c.stop()
+			recordAll(b, c.dir, id, results, results/n)
+			for range b.N {
+				c.start()
+				first := make(chan struct{}, 64)
+				drain := c.work(1, func(ctx context.Context, _ *foiblev1.Assign) error {
+					first <- struct{}{}
+					<-ctx.Done()
+					return ctx.Err()
+				})
+				<-first
+				b.StopTimer()
+				runtime.GC()
+				var mem runtime.MemStats
+				runtime.ReadMemStats(&mem)
+				b.ReportMetric(float64(mem.HeapInuse)/1e6, "heap-MB")
+				drain()
+				c.stop()
+				b.StartTimer()
+			}
+		})
+	}
+}
+
+// recordAll records the first jobs of a sweep, and the scores of so many chunks, behind the coordinator's back.
+func recordAll(b *testing.B, dir, id string, results, scores int) {
+	b.Helper()
+	e, err := engine.Open(b.Context(), engine.Config{Dir: dir})
+	if err != nil {
+		b.Fatal(err)
+	}
+	infer := must(proto.Marshal(&foiblev1.JobResult{Outcome: &foiblev1.JobResult_Infer{Infer: &foiblev1.InferResult{
+		Cells: []*foiblev1.Cell{{StudyHash: "x", CellHash: make([]byte, 32), Posterior: make([]float64, 15)}},
+	}}}))
+	score := must(proto.Marshal(&foiblev1.JobResult{Outcome: &foiblev1.JobResult_Score{Score: &foiblev1.ScoreResult{}}}))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range 2000 {
+		wg.Go(func() {
+			for job := int(next.Add(1)) - 1; job < results+scores; job = int(next.Add(1)) - 1 {
+				number, value := job, infer
+				if job >= results {
+					number, value = job+16, score // after the infer jobs, of which one chunk is left
+				}
+				if err := e.Record(b.Context(), id, number, value); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if err := errors.Join(b.Context().Err(), e.Close()); err != nil {
+		b.Fatal(err)
 	}
 }

@@ -140,7 +140,9 @@ func (s *session) open(ctx context.Context, o offer) (*foiblev1.Assign, error) {
 		return nil, o.delivery.Ack()
 	}
 	l := &lease{run: o.run, job: job, delivery: o.delivery, hashes: hashes, owner: s}
-	s.c.lend(l)
+	if !s.c.lend(l) {
+		return nil, o.delivery.Ack()
+	}
 	s.mu.Lock()
 	s.held[l.id] = struct{}{}
 	s.mu.Unlock()

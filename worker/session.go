@@ -120,7 +120,9 @@ func (s *session) talk(ctx context.Context) error {
 				}
 			}
 		case <-s.w.changed:
-			err = s.report()
+			if s.welcomed { // the first heartbeat, by which the coordinator counts slots, goes before the results
+				err = s.report()
+			}
 		case <-heartbeat.C:
 			err = s.beat()
 		case <-leaving:

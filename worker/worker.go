@@ -123,9 +123,14 @@ func (w *Worker) Run(ctx context.Context) error {
 		time.AfterFunc(w.cfg.DrainTimeout+handBackTimeout, stopTalking)
 	})()
 
+	// A gRPC connection has pauses of its own, which grow to two minutes; ours are the ones that count.
+	conn, pauses := w.cfg.Conn.(interface{ ResetConnectBackoff() })
 	pause := w.cfg.Retry
 	leaving := ctx.Done()
 	for {
+		if pauses {
+			conn.ResetConnectBackoff()
+		}
 		s := &session{w: w, leaving: ctx, working: working, executing: &executing}
 		err := s.run(talking)
 		switch {

@@ -112,7 +112,8 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 	}
 	e := &Engine{cfg: cfg, embedded: srv, conn: conn, batchID: newBatchIDs()}
 	e.life, e.end = context.WithCancelCause(context.Background())
-	if err := e.attach(ctx); err != nil {
+	// A server that is stopped while it creates a stream leaves goroutines behind: no interruption here.
+	if err := errors.Join(e.attach(context.WithoutCancel(ctx)), ctx.Err()); err != nil {
 		conn.Close()
 		return nil, errors.Join(err, srv.stop())
 	}

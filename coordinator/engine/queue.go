@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
+	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
@@ -13,8 +16,18 @@ import (
 type Queue struct {
 	engine *Engine
 	sweep  string
-	lanes  []jetstream.Consumer // by priority
+	lanes  []lane // by priority
 }
+
+// lane is a consumer, and the subject on which it is asked for jobs.
+type lane struct {
+	jetstream.Consumer
+	next string
+}
+
+// fetchPatience is how long Fetch waits for a job that the server owes it. It owes none while MaxAckPending are
+// leased, and does not say so.
+const fetchPatience = 2 * time.Second
 
 // Queue returns the queue of a sweep.
 func (e *Engine) Queue(ctx context.Context, sweep string) (*Queue, error) {
@@ -31,10 +44,10 @@ func (e *Engine) Queue(ctx context.Context, sweep string) (*Queue, error) {
 		return nil, fmt.Errorf("queue of sweep %s: %w", sweep, e.cause(ctx, err))
 	}
 	q := &Queue{engine: e, sweep: sweep}
-	for _, lane := range []struct{ name, subject string }{{"redo", redoSubject(sweep)}, {"main", mainSubject(sweep)}} {
+	for _, l := range []struct{ name, subject string }{{"redo", redoSubject(sweep)}, {"main", mainSubject(sweep)}} {
 		consumer, err := stream.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
-			Durable:       lane.name,
-			FilterSubject: lane.subject,
+			Durable:       l.name,
+			FilterSubject: l.subject,
 			AckPolicy:     jetstream.AckExplicitPolicy,
 			AckWait:       e.cfg.AckWait,
 			MaxDeliver:    -1,
@@ -43,7 +56,7 @@ func (e *Engine) Queue(ctx context.Context, sweep string) (*Queue, error) {
 		if err != nil {
 			return nil, fmt.Errorf("queue of sweep %s: %w", sweep, e.cause(ctx, err))
 		}
-		q.lanes = append(q.lanes, consumer)
+		q.lanes = append(q.lanes, lane{consumer, "$JS.API.CONSUMER.MSG.NEXT." + jobsName(sweep) + "." + l.name})
 	}
 	return q, nil
 }
@@ -68,62 +81,86 @@ func (q *Queue) Pending(ctx context.Context) (waiting, leased int, err error) {
 }
 
 // Fetch leases at most n jobs of those that are there now; it does not wait for others, and hears of new ones a
-// moment after they are stored. It may return jobs and an error. After DeleteJobs it returns ErrNotFound. A job that was on its way when ctx ended comes again when its lease expires.
+// moment after they are stored. It may return jobs and an error. After DeleteJobs it returns ErrNotFound. A job that
+// was on its way when ctx ended comes again when its lease expires.
 func (q *Queue) Fetch(ctx context.Context, n int) (got []*Delivery, err error) {
 	ctx, cancel, err := q.engine.call(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer cancel()
-	for _, lane := range q.lanes {
+	for _, l := range q.lanes {
 		if len(got) >= n {
 			break
 		}
-		if got, err = q.fetch(ctx, lane, n-len(got), got); err != nil {
+		if got, err = q.fetch(ctx, l, n-len(got), got); err != nil {
 			return got, fmt.Errorf("fetch jobs of sweep %s: %w", q.sweep, q.engine.cause(ctx, err))
 		}
 	}
 	return got, nil
 }
 
-func (q *Queue) fetch(ctx context.Context, lane jetstream.Consumer, n int, got []*Delivery) ([]*Delivery, error) {
-	batch, err := lane.FetchNoWait(n)
+func (q *Queue) fetch(ctx context.Context, l lane, n int, got []*Delivery) ([]*Delivery, error) {
+	conn := q.engine.conn
+	inbox := conn.NewInbox()
+	msgs := make(chan *nats.Msg, n+1) // the jobs, and what the server says if they are fewer
+	sub, err := conn.ChanSubscribe(inbox, msgs)
 	if err != nil {
 		return got, err
 	}
-	for {
+	defer func() { _ = sub.Unsubscribe() }() // fails only on a closed connection
+	if err := conn.PublishRequest(l.next, inbox, fmt.Appendf(nil, `{"batch":%d,"no_wait":true}`, n)); err != nil {
+		return got, err
+	}
+	patience := time.NewTimer(fetchPatience)
+	defer patience.Stop()
+	for range n {
+		var msg *nats.Msg
 		select {
-		case msg, ok := <-batch.Messages():
-			if !ok {
-				return got, batch.Error()
-			}
-			d, err := delivery(msg)
-			if err != nil {
-				return got, err
-			}
-			got = append(got, d)
+		case msg = <-msgs:
+		case <-patience.C:
+			return got, nil
 		case <-ctx.Done():
 			return got, ctx.Err()
 		}
+		switch status := msg.Header.Get("Status"); status {
+		case "":
+		case "404", "408": // no more are there
+			return got, nil
+		case "503": // there is no such consumer
+			return got, nats.ErrNoResponders
+		default:
+			if strings.EqualFold(msg.Header.Get("Description"), "Consumer Deleted") {
+				return got, jetstream.ErrConsumerDeleted
+			}
+			return got, fmt.Errorf("status %s %s", status, msg.Header.Get("Description"))
+		}
+		d, err := q.delivery(msg)
+		if err != nil {
+			return got, err
+		}
+		got = append(got, d)
 	}
+	return got, nil
 }
 
-func delivery(msg jetstream.Msg) (*Delivery, error) {
+func (q *Queue) delivery(msg *nats.Msg) (*Delivery, error) {
 	meta, err := msg.Metadata()
 	if err != nil {
 		return nil, err
 	}
-	job, err := strconv.Atoi(string(msg.Data()))
+	job, err := strconv.Atoi(string(msg.Data))
 	if err != nil {
 		return nil, err
 	}
-	return &Delivery{msg: msg, job: job, attempt: int(meta.NumDelivered)}, nil
+	return &Delivery{conn: q.engine.conn, reply: msg.Reply, job: job, attempt: int(meta.NumDelivered)}, nil
 }
 
 // Delivery is a job leased from a queue: the lease lasts Config.AckWait from the delivery or from the last
 // InProgress.
 type Delivery struct {
-	msg     jetstream.Msg
+	conn    *nats.Conn
+	reply   string // where the server takes answers
 	job     int
 	attempt int
 }
@@ -135,17 +172,17 @@ func (d *Delivery) Job() int { return d.job }
 func (d *Delivery) Attempt() int { return d.attempt }
 
 // InProgress extends the lease.
-func (d *Delivery) InProgress() error { return d.answer("extend", d.msg.InProgress()) }
+func (d *Delivery) InProgress() error { return d.answer("extend", "+WPI") }
 
 // Ack takes the job out of the queue. It does not wait: should the acknowledgement be lost in a crash, the
 // job is delivered again. Record its result first.
-func (d *Delivery) Ack() error { return d.answer("acknowledge", d.msg.Ack()) }
+func (d *Delivery) Ack() error { return d.answer("acknowledge", "+ACK") }
 
 // Release gives the lease back; the job is delivered again at once.
-func (d *Delivery) Release() error { return d.answer("release", d.msg.Nak()) }
+func (d *Delivery) Release() error { return d.answer("release", "-NAK") }
 
-func (d *Delivery) answer(what string, err error) error {
-	if err != nil {
+func (d *Delivery) answer(what, word string) error {
+	if err := d.conn.Publish(d.reply, []byte(word)); err != nil {
 		return fmt.Errorf("%s job %d: %w", what, d.job, err)
 	}
 	return nil

@@ -1,0 +1,254 @@
+package coordinator_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"foible/coordinator"
+	foiblev1 "foible/proto/foible/v1"
+)
+
+// Times of the tests of leases; they are false, and cost nothing.
+const (
+	lease = 30 * time.Second
+	grace = 5 * time.Second
+)
+
+func leases(cfg *coordinator.Config) { cfg.Lease, cfg.Grace = lease, grace }
+
+// TestDeadWorker: the jobs of a worker that dies come again after the grace; of one that falls silent, after the lease.
+func TestDeadWorker(t *testing.T) {
+	for _, silent := range []bool{false, true} {
+		name, least, most := "dies", grace, grace+time.Second
+		if silent {
+			name, least, most = "falls silent", lease, lease+time.Second
+		}
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCluster(t, leases)
+				id := c.submit(c.request(1, 2))
+				one := c.join(2, 0)
+				held := map[int32]bool{one.job().GetJob(): true, one.job().GetJob(): true}
+				one.beat()
+				if n := c.sweep(id).GetProgress().GetJobsLeased(); n != 2 || len(held) != 2 {
+					t.Errorf("%d jobs leased, held %v", n, held)
+				}
+				start := time.Now()
+				two := c.join(2, 0)
+				if !silent {
+					one.die()
+				}
+				for range 2 {
+					job := two.job()
+					if d := time.Since(start); d < least || d > most || !held[job.GetJob()] || job.GetAttempt() != 2 {
+						t.Errorf("job %d came after %v as attempt %d", job.GetJob(), d, job.GetAttempt())
+					}
+					two.done(job)
+				}
+				two.done(two.job()) // the score
+				if s := c.wait(id); s.GetState() != foiblev1.SweepState_SWEEP_STATE_SUCCEEDED || s.GetProgress().GetJobsLeased() != 0 {
+					t.Error(s)
+				}
+			})
+		})
+	}
+}
+
+// TestComeBack: a worker whose connection broke keeps its jobs by its heartbeats, and its slots stay occupied.
+func TestComeBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, leases)
+		id := c.submit(c.request(1, 3))
+		one := c.join(2, 0)
+		held := []*foiblev1.Assign{one.job(), one.job()}
+		one.die()
+		time.Sleep(grace / 2)
+		one = c.join(2, 2)
+		other := c.join(2, 0)
+		third := other.job()
+		for range 10 {
+			one.beat(held[0].GetLease(), held[1].GetLease())
+			other.beat(third.GetLease())
+			other.idle(lease / 3)
+		}
+		one.idle(0)
+		other.done(third)
+		one.done(held[0])
+		one.done(held[1])
+		other.drain()
+		one.done(one.job())
+		if p := c.wait(id).GetProgress(); p.GetDuplicates() != 0 {
+			t.Error(p)
+		}
+	})
+}
+
+// TestLateComeBack: a worker that comes back after its jobs have been given to another is heard all the same. The
+// first result stands, and neither slot counts twice.
+func TestLateComeBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, leases)
+		id := c.submit(c.request(1, 3))
+		one := c.join(1, 0)
+		job := one.job()
+		one.die()
+		time.Sleep(2 * grace)
+		two := c.join(3, 0)
+		again := []*foiblev1.Assign{two.job(), two.job(), two.job()}
+		one = c.join(1, 1)
+		one.beat(job.GetLease())
+		one.done(job)
+		for _, a := range again {
+			switch r := two.tell(a, answer(a)); {
+			case a.GetJob() == job.GetJob() && r.GetVerdict() != foiblev1.Verdict_VERDICT_DUPLICATE,
+				a.GetJob() != job.GetJob() && r.GetVerdict() != foiblev1.Verdict_VERDICT_RECORDED:
+				t.Error(r)
+			}
+		}
+		two.drain()
+		one.done(one.job())
+		if p := c.wait(id).GetProgress(); p.GetDuplicates() != 1 || p.GetJobsLeased() != 0 {
+			t.Error(p)
+		}
+	})
+}
+
+// TestManyResultsUnderWay: a worker may have more results unanswered than slots, and comes back with all of them.
+func TestManyResultsUnderWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, leases)
+		id := c.submit(c.request(8, 4))
+		one := c.join(2, 0)
+		held := []*foiblev1.Assign{one.job(), one.job()}
+		for i := range 5 {
+			one.done(held[i]) // the answer, let us say, is lost
+			held = append(held, one.job())
+		}
+		one.die()
+		one = c.join(2, 7)
+		var ids []uint64
+		for _, a := range held {
+			ids = append(ids, a.GetLease())
+		}
+		one.beat(ids...)
+		for _, a := range held[:5] {
+			if r := one.tell(a, answer(a)); r.GetVerdict() != foiblev1.Verdict_VERDICT_DUPLICATE {
+				t.Error(r)
+			}
+		}
+		one.idle(time.Second) // both slots are occupied
+		one.done(held[5])
+		one.done(one.job())
+		one.done(held[6])
+		if p := c.sweep(id).GetProgress(); p.GetDuplicates() != 5 || p.GetJobsDone() != 8 {
+			t.Error(p)
+		}
+	})
+}
+
+// TestResultTwice: a repeated result is refused, counted, and frees no second slot.
+func TestResultTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, leases)
+		id := c.submit(c.request(1, 5))
+		one := c.join(2, 0)
+		first, second := one.job(), one.job()
+		one.done(first)
+		third := one.job()
+		for range 3 {
+			if r := one.tell(first, answer(first)); r.GetVerdict() != foiblev1.Verdict_VERDICT_DUPLICATE {
+				t.Error(r)
+			}
+		}
+		one.idle(time.Second)
+		if p := c.sweep(id).GetProgress(); p.GetDuplicates() != 3 || p.GetJobsDone() != 1 || p.GetCellsDone() != 1 || p.GetJobsLeased() != 2 {
+			t.Error(p)
+		}
+		one.done(second)
+		one.done(third)
+	})
+}
+
+// TestDrain: jobs handed back go to others at once, those kept are taken, and no job comes any more. What was on its
+// way to a worker that has left in good order is given out again without the grace.
+func TestDrain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, leases)
+		id := c.submit(c.request(1, 3))
+		one := c.join(3, 0)
+		jobs := []*foiblev1.Assign{one.job(), one.job(), one.job()}
+		start := time.Now()
+		one.drain(jobs[0].GetLease())
+		two := c.join(3, 0)
+		again := two.job()
+		one.done(jobs[1])
+		if again.GetJob() != jobs[0].GetJob() || again.GetAttempt() != 2 {
+			t.Errorf("job %d came as attempt %d", again.GetJob(), again.GetAttempt())
+		}
+		if err := one.stream.CloseSend(); err != nil {
+			t.Fatal(err)
+		}
+		one.end()
+		lost := two.job()
+		if lost.GetJob() != jobs[2].GetJob() {
+			t.Errorf("job %d came, not %d", lost.GetJob(), jobs[2].GetJob())
+		}
+		if d := time.Since(start); d > time.Second {
+			t.Errorf("handing back took %v", d)
+		}
+		two.done(again)
+		two.done(lost)
+		one.idle(0)
+		two.done(two.job())
+		if p := c.wait(id).GetProgress(); p.GetDuplicates() != 0 || p.GetJobsLeased() != 0 {
+			t.Error(p)
+		}
+	})
+}
+
+// TestPoison: a job whose worker dies each time is recorded as failed in the end.
+func TestPoison(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, func(cfg *coordinator.Config) {
+			leases(cfg)
+			cfg.MaxAttempts = 3
+		})
+		id := c.submit(c.request(1, 1))
+		for attempt := range int32(3) {
+			h := c.join(1, 0)
+			if job := h.job(); job.GetAttempt() != attempt+1 {
+				t.Errorf("attempt %d of job %d, want %d", job.GetAttempt(), job.GetJob(), attempt+1)
+			}
+			h.die()
+		}
+		c.join(1, 0)
+		s := c.wait(id)
+		p := s.GetProgress()
+		if s.GetState() != foiblev1.SweepState_SWEEP_STATE_FAILED || p.GetJobsFailed() != 2 ||
+			p.GetFailures()[0] != "given out 3 times without a result" ||
+			p.GetFailures()[1] != "stimulus s00 has no posterior: given out 3 times without a result" {
+			t.Error(s)
+		}
+	})
+}
+
+// TestLeaseOfAnotherJob: a right result under a wrong lease is refused, and neither job is lost.
+func TestLeaseOfAnotherJob(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, leases)
+		id := c.submit(c.request(1, 2))
+		one := c.join(2, 0)
+		a, b := one.job(), one.job()
+		swapped := answer(a)
+		a.Lease, b.Lease = b.Lease, a.Lease
+		if r := one.tell(a, swapped); r.GetVerdict() != foiblev1.Verdict_VERDICT_REFUSED {
+			t.Error(r)
+		}
+		c.work(2, nil)
+		one.die()
+		if s := c.wait(id); s.GetState() != foiblev1.SweepState_SWEEP_STATE_SUCCEEDED {
+			t.Error(s)
+		}
+	})
+}
