@@ -314,7 +314,8 @@ func TestFairness(t *testing.T) {
 						held = append(held, h.job())
 						given[held[len(held)-1].GetSweepId()]++
 					}
-					if d := given[a] - given[b]; d < -3 || d > 3 { // score jobs are not of equal number at each moment
+					// Score jobs are not of equal number at each moment, and a round may find the slots in any portions.
+					if d := given[a] - given[b]; d < -3-int(slots) || d > 3+int(slots) {
 						t.Fatalf("given %v", given)
 					}
 					for _, job := range held {
