@@ -205,6 +205,17 @@ func TestStreams(t *testing.T) {
 				}
 			}
 		}
+		for _, stage := range []string{sweep.FitStage, sweep.ReportStage} {
+			for _, name := range [][2]string{{"1-1", "red"}, {"1-1r", "ed"}, {"1-1", "blue"}} { // stimulus and goal
+				for tau := range 3 {
+					for _, noise := range []float64{0, 0.02, 0.5} {
+						for block := range 3 {
+							start(fmt.Sprint("sample ", seed, stage, name, tau, noise, block), sweep.SampleStream(seed, stage, name[0], tau, name[1], noise, block).Uint64)
+						}
+					}
+				}
+			}
+		}
 		for _, unit := range sweep.DefaultBootstrap.Units {
 			start(fmt.Sprint(seed, " ", unit), sweep.BootstrapStream(seed, unit).Uint64)
 		}
