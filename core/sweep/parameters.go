@@ -117,11 +117,9 @@ type Prediction struct {
 
 // Predict takes the judgement steps out of a cell.
 func (s *Shape) Predict(c *Cell) Prediction {
-	p := Prediction{Undefined: c.Undefined != nil}
-	for _, step := range s.JudgementSteps {
-		if step < len(c.Posterior) {
-			p.Rows = append(p.Rows, c.Posterior[step])
-		}
+	p := Prediction{Rows: c.Posterior, Undefined: c.Undefined != nil}
+	if !c.Judged {
+		p.Rows = rows(c.Posterior, s.JudgementSteps)
 	}
 	for _, run := range c.Runs {
 		if len(run) >= len(p.Rows) {
