@@ -80,7 +80,7 @@ type known struct {
 	state, parent ground.StateID
 	by            ground.OperatorID
 	g             int32
-	rank          int32 // of its priority among those given to its f
+	rank          int32 // of an open node: of its priority among those given to its f
 	open          bool
 }
 
@@ -131,7 +131,7 @@ func (f frontier) find(s ground.StateID) (int, bool) {
 func (f frontier) expand(t *ground.Task, i int, h Heuristic, noise float64) []frontier {
 	from := f.nodes[i]
 	f = f.clone()
-	f.nodes[i].open = false
+	f.nodes[i].open, f.nodes[i].rank = false, 0
 	ways := []frontier{f}
 	for _, next := range t.Successors(from.state) {
 		if math.IsInf(h.Value(next.State), 1) {
@@ -175,7 +175,7 @@ func (f frontier) rank(i int, h Heuristic) []frontier {
 	for rank := range ways {
 		way := f.clone()
 		for j := range way.nodes {
-			if n := &way.nodes[j]; n.parent >= 0 && j != i && n.rank >= int32(rank) && of(n) == value {
+			if n := &way.nodes[j]; n.open && j != i && n.rank >= int32(rank) && of(n) == value {
 				n.rank++
 			}
 		}
