@@ -103,13 +103,13 @@ func TestStages(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	out, r := stagedReport(t, rng, 1, nil)
 	compare(t, out, "fits.csv", `
-stage,model,parameter_set,goal_noise,budget_r,budget_q,search_noise,action_noise,alpha,value,unreachable_value,runs,particles_per_goal,n,pearson_r,ci_low,ci_high,mc_se,rmse,ci_unit,undefined_stimuli
-fit,plan-lesioned,1,0,,,,0.25,,,,3,4,7,0.25,,,0.0625,0.5,,0
-fit,plan-lesioned,2,0,,,,0.125,,,,3,4,7,0.5,,,0.0625,0.5,,0
-fit,boltzmann,1,,,,,,0.5,optimal,-1000,1,,7,0.125,,,0,0.5,,0
-fit,boltzmann,2,,,,,,0.5,heuristic,-1000,1,,7,0.75,,,0,0.5,,0
-report,plan-lesioned,2,0,,,,0.125,,,,6,8,7,0.375,,,0.0625,0.5,,0
-report,boltzmann,2,,,,,,0.5,heuristic,-1000,1,,7,0.625,,,0,0.5,,0
+stage,model,parameter_set,goal_noise,budget_r,budget_q,search_noise,action_noise,alpha,value,unreachable_value,runs,particles_per_goal,samples,n,pearson_r,ci_low,ci_high,mc_se,rmse,ci_unit,undefined_stimuli
+fit,plan-lesioned,1,0,,,,0.25,,,,3,4,,7,0.25,,,0.0625,0.5,,0
+fit,plan-lesioned,2,0,,,,0.125,,,,3,4,,7,0.5,,,0.0625,0.5,,0
+fit,boltzmann,1,,,,,,0.5,optimal,-1000,1,,,7,0.125,,,0,0.5,,0
+fit,boltzmann,2,,,,,,0.5,heuristic,-1000,1,,,7,0.75,,,0,0.5,,0
+report,plan-lesioned,2,0,,,,0.125,,,,6,8,,7,0.375,,,0.0625,0.5,,0
+report,boltzmann,2,,,,,,0.5,heuristic,-1000,1,,,7,0.625,,,0,0.5,,0
 `)
 	compare(t, out, "degeneracy.csv", `
 stage,model,parameter_set,stimulus,runs,failed_runs,least_ess,least_goals_alive,log_evidence,outcome
