@@ -173,9 +173,9 @@ var DefaultBootstrap = Bootstrap{Resamples: 500, Units: []string{"participants",
 // MaxParameterSets bounds a sweep's grid.
 const MaxParameterSets = 1 << 22
 
-// ParameterSets expands the grids: models in the order of [Models], axes in
-// the model's order, the last one fastest. Equal values of an axis are one
-// point, kept where the first stands. The error names model and axis.
+// ParameterSets expands the grids: models in the order of [Models], their axes
+// with the costliest slowest. Equal values of an axis are
+// one point, kept where the first stands. The error names model and axis.
 func (c *Config) ParameterSets() ([]ParameterSet, error) {
 	grids := slices.Clone(c.Models)
 	rank := func(name string) int {
@@ -217,7 +217,7 @@ func expand(model Model, grid ModelGrid) ([]ParameterSet, error) {
 		}
 	}
 	sets := []ParameterSet{{Model: model.Name}}
-	for _, name := range model.Axes {
+	for _, name := range slowest(model.Axes) {
 		axis, _ := AxisByName(name)
 		values := grid.Axes[name]
 		if len(values) == 0 {
@@ -243,6 +243,16 @@ func expand(model Model, grid ModelGrid) ([]ParameterSet, error) {
 		sets = next
 	}
 	return sets, nil
+}
+
+// slowest orders axes by what it costs to change their value: samples of
+// searches depend on search_noise, what is made of these on the budget, and the
+// rest is cheap.
+func slowest(axes []string) []string {
+	cost := []string{"goal_noise", "action_noise", "budget_q", "budget_r", "search_noise"} // the last costs most
+	ordered := slices.Clone(axes)
+	slices.SortStableFunc(ordered, func(a, b string) int { return slices.Index(cost, b) - slices.Index(cost, a) })
+	return ordered
 }
 
 // points checks values and drops those that are there already.
