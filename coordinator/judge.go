@@ -33,7 +33,7 @@ func (r *sweepRun) assign(ctx context.Context, number int) (m *foiblev1.Assign, 
 		_, err := r.record(ctx, number, failed(failure))
 		return nil, nil, err
 	}
-	score := &foiblev1.ScoreJob{Bootstrap: codec.Bootstrap(r.config.Bootstrap)}
+	score := &foiblev1.ScoreJob{Bootstrap: codec.Bootstrap(r.plan.BootstrapOf(&r.config, job.Stage))}
 	for i := range job.Sets {
 		score.Scored = append(score.Scored, &foiblev1.Scored{
 			ParameterSet: codec.ParameterSet(&job.Sets[i]), Predictions: codec.Predictions(predictions[i]),
@@ -72,8 +72,9 @@ func (r *sweepRun) predictions(ctx context.Context, job sweep.Job) (all [][]swee
 
 func (r *sweepRun) scoreHashes(job sweep.Job, predictions [][]sweep.Prediction) [][]byte {
 	hashes := make([][]byte, len(job.Sets))
+	bootstrap := r.plan.BootstrapOf(&r.config, job.Stage)
 	for i := range job.Sets {
-		hashes[i] = sweep.ScoreHash(r.spec.GetStudyHash(), r.config.Seed, r.config.Bootstrap, &job.Sets[i], predictions[i])
+		hashes[i] = sweep.ScoreHash(r.spec.GetStudyHash(), r.config.Seed, bootstrap, &job.Sets[i], predictions[i])
 	}
 	return hashes
 }

@@ -427,6 +427,9 @@ func (r *Report) Close() error {
 			}
 		}
 		r.note(fmt.Sprintf("Every table but fits.csv has the best parameter set of each model alone: %d cells are more than %d.", r.plan.Cells(), sweep.MaxDetailedCells))
+		if r.plan.Report && r.config.Bootstrap.Resamples > 0 {
+			r.note("Intervals are those of the report stage alone.")
+		}
 	}
 	if err := r.closeTables(); err != nil {
 		return err

@@ -142,6 +142,16 @@ func (p *Plan) Procedure(c *Config, stage string) Procedure {
 	return procedure
 }
 
+// BootstrapOf a stage: where there is a report, the fit stage of a sweep of more
+// than MaxDetailedCells has no intervals.
+func (p *Plan) BootstrapOf(c *Config, stage string) Bootstrap {
+	b := c.Bootstrap
+	if stage == FitStage && p.Report && p.Cells() > MaxDetailedCells {
+		b.Resamples = 0
+	}
+	return b
+}
+
 // String is the canonical form: equal strings, equal procedures.
 func (p Procedure) String() string {
 	size := fmt.Sprintf("runs=%d", p.Runs)

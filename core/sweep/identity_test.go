@@ -162,6 +162,29 @@ func TestDetail(t *testing.T) {
 	}
 }
 
+// A large sweep has intervals of what it reports; if it reports nothing, of all.
+func TestBootstrapOf(t *testing.T) {
+	for _, test := range []struct {
+		report bool
+		sets   int // on two stimuli
+		stage  string
+		want   int
+	}{
+		{true, 9_000, sweep.FitStage, 500},
+		{true, 10_001, sweep.FitStage, 0},
+		{true, 10_001, sweep.ReportStage, 500},
+		{false, 10_001, sweep.FitStage, 500},
+	} {
+		p, err := sweep.NewPlan(alphas(test.sets), shapes(2), 256, test.report)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.BootstrapOf(&sweep.Config{Bootstrap: sweep.DefaultBootstrap}, test.stage).Resamples; got != test.want {
+			t.Errorf("%+v: %d", test, got)
+		}
+	}
+}
+
 // Judge keeps the judgement steps that are there.
 func TestJudge(t *testing.T) {
 	whole := sweep.Cell{
