@@ -11,9 +11,9 @@ fit,boltzmann,2,,,,,,0.5,heuristic,-1000,1,,,5,0.9759000729485334,0.975900072948
 	intervals = `
 stage,model,parameter_set,unit,ci_low,ci_high,resamples
 fit,boltzmann,1,stimuli,-0.4999999999999999,0.9999999999999998,20
-fit,boltzmann,1,both,-0.4999999999999999,0.9486832980505138,19
+fit,boltzmann,1,both,-0.4999999999999998,0.9486832980505137,19
 fit,boltzmann,2,stimuli,0.9759000729485333,1,12
-fit,boltzmann,2,both,0.9759000729485331,0.9999999999999998,15
+fit,boltzmann,2,both,0.975900072948533,0.9999999999999998,15
 `
 	byCategory = `
 stage,model,parameter_set,category,n,pearson_r,rmse
