@@ -45,10 +45,11 @@ func answer(job *foiblev1.Assign) *foiblev1.JobResult {
 		if err != nil {
 			panic(err)
 		}
+		hasher := sweep.NewCellHash(job.GetStudyHash(), work.GetStimulus(), job.GetSeed(), procedure)
 		result := &foiblev1.InferResult{Cells: make([]*foiblev1.Cell, len(work.GetParameterSets()))}
 		for i, m := range work.GetParameterSets() {
 			set := must(codec.ReadParameterSet(m))
-			hash := sweep.CellHash(job.GetStudyHash(), work.GetStimulus(), job.GetSeed(), procedure, &set)
+			hash := hasher.Of(&set)
 			cell := codec.Cell(predicted(hash, &set, procedure))
 			if strings.HasPrefix(work.GetStimulus(), "long") {
 				cell = codec.Cell(&sweep.Cell{Undefined: &sweep.Undefined{Reason: "too long"}})

@@ -124,9 +124,9 @@ func (r *sweepRun) checkCells(job sweep.Job, cells []*foiblev1.Cell) error {
 	}
 	shape := &r.plan.Stimuli[job.Stimulus]
 	procedure := r.plan.Procedure(&r.config, job.Stage)
+	want := sweep.NewCellHash(r.spec.GetStudyHash(), shape.Stimulus, r.config.Seed, procedure)
 	for i, m := range cells {
-		want := sweep.CellHash(r.spec.GetStudyHash(), shape.Stimulus, r.config.Seed, procedure, &job.Sets[i])
-		if !bytes.Equal(m.GetCellHash(), want) {
+		if !bytes.Equal(m.GetCellHash(), want.Of(&job.Sets[i])) {
 			return otherHash(&job.Sets[i])
 		}
 		if m.GetJudged() != (procedure.Detail == sweep.DetailJudged) {

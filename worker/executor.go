@@ -151,6 +151,7 @@ func (l *loaded) infer(ctx context.Context, job *foiblev1.Assign, work *foiblev1
 	if err != nil {
 		return nil, err
 	}
+	hash := sweep.NewCellHash(l.study.Hash, work.GetStimulus(), job.GetSeed(), procedure)
 	result := &foiblev1.InferResult{}
 	for i := range sets {
 		if ctx.Err() != nil {
@@ -165,7 +166,7 @@ func (l *loaded) infer(ctx context.Context, job *foiblev1.Assign, work *foiblev1
 			cell.Judge(spec.JudgementSteps)
 		}
 		answer := codec.Cell(&cell)
-		answer.CellHash = sweep.CellHash(l.study.Hash, work.GetStimulus(), job.GetSeed(), procedure, &set)
+		answer.CellHash = hash.Of(&set)
 		result.Cells = append(result.Cells, answer)
 	}
 	return &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Infer{Infer: result}}, nil

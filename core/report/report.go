@@ -280,7 +280,7 @@ func samples(g *sweep.Gathered) any {
 // where it is not all of them; the evidence of the whole plan; what went wrong.
 func (r *Report) addDegeneracy(g *sweep.Gathered) error {
 	for i, cell := range g.Cells {
-		if cell == nil || cell.SE == nil && cell.Undefined == nil {
+		if cell == nil {
 			continue
 		}
 		if m, ok := sweep.ModelByName(g.Set.Model); ok && m.Exact {
@@ -337,9 +337,9 @@ func (r *Report) addPosteriors(g *sweep.Gathered) error {
 				step = st.JudgementSteps[k]
 			}
 			for goal, p := range row {
-				out := r.key(g, st.ID, step, st.Goals[goal].Name, p, 0.0, nil, nil, nil, nil)
-				if k < len(cell.SE) {
-					out[7] = cell.SE[k][goal]
+				out := r.key(g, st.ID, step, st.Goals[goal].Name, p, nil, nil, nil, nil, nil)
+				if se, ok := cell.Error(k, goal); ok {
+					out[7] = se
 				}
 				if j := slices.Index(st.JudgementSteps, step); j >= 0 && j < len(st.Human.Mean) && st.Human.Mean[j] != nil {
 					out[8] = st.Human.Mean[j][goal]

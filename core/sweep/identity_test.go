@@ -193,7 +193,7 @@ func TestJudge(t *testing.T) {
 	}
 	whole.Judge([]int{0, 2, 4})
 	want := sweep.Cell{
-		Judged: true, Posterior: [][]float64{{1}, {3}}, SE: [][]float64{{4}, {6}},
+		Judged: true, Posterior: [][]float64{{1}, {3}},
 		Filter: sweep.Filter{ESS: []float64{7, 9}, Evidence: []float64{-1, -3}}, Samples: 5,
 	}
 	if !reflect.DeepEqual(whole, want) {
@@ -205,6 +205,26 @@ func TestJudge(t *testing.T) {
 	shape := sweep.Shape{JudgementSteps: []int{0, 2, 4}}
 	if got := shape.Predict(&whole); !reflect.DeepEqual(got.Rows, want.Posterior) {
 		t.Errorf("predicted %v", got.Rows)
+	}
+}
+
+// The error of a judged cell follows from its runs: of 0 and 1 it is 1 / 2.
+func TestCellError(t *testing.T) {
+	whole := sweep.Cell{Posterior: [][]float64{{1}, {2}}, SE: [][]float64{{0.25}, {0.125}}}
+	if se, ok := whole.Error(1, 0); !ok || se != 0.125 {
+		t.Errorf("%v, %v", se, ok)
+	}
+	judged := sweep.Cell{Judged: true, Posterior: [][]float64{{0.5}}, Runs: [][][]float64{{{0}}, {{1}}}}
+	if se, ok := judged.Error(0, 0); !ok || math.Abs(se-0.5) > 1e-15 {
+		t.Errorf("%v, %v", se, ok)
+	}
+	judged.Runs = judged.Runs[:1]
+	if se, ok := judged.Error(0, 0); ok {
+		t.Errorf("of one run: %v", se)
+	}
+	judged.Runs = nil
+	if se, ok := judged.Error(0, 0); !ok || se != 0 {
+		t.Errorf("of an exact model: %v, %v", se, ok)
 	}
 }
 

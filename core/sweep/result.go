@@ -1,5 +1,7 @@
 package sweep
 
+import "math"
+
 // Cell is what a model predicts of a stimulus: one parameter set, averaged over
 // its runs, or batches of samples.
 type Cell struct {
@@ -13,7 +15,7 @@ type Cell struct {
 	UnreachableFrom []int
 
 	// Of models that are not exact:
-	SE [][]float64 // [row][goal] standard error of Posterior; nil for exact models
+	SE [][]float64 // [row][goal] standard error of Posterior; nil for exact models, and where Judged
 	// Runs are [run][judgement step][goal]: the posteriors of the runs of sips that
 	// reached as far as Posterior. Of marginal inference, they are the jackknife's
 	// pseudo-values n p - (n - 1) p_without_i of batch i of n, which sum to 1 and
@@ -48,15 +50,35 @@ type Filter struct {
 }
 
 // Judge keeps the rows of a cell at the judgement steps, and drops what a large
-// sweep has no room for: evidence by goal, and mistakes.
+// sweep has no room for: evidence by goal, mistakes, and errors, which follow
+// from Runs.
 func (c *Cell) Judge(steps []int) {
-	c.LogEvidence, c.Mistakes = nil, nil
+	c.LogEvidence, c.Mistakes, c.SE = nil, nil, nil
 	if c.Judged {
 		return
 	}
 	c.Judged = true
-	c.Posterior, c.SE = rows(c.Posterior, steps), rows(c.SE, steps)
+	c.Posterior = rows(c.Posterior, steps)
 	c.ESS, c.Alive, c.Evidence = rows(c.ESS, steps), rows(c.Alive, steps), rows(c.Evidence, steps)
+}
+
+// Error is the standard error of Posterior[row][goal]; not known of a Judged
+// cell with fewer than two runs, 0 of an exact model.
+func (c *Cell) Error(row, goal int) (se float64, known bool) {
+	switch n := float64(len(c.Runs)); {
+	case row < len(c.SE):
+		return c.SE[row][goal], true
+	case !c.Judged || len(c.Runs) == 0:
+		return 0, true
+	case len(c.Runs) == 1:
+		return 0, false
+	default:
+		xs := make([]float64, len(c.Runs))
+		for i, run := range c.Runs {
+			xs[i] = run[row][goal]
+		}
+		return math.Sqrt(squares(xs) / n / (n - 1)), true
+	}
 }
 
 // rows are those of some steps; those that are not there are left out.

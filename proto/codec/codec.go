@@ -203,24 +203,65 @@ func ReadBootstrap(m *foiblev1.BootstrapConfig) sweep.Bootstrap {
 	return sweep.Bootstrap{Resamples: int(m.GetResamples()), Units: m.GetUnits()}
 }
 
-// ParameterSet is the message of a parameter set: the model's own axes and no
-// other. A field is an axis of the same name.
+// axisField is the field of [foiblev1.ParameterSet] of an axis, which is of one of three kinds.
+type axisField struct {
+	axis   string
+	number func(*foiblev1.ParameterSet) **float64
+	whole  func(*foiblev1.ParameterSet) **int32
+	word   func(*foiblev1.ParameterSet) **string
+}
+
+// axisFields has every axis. Reflection would do, at ten times the cost, and there are millions of parameter sets.
+var axisFields = []axisField{
+	{axis: "goal_noise", number: func(m *foiblev1.ParameterSet) **float64 { return &m.GoalNoise }},
+	{axis: "budget_r", whole: func(m *foiblev1.ParameterSet) **int32 { return &m.BudgetR }},
+	{axis: "budget_q", number: func(m *foiblev1.ParameterSet) **float64 { return &m.BudgetQ }},
+	{axis: "search_noise", number: func(m *foiblev1.ParameterSet) **float64 { return &m.SearchNoise }},
+	{axis: "action_noise", number: func(m *foiblev1.ParameterSet) **float64 { return &m.ActionNoise }},
+	{axis: "alpha", number: func(m *foiblev1.ParameterSet) **float64 { return &m.Alpha }},
+	{axis: "value", word: func(m *foiblev1.ParameterSet) **string { return &m.Value }},
+	{axis: "unreachable_value", number: func(m *foiblev1.ParameterSet) **float64 { return &m.UnreachableValue }},
+}
+
+func (f *axisField) set(m *foiblev1.ParameterSet, v sweep.Setting) {
+	switch {
+	case f.number != nil:
+		*f.number(m) = &v.Number
+	case f.whole != nil:
+		whole := int32(v.Number)
+		*f.whole(m) = &whole
+	default:
+		*f.word(m) = &v.Word
+	}
+}
+
+func (f *axisField) get(m *foiblev1.ParameterSet) (v sweep.Setting, given bool) {
+	if m == nil {
+		return v, false
+	}
+	switch {
+	case f.number != nil:
+		if x := *f.number(m); x != nil {
+			return sweep.Setting{Number: *x}, true
+		}
+	case f.whole != nil:
+		if x := *f.whole(m); x != nil {
+			return sweep.Setting{Number: float64(*x)}, true
+		}
+	default:
+		if x := *f.word(m); x != nil {
+			return sweep.Setting{Word: *x}, true
+		}
+	}
+	return v, false
+}
+
+// ParameterSet is the message of a parameter set: the model's own axes and no other.
 func ParameterSet(s *sweep.ParameterSet) *foiblev1.ParameterSet {
 	m := &foiblev1.ParameterSet{Model: s.Model}
-	r := m.ProtoReflect()
-	for _, axis := range sweep.Axes {
-		v, ok := s.Get(axis.Name)
-		if !ok {
-			continue
-		}
-		field := r.Descriptor().Fields().ByTextName(axis.Name)
-		switch field.Kind() {
-		case protoreflect.StringKind:
-			r.Set(field, protoreflect.ValueOfString(v.Word))
-		case protoreflect.Int32Kind:
-			r.Set(field, protoreflect.ValueOfInt32(int32(v.Number)))
-		default:
-			r.Set(field, protoreflect.ValueOfFloat64(v.Number))
+	for i := range axisFields {
+		if v, ok := s.Get(axisFields[i].axis); ok {
+			axisFields[i].set(m, v)
 		}
 	}
 	return m
@@ -234,23 +275,23 @@ func ReadParameterSet(m *foiblev1.ParameterSet) (sweep.ParameterSet, error) {
 		return sweep.ParameterSet{}, fmt.Errorf("unknown model %q", m.GetModel())
 	}
 	set := sweep.ParameterSet{Model: model.Name}
-	r := m.ProtoReflect()
-	for _, axis := range sweep.Axes {
-		field := r.Descriptor().Fields().ByTextName(axis.Name)
-		switch given, has := r.Has(field), model.Has(axis.Name); {
+	for i := range axisFields {
+		name := axisFields[i].axis
+		v, given := axisFields[i].get(m)
+		switch has := model.Has(name); {
 		case given && !has:
-			return set, fmt.Errorf("model %q has no axis %q", model.Name, axis.Name)
+			return set, fmt.Errorf("model %q has no axis %q", model.Name, name)
 		case !given && has:
-			return set, fmt.Errorf("a parameter set of %s without %s", model.Name, axis.Name)
+			return set, fmt.Errorf("a parameter set of %s without %s", model.Name, name)
 		case given:
-			v := setting(r.Get(field))
+			axis, _ := sweep.AxisByName(name)
 			if err := axis.Check(v); err != nil {
 				return set, fmt.Errorf("model %q: %w", model.Name, err)
 			}
 			if v.Number == 0 {
 				v.Number = 0 // -0 and 0 are one point
 			}
-			set.Set(axis.Name, v)
+			set.Set(name, v)
 		}
 	}
 	return set, nil
@@ -284,9 +325,17 @@ func Shapes(ms []*foiblev1.StimulusShape) []sweep.Shape {
 func Cell(c *sweep.Cell) *foiblev1.Cell {
 	m := &foiblev1.Cell{
 		Judged:    c.Judged,
-		Posterior: flat(c.Posterior), PosteriorSe: flat(c.SE), LogEvidence: flat(c.LogEvidence), Runs: flatRuns(c.Runs),
+		Posterior: flat(c.Posterior), PosteriorSe: flat(c.SE), LogEvidence: flat(c.LogEvidence),
 		Ess: c.ESS, Alive: c.Alive, Evidence: c.Evidence, FailedRuns: int32(c.FailedRuns),
 		Samples: int32(c.Samples), Mistakes: mistakes(c.Mistakes),
+	}
+	if runs := flatRuns(c.Runs); c.Judged {
+		m.ShortRuns = make([]float32, len(runs))
+		for i, x := range runs {
+			m.ShortRuns[i] = float32(x)
+		}
+	} else {
+		m.Runs = runs
 	}
 	if u := c.Undefined; u != nil {
 		m.Undefined = &foiblev1.Undefined{Step: int32(u.Step), Reason: u.Reason}
@@ -508,8 +557,15 @@ func readSampled(m *foiblev1.Cell, shape *sweep.Shape, judged int, c *sweep.Cell
 	if len(m.GetEss()) > 0 {
 		check = distribution
 	}
+	runs := m.GetRuns()
+	if c.Judged {
+		runs = make([]float64, len(m.GetShortRuns()))
+		for i, x := range m.GetShortRuns() {
+			runs[i] = float64(x)
+		}
+	}
 	var err error
-	if c.Runs, err = readRuns(m.GetRuns(), judged, shape.Goals, check); err != nil {
+	if c.Runs, err = readRuns(runs, judged, shape.Goals, check); err != nil {
 		return err
 	}
 	c.ESS, c.Alive, c.Evidence, c.FailedRuns = m.GetEss(), m.GetAlive(), m.GetEvidence(), int(m.GetFailedRuns())
@@ -549,11 +605,12 @@ func distribution(row []float64) error {
 
 // shares checks numbers that must sum to 1, as pseudo-values of probabilities do.
 func shares(row []float64) error {
-	var sum float64
+	var sum, size float64
 	for _, p := range row {
 		sum += p
+		size += math.Abs(p)
 	}
-	if !(math.Abs(sum-1) <= 1e-6) { // NaN neither
+	if !(math.Abs(sum-1) <= 1e-6*size) || math.IsInf(size, 0) { // NaN neither
 		return fmt.Errorf("probabilities sum to %v", sum)
 	}
 	return nil

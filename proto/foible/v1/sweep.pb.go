@@ -1811,7 +1811,9 @@ type Cell struct {
 	// Searches behind each table of an original goal; of marginal inference.
 	Samples int32 `protobuf:"varint,16,opt,name=samples,proto3" json:"samples,omitempty"`
 	// Posteriors of mistakes; unset where not computed.
-	Mistakes      *Mistakes `protobuf:"bytes,17,opt,name=mistakes,proto3" json:"mistakes,omitempty"`
+	Mistakes *Mistakes `protobuf:"bytes,17,opt,name=mistakes,proto3" json:"mistakes,omitempty"`
+	// What `runs` is, in single precision and in its place if `judged`: nothing but an error is made of it.
+	ShortRuns     []float32 `protobuf:"fixed32,18,rep,packed,name=short_runs,json=shortRuns,proto3" json:"short_runs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1940,6 +1942,13 @@ func (x *Cell) GetSamples() int32 {
 func (x *Cell) GetMistakes() *Mistakes {
 	if x != nil {
 		return x.Mistakes
+	}
+	return nil
+}
+
+func (x *Cell) GetShortRuns() []float32 {
+	if x != nil {
+		return x.ShortRuns
 	}
 	return nil
 }
@@ -2539,7 +2548,7 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\aFailure\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\"4\n" +
 	"\vInferResult\x12%\n" +
-	"\x05cells\x18\x01 \x03(\v2\x0f.foible.v1.CellR\x05cells\"\x80\x04\n" +
+	"\x05cells\x18\x01 \x03(\v2\x0f.foible.v1.CellR\x05cells\"\x9f\x04\n" +
 	"\x04Cell\x12\x1b\n" +
 	"\tcell_hash\x18\x04 \x01(\fR\bcellHash\x12\x1c\n" +
 	"\tposterior\x18\x05 \x03(\x01R\tposterior\x127\n" +
@@ -2556,7 +2565,9 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\x06judged\x18\x0e \x01(\bR\x06judged\x12!\n" +
 	"\flog_evidence\x18\x0f \x03(\x01R\vlogEvidence\x12\x18\n" +
 	"\asamples\x18\x10 \x01(\x05R\asamples\x12/\n" +
-	"\bmistakes\x18\x11 \x01(\v2\x13.foible.v1.MistakesR\bmistakesB\f\n" +
+	"\bmistakes\x18\x11 \x01(\v2\x13.foible.v1.MistakesR\bmistakes\x12\x1d\n" +
+	"\n" +
+	"short_runs\x18\x12 \x03(\x02R\tshortRunsB\f\n" +
 	"\n" +
 	"_undefinedJ\x04\b\x01\x10\x04R\n" +
 	"study_hashR\bstimulusR\rparameter_set\"\xaf\x01\n" +
