@@ -560,8 +560,8 @@ func readSampled(m *foiblev1.Cell, shape *sweep.Shape, judged int, c *sweep.Cell
 		check = distribution
 	}
 	runs := m.GetRuns()
-	if c.Judged {
-		runs = make([]float64, len(m.GetShortRuns()))
+	if n := len(m.GetShortRuns()); c.Judged && n > 0 {
+		runs = make([]float64, n)
 		for i, x := range m.GetShortRuns() {
 			runs[i] = float64(x)
 		}
