@@ -69,7 +69,7 @@ func (s *Stimulus) inferMarginal(parameters agent.Parameters, p *sweep.Procedure
 	if err != nil {
 		return sweep.Cell{}, err
 	}
-	return m.cell(r, s.stimulus.JudgementSteps, p), nil
+	return m.cell(&parameters, r, s.stimulus.JudgementSteps, p), nil
 }
 
 func (s *Stimulus) inferBoltzmann(set *sweep.ParameterSet) (sweep.Cell, error) {

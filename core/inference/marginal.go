@@ -223,7 +223,6 @@ type result struct {
 	evidence [][][]float64
 	shift    []float64
 	samples  int
-	mistakes []mistaken // by action
 }
 
 // converge samples until the posterior is as sure as asked for, and returns the
@@ -330,7 +329,7 @@ func jackknife(without [][]float64, goal int) float64 {
 }
 
 // cell is what a sweep keeps of a result.
-func (m *Marginal) cell(r *result, judged []int, q *sweep.Procedure) sweep.Cell {
+func (m *Marginal) cell(p *agent.Parameters, r *result, judged []int, q *sweep.Procedure) sweep.Cell {
 	cell := sweep.Cell{Samples: r.samples, Judged: q.Detail == sweep.DetailJudged}
 	if m.sips.impossible != nil {
 		cell.Undefined = &sweep.Undefined{Step: m.sips.impossible.Step, Reason: m.sips.impossible.Reason}
@@ -395,7 +394,7 @@ func (m *Marginal) cell(r *result, judged []int, q *sweep.Procedure) sweep.Cell 
 		cell.Runs = runs
 	}
 	if q.Detail == sweep.DetailMistakes {
-		cell.Mistakes = r.summary(steps-1, m.far != nil)
+		cell.Mistakes = m.mistakes(p, steps)
 	}
 	return cell
 }

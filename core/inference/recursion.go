@@ -5,8 +5,6 @@ import (
 	"slices"
 
 	"foible/core/agent"
-	"foible/core/search"
-	"foible/core/sweep"
 )
 
 // plans are, for one budget, the probabilities of what a new plan does.
@@ -485,10 +483,3 @@ func (m *Marginal) infer(s *store, p *agent.Parameters, at *levels) *result {
 	}
 	return r
 }
-
-// mistaken are the probabilities of mistakes behind an action, [goal][batch], as evidence is.
-type mistaken struct{ confused, slip, stray [][]float64 }
-
-func (r *result) summary(steps int, strays bool) *sweep.Mistakes { return nil }
-
-var _ = search.NoPlan

@@ -4,7 +4,6 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"slices"
-	"time"
 
 	"foible/core/agent"
 	"foible/core/ground"
@@ -76,12 +75,6 @@ type sampled struct {
 // level has the searches that a level adds: the events of each batch, by draw.
 type level [][]event
 
-var (
-	ZZ [4]int
-	ZE [4]int
-	ZT [4]time.Duration
-)
-
 // sampler draws searches.
 type sampler struct {
 	sips  *SIPS
@@ -121,19 +114,6 @@ func (s *sampler) batch(all *store, t *sampled, tau, goal, batch, from, to int) 
 		s.just, s.from = search.NewTally(s.draws, len(s.sips.states)), search.NewTally(s.draws, len(s.sips.states))
 	}
 	h := s.sips.goals.Heuristic[goal]
-	zt := time.Now()
-	zd := search.ZD
-	defer func() {
-		k := 0
-		if t.original {
-			k = 1
-		}
-		if all.unlimited {
-			k += 2
-		}
-		ZZ[k] += to - from
-		ZT[k] += time.Since(zt); ZE[k] += search.ZD - zd
-	}()
 	for i := from; i < to; i++ {
 		n := uint64(batch)<<32 | uint64(i)
 		s.pcg.Seed(scramble(t.seed[0]+n), scramble(t.seed[1]+n))

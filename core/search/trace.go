@@ -30,8 +30,6 @@ func (m Meeting) Stray() bool { return m&meetingStray != 0 }
 // NoPlan is the meeting of an empty plan.
 const NoPlan = meetingEnds
 
-var ZD int
-
 // Turn is a draw of a search from which on its partial plan meets what was
 // observed in another way, until the next turn.
 type Turn struct {
@@ -59,7 +57,6 @@ func (s *Searcher) Trace(from ground.StateID, goal int, h Heuristic, o Options, 
 	last, drawn := NoPlan, from
 	for draw := int32(2); int(draw) <= o.Budget; draw++ {
 		s.expand(drawn, h, &result)
-		ZD++
 		if s.open.size == 0 {
 			if last != NoPlan {
 				room = append(room, Turn{draw, NoPlan})
@@ -140,7 +137,6 @@ func (s *Searcher) Weigh(from ground.StateID, goal int, h Heuristic, o Options, 
 	drawn := from
 	for draw := 2; draw <= o.Budget; draw++ {
 		s.expand(drawn, h, &result)
-		ZD++
 		if s.open.size == 0 {
 			return draw, NoPlan
 		}
