@@ -85,7 +85,7 @@ func Profile(title, model string, panels []ProfilePanel) *Figure {
 	mean.color, mean.dashes = grey, []vg.Length{2, 1.5}
 	blocks = append(
 		blocks,
-		grid{tile(plots, cols), "value", func(w vg.Length) vg.Length { return max(64, min(w, 1.3*vg.Inch)) }}.block(inner),
+		grid{panels: tile(plots, cols), across: "value", dataHeight: func(w vg.Length) vg.Length { return max(64, min(w, 1.3*vg.Inch)) }}.block(inner),
 		flow([]entry{
 			{lineSample(style{s.color, s.marker, nil}, s.color), sampleWidth, "highest r over the other parameters"},
 			{lineSample(mean, white), sampleWidth, "mean r over the other parameters"},
