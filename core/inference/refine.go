@@ -57,6 +57,10 @@ func (m *Marginal) levelsFor(s *store, p *agent.Parameters, q *sweep.Procedure, 
 		return l
 	}
 	l := &levels{make([]int8, len(m.sips.task.Goals)*len(m.steps)), len(m.steps)}
+	s.levels[f] = l
+	if q.Detail == sweep.DetailMistakes { // of a few parameter sets, each for itself
+		return l
+	}
 	for _, probe := range f.probes(p) {
 		l = m.refine(s, &probe, l, q, judged, margin)
 	}
@@ -66,7 +70,7 @@ func (m *Marginal) levelsFor(s *store, p *agent.Parameters, q *sweep.Procedure, 
 
 // Refinement for probes ends when the errors, by the delta method, are this part of
 // what is asked for, so that other parameter sets are likely to be sure as well.
-const margin = 0.85
+const margin = 0.95
 
 // mostRefinements bounds the rounds.
 const mostRefinements = 24

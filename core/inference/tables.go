@@ -19,8 +19,8 @@ import (
 // 0 and twice as many at each further level; that of another goal, for which it may
 // be taken, begins with one, since there are many.
 const (
-	firstSearches = 32
-	lastLevel     = 8 // of an original goal
+	firstSearches = 16
+	lastLevel     = 9 // of an original goal
 	lastConfused  = 10
 )
 
