@@ -29,9 +29,8 @@ const (
 // on: what a plan is after so many draws is of little weight, or it is much the same
 // as before. Which ones are given up is a matter of their numbers, or of chance.
 const (
-	thinFrom     = 96  // draws, of searches for an original goal
-	thinConfused = 32  // of others
-	leastLong    = 320 // draws of the longest searches, at least
+	thinFrom  = 96
+	leastLong = 320 // draws of the longest searches, at least
 )
 
 // negligibleTail is a probability of larger budgets that are taken for the largest one looked at.
@@ -46,7 +45,7 @@ func searches(level int, original bool) int {
 }
 
 // worth is how many searches one counts for after so many draws.
-func worth(draw, thinFrom int) float64 {
+func worth(draw int) float64 {
 	x := 1.0
 	for limit := thinFrom; limit < draw; limit *= 2 {
 		x *= 2
@@ -84,7 +83,6 @@ type sampler struct {
 	// Room for what searches tell, for so many draws.
 	draws      int
 	just, from *search.Tally
-	weight     func(draw int) float64 // of an original goal's search
 	events     []event
 }
 
@@ -130,11 +128,11 @@ func (s *sampler) batch(all *store, t *sampled, tau, goal, batch, from, to int) 
 			if i > 0 {
 				o.Budget = min(o.Budget, thinFrom<<bits.TrailingZeros(uint(i)))
 			}
-			if draw, meeting := s.sips.search.Weigh(start, goal, h, o, observed, t.stray, s.rng, s.weight, s.just); 0 < draw && draw <= s.draws {
-				s.from.Add(draw, meeting, worth(draw-1, thinFrom))
+			if draw, meeting := s.sips.search.Weigh(start, goal, h, o, observed, t.stray, s.rng, worth, s.just); 0 < draw && draw <= s.draws {
+				s.from.Add(draw, meeting, worth(draw-1))
 			}
 		default:
-			o.Budget = min(o.Budget, thinConfused<<bits.TrailingZeros64(s.pcg.Uint64()|1<<20))
+			o.Budget = min(o.Budget, thinFrom<<bits.TrailingZeros64(s.pcg.Uint64()|1<<20))
 			var ended int
 			s.turns, ended = s.sips.search.Trace(start, goal, h, o, observed, t.stray, s.rng, s.turns[:0])
 			s.confused(all.draws, o.Budget, ended)
@@ -160,7 +158,7 @@ func (s *sampler) confused(draws, budget, ended int) {
 		}
 		x, meeting = worth, now
 	}
-	next := thinConfused + 1 // the first draw that counts for more
+	next := thinFrom + 1 // the first draw that counts for more
 	for _, turn := range s.turns {
 		for ; next <= int(turn.Draw); next = 2*next - 1 {
 			note(next, meeting, 2*x)
