@@ -66,7 +66,7 @@ type storeKey struct {
 }
 
 // roomForEvents bounds the samples kept for later parameter sets, of a stimulus.
-const roomForEvents = 8 << 20
+const roomForEvents = 4 << 20
 
 // NewMarginal makes marginal inference ready. Samples depend on the stimulus's id.
 func NewMarginal(s *SIPS, stimulus string, names []string) *Marginal {
