@@ -71,7 +71,7 @@ const roomForEvents = 4 << 20
 // NewMarginal makes marginal inference ready. Samples depend on the stimulus's id.
 func NewMarginal(s *SIPS, stimulus string, names []string) *Marginal {
 	m := &Marginal{sips: s}
-	m.sampler.sips, m.sampler.rng = s, rand.New(&m.sampler.pcg)
+	m.sampler.sips, m.sampler.rng, m.sampler.thinFrom = s, rand.New(&m.sampler.pcg), thinFrom
 	m.seeds = func(stage string, tau, goal int, noise float64, seed uint64) [2]uint64 {
 		r := sweep.SampleStream(seed, stage, stimulus, tau, names[goal], noise, 0)
 		return [2]uint64{r.Uint64(), r.Uint64()}
