@@ -142,7 +142,8 @@ func (s *Searcher) Weigh(from ground.StateID, goal int, h Heuristic, o Options, 
 		}
 		if result.Reopened > 0 {
 			s.classes.on = false // the paths of open nodes may have changed
-		} else {
+		}
+		if s.classes.on {
 			s.weighOpen(draw, weight(draw), t)
 		}
 		var h0 int32
