@@ -26,8 +26,9 @@ func (l *levels) most(goals int) int {
 
 // family is a kind of parameter sets that find the same tables difficult.
 type family struct {
-	slips, confused bool
-	kind            agent.NoiseKind
+	slips, confused   bool
+	kind              agent.NoiseKind
+	posteriorSE, mcse float64 // asked for
 }
 
 // probes of a family: parameter sets by which its samples are sized, whatever a
@@ -52,7 +53,7 @@ func (f family) probes(p *agent.Parameters) []agent.Parameters {
 
 // levelsFor are the levels with which the inference of a parameter set begins.
 func (m *Marginal) levelsFor(s *store, p *agent.Parameters, q *sweep.Procedure, judged []int) *levels {
-	f := family{p.ActionNoise > 0, p.GoalNoise > 0, p.Kind}
+	f := family{p.ActionNoise > 0, p.GoalNoise > 0, p.Kind, q.PosteriorSE, q.MCSE}
 	if l := s.levels[f]; l != nil {
 		return l
 	}

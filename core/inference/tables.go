@@ -130,7 +130,7 @@ func (s *sampler) batch(all *store, t *sampled, tau, goal, batch, from, to int) 
 			if i%firstSearches != 0 {
 				o.Budget = min(o.Budget, s.thinFrom<<bits.TrailingZeros(uint(i)))
 			}
-			if draw, meeting := s.sips.search.Weigh(start, goal, h, o, observed, t.stray, s.rng, s.worth, s.just); 0 < draw && draw <= s.draws {
+			if draw, meeting := s.sips.search.Weigh(start, goal, h, o, observed, t.stray, s.rng, s.worth, s.just); 0 < draw && draw <= all.draws {
 				s.from.Add(draw, meeting, s.worth(draw-1))
 			}
 		default:
