@@ -27,9 +27,8 @@ func (l *levels) most(goals int) int {
 
 // family is a kind of parameter sets that find the same tables difficult.
 type family struct {
-	slips             float64 // action noise of the probes
-	confused          bool
-	budgets           int // which of probeBudgets
+	slips, confused   float64 // action and goal noise of the probes
+	budgets           int     // which of probeBudgets
 	kind              agent.NoiseKind
 	posteriorSE, mcse float64 // asked for
 }
@@ -45,9 +44,15 @@ var probeBudgets = []struct {
 }
 
 func familyOf(p *agent.Parameters, q *sweep.Procedure) family {
-	f := family{confused: p.GoalNoise > 0, kind: p.Kind, posteriorSE: q.PosteriorSE, mcse: q.MCSE}
-	if p.ActionNoise > 0 {
+	f := family{kind: p.Kind, posteriorSE: q.PosteriorSE, mcse: q.MCSE}
+	if p.ActionNoise > 0 { // the rarer, the harder
 		for f.slips = 0.05; f.slips > p.ActionNoise; f.slips /= 2 {
+		}
+	}
+	if p.GoalNoise >= 0.1 {
+		f.confused = 0.2
+	} else if p.GoalNoise > 0 {
+		for f.confused = 0.05; f.confused > p.GoalNoise; f.confused /= 2 {
 		}
 	}
 	for !p.Unlimited && p.Budget().Mean() > probeBudgets[f.budgets].upTo {
@@ -60,10 +65,7 @@ func familyOf(p *agent.Parameters, q *sweep.Procedure) family {
 // sweep asks for, so that the samples of a cell depend on nothing but the cell.
 func (f family) probes(p *agent.Parameters) []agent.Parameters {
 	probe := *p
-	probe.GoalNoise, probe.ActionNoise = 0, f.slips
-	if f.confused {
-		probe.GoalNoise = 0.2
-	}
+	probe.GoalNoise, probe.ActionNoise = f.confused, f.slips
 	if p.Unlimited {
 		return []agent.Parameters{probe}
 	}
