@@ -456,9 +456,6 @@ func (r *recursion) forward(h *hidden, links []link, e float64, named []bool) {
 		}
 		l := &links[tau]
 		own := r.own[tau]
-		if e > 0 {
-			gather(r.now, r.hidden[tau], l.order, l.share, &r.inflow[tau])
-		}
 		for m := range max(len(l.next), len(l.nextOf)) {
 			to := tau + m + 1
 			counts := m > 0 && (named == nil || named[tau+m])
@@ -473,7 +470,11 @@ func (r *recursion) forward(h *hidden, links []link, e float64, named []bool) {
 			}
 			power := &r.powers[m+1]
 			if e > 0 && m < len(l.nextOf) {
-				others = advance(r.now, l.nextOf[m], l.order, r.hidden[to], power.stay)
+				if m == 0 {
+					others = begin(r.now, r.hidden[tau], l.nextOf[0], l.order, l.share, &r.inflow[tau], r.hidden[to], power.stay)
+				} else {
+					others = advance(r.now, l.nextOf[m], l.order, r.hidden[to], power.stay)
+				}
 				if counts {
 					live := dot(r.now, l.left[m])
 					for b := range lanes {
