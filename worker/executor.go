@@ -42,6 +42,10 @@ type stimulus struct {
 	free []*inference.Stimulus // guarded by mu
 }
 
+// samplesMemory is for the samples of all stimuli of a study, in bytes, of each slot
+// at most.
+const samplesMemory = 2 << 30
+
 func (s *stimulus) take(study *domains.Study, id string) (*inference.Stimulus, error) {
 	s.mu.Lock()
 	if n := len(s.free); n > 0 {
@@ -51,7 +55,12 @@ func (s *stimulus) take(study *domains.Study, id string) (*inference.Stimulus, e
 		return ready, nil
 	}
 	s.mu.Unlock()
-	return study.Ready(id)
+	ready, err := study.Ready(id)
+	if err != nil {
+		return nil, err
+	}
+	ready.Remember(samplesMemory / len(study.Stimuli))
+	return ready, nil
 }
 
 func (s *stimulus) giveBack(ready *inference.Stimulus) {

@@ -35,6 +35,7 @@ type Stimulus struct {
 	boltzmann *policy.Observer // nil until needed
 	sips      *SIPS            // nil until needed
 	marginal  *Marginal        // nil until needed
+	memory    int              // for its samples, in bytes; 0 is its default
 	simulator *simulator       // nil until needed
 }
 
@@ -143,8 +144,16 @@ func (s *Stimulus) Marginal() (*Marginal, error) {
 		return nil, err
 	}
 	s.marginal = NewMarginal(sips, s.stimulus.ID, s.goalNames())
+	if s.memory > 0 {
+		s.marginal.keep = s.memory / 12
+	}
 	return s.marginal, nil
 }
+
+// Remember bounds the memory for what marginal inference has sampled, in bytes:
+// parameter sets of a search noise that comes again then find it. It is to be
+// called before the first inference.
+func (s *Stimulus) Remember(bytes int) { s.memory = bytes }
 
 // goalNames are the names of the goals of the task of SIPS, by index.
 func (s *Stimulus) goalNames() []string {

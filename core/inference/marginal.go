@@ -66,7 +66,8 @@ type storeKey struct {
 	stray     bool
 }
 
-// roomForEvents bounds the samples kept for later parameter sets, of a stimulus.
+// roomForEvents bounds the samples kept for later parameter sets, of a stimulus: 12
+// bytes each.
 const roomForEvents = 4 << 20
 
 // NewMarginal makes marginal inference ready. Samples depend on the stimulus's id.
