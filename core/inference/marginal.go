@@ -172,7 +172,7 @@ func (m *Marginal) table(s *store, tau, goal, level int) *sampled {
 	if t == nil {
 		t = &sampled{original: goal < m.sips.candidates, seed: m.seeds(s.stage, tau, goal, s.noise, s.seed)}
 		if s.stray {
-			t.stray = m.stray(tau, goal)
+			t.stray, t.shortest = m.stray(tau, goal)
 		}
 		s.of[goal][tau] = t
 	}
@@ -181,23 +181,23 @@ func (m *Marginal) table(s *store, tau, goal, level int) *sampled {
 }
 
 // stray says of a plan from the state after tau actions whether it ends off every
-// shortest path to a goal; nil where that is not known.
-func (m *Marginal) stray(tau, goal int) func(to ground.StateID, length int) bool {
+// shortest path to a goal, and how long these are; nil where that is not known.
+func (m *Marginal) stray(tau, goal int) (stray func(to ground.StateID, length int) bool, shortest int) {
 	if !m.asked {
 		m.asked = true
 		m.far, _ = policy.NewDistances(m.sips.task, distanceStates)
 	}
 	if m.far == nil {
-		return nil
+		return nil, 0
 	}
 	before := m.far.To(goal, m.sips.states[tau])
 	if before < 0 { // no plan is any good
-		return nil
+		return nil, 0
 	}
 	return func(to ground.StateID, length int) bool {
 		after := m.far.To(goal, to)
 		return after < 0 || length+after > before
-	}
+	}, before
 }
 
 // draws that searches need for a budget; one for an unlimited one, of which the end alone counts.

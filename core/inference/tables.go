@@ -69,7 +69,9 @@ type sampled struct {
 	seed     [2]uint64
 	original bool
 	levels   []level
-	stray    func(to ground.StateID, length int) bool
+	stray    func(to ground.StateID, length int) bool // nil where it is not asked or not known
+	shortest int                                      // way to the goal, where stray is known
+	astray   bool                                     // no plan agrees with anything, or strays: there is no need to search
 }
 
 // level has the searches that a level adds: the events of each batch, by draw.
@@ -90,6 +92,9 @@ type sampler struct {
 
 // reach extends a table to a level, for so many batches.
 func (s *sampler) reach(all *store, t *sampled, tau, goal, upTo, batches int) {
+	if len(t.levels) == 0 {
+		t.astray = s.disagree(all, t, tau, goal)
+	}
 	from := 0
 	for l := range upTo + 1 {
 		to := searches(l, t.original)
@@ -109,6 +114,12 @@ func (s *sampler) batch(all *store, t *sampled, tau, goal, batch, from, to int) 
 	start, observed := s.sips.states[tau], s.sips.states[tau+1:]
 	if s.sips.task.Satisfies(start, goal) {
 		return []event{{1, search.NoPlan, false, float32(to - from)}}
+	}
+	if t.astray {
+		if all.unlimited {
+			return []event{{1, 0, false, float32(to - from)}}
+		}
+		return []event{{1, search.NoPlan, true, float32(to - from)}, {2, 0, false, float32(to - from)}}
 	}
 	if s.just == nil || s.draws < all.draws {
 		s.draws = all.draws
@@ -182,6 +193,32 @@ func (s *sampler) confused(draws, budget, ended int) {
 	if ended == 0 {
 		note(budget+1, meeting, 0)
 	}
+}
+
+// disagree reports whether the first action observed is in no plan that a search
+// may come to, and no plan strays or that is not asked. A search that draws nodes of
+// the least f alone draws none above the highest f on any one path to the goal, since
+// some node of that path is open until the goal is drawn (Hart, Nilsson and Raphael
+// 1968); and the state observed first is one action away, which tells its f.
+func (s *sampler) disagree(all *store, t *sampled, tau, goal int) bool {
+	start, first := s.sips.states[tau], s.sips.states[tau+1]
+	if !search.Strict(all.noise) || s.sips.task.Satisfies(start, goal) {
+		return false
+	}
+	h := s.sips.goals.Heuristic[goal]
+	s.pcg.Seed(t.seed[0], t.seed[1])
+	r := s.sips.search.Run(start, goal, h, search.Options{Budget: search.Unlimited}, s.rng)
+	if r.Status != search.Solved {
+		return false
+	}
+	var highest float64
+	for i, step := range r.Path {
+		highest = max(highest, float64(i+1)+h.Value(step.State))
+	}
+	if first != start && 1+h.Value(first) <= highest {
+		return false
+	}
+	return t.stray == nil || all.unlimited && highest == float64(t.shortest)
 }
 
 // scramble is the finalizer of SplitMix64 (Steele, Lea and Flood 2014).

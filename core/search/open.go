@@ -34,9 +34,12 @@ func (o *open) reset(noise float64) {
 	if o.weights == nil || noise != o.noise {
 		o.noise = noise
 		o.weights = append(o.weights[:0], 1)
-		o.reach = int(min(1-noise*math.Log(negligible), math.MaxInt32))
+		o.reach = reach(noise)
 	}
 }
+
+// reach is how far above the least f, exclusive, weights count.
+func reach(noise float64) int { return int(min(1-noise*math.Log(negligible), math.MaxInt32)) }
 
 // insert opens a state.
 func (s *Searcher) insert(state ground.StateID, f int32) {
