@@ -13,12 +13,16 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"foible/coordinator/access"
 )
 
 // Config of a coordinator. The zero value of a field has no meaning but where it says so; start from DefaultConfig.
 type Config struct {
 	// Listener is where workers and users dial in. The coordinator closes it.
 	Listener net.Listener
+	// Access decides who may call; nil: whoever can reach the listener.
+	Access *access.Keeper
 	// DataDir holds the engine's files. One coordinator at a time uses it.
 	DataDir string
 	// Version must be the workers' version too, since results are compared byte by byte.

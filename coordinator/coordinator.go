@@ -24,8 +24,14 @@ import (
 	foiblev1 "foible/proto/foible/v1"
 )
 
-// MaxMessageBytes bounds a gRPC message, on both sides.
-const MaxMessageBytes = 64 << 20
+// Bounds of a gRPC message in bytes.
+const (
+	MaxRequestBytes  = 16 << 20 // what a coordinator takes
+	MaxResponseBytes = 64 << 20 // what it sends
+)
+
+// handshakeTimeout is how long a connection may take to become one of HTTP/2.
+const handshakeTimeout = 10 * time.Second
 
 // stopTimeout is how long Run waits for calls in flight when it stops.
 const stopTimeout = 5 * time.Second
@@ -87,9 +93,13 @@ func (c *Coordinator) Run(ctx context.Context) (err error) {
 	}
 
 	server, healthy := c.server()
+	listener := c.cfg.Listener
+	if c.cfg.Access != nil {
+		listener = c.cfg.Access.Listen(listener)
+	}
 	c.background.Go(func() error { return c.dispatch(c.ctx) })
 	c.background.Go(func() error {
-		if err := server.Serve(c.cfg.Listener); err != nil && c.ctx.Err() == nil {
+		if err := server.Serve(listener); err != nil && c.ctx.Err() == nil {
 			return err
 		}
 		return nil
@@ -118,14 +128,21 @@ func ended(ctx context.Context, err error) error {
 }
 
 func (c *Coordinator) server() (*grpc.Server, *health.Server) {
-	server := grpc.NewServer(
-		grpc.MaxRecvMsgSize(MaxMessageBytes),
-		grpc.MaxSendMsgSize(MaxMessageBytes),
+	options := []grpc.ServerOption{
+		grpc.MaxRecvMsgSize(MaxRequestBytes),
+		grpc.MaxSendMsgSize(MaxResponseBytes),
+		grpc.MaxHeaderListSize(16 << 10),
+		grpc.MaxConcurrentStreams(128), // of a connection; more wait for their turn at the client
+		grpc.ConnectionTimeout(handshakeTimeout),
 		// A worker may be silent for the whole of a long job but for its heartbeats.
-		grpc.KeepaliveParams(keepalive.ServerParameters{Time: 20 * time.Second, Timeout: 20 * time.Second}),
+		grpc.KeepaliveParams(keepalive.ServerParameters{Time: 20 * time.Second, Timeout: 20 * time.Second, MaxConnectionIdle: 10 * time.Minute}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second, PermitWithoutStream: true}),
 		grpc.UnaryInterceptor(validate),
-	)
+	}
+	if c.cfg.Access != nil {
+		options = append(options, c.cfg.Access.Options()...)
+	}
+	server := grpc.NewServer(options...)
 	foiblev1.RegisterStudyServiceServer(server, &service.Study{Studies: studies{c.engine}, MaxBytes: c.cfg.MaxStudyBytes})
 	foiblev1.RegisterSweepServiceServer(server, &service.Sweep{Sweeps: c})
 	foiblev1.RegisterWorkerServiceServer(server, &service.Worker{Dispatcher: c, Stopping: c.ctx})

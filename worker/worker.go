@@ -137,6 +137,7 @@ func (w *Worker) Run(ctx context.Context) error {
 		case s.drained:
 			w.log.Info("drained")
 			return nil
+		case s.welcomed && status.Code(err) == codes.Unauthenticated: // its token has ended; there may be another by now
 		case refused(err):
 			return fmt.Errorf("worker: the coordinator refuses it: %s", status.Convert(err).Message())
 		case ctx.Err() != nil && w.held() == 0:
@@ -187,7 +188,7 @@ func (w *Worker) signal() {
 }
 
 // maxResult bounds a result in bytes; a coordinator takes no larger message.
-const maxResult = 32 << 20
+const maxResult = 15 << 20
 
 // execute does a job and leaves its result for the connection of the moment.
 // A job that ctx interrupts has none.
