@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -97,7 +98,7 @@ A study is a directory with study.yaml; without one, commands take a sample. Sta
 	complete(c, "log-format", logFormats...)
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &command.UsageError{Err: readable(err)} })
 	c.AddGroup(&cobra.Group{ID: here, Title: "On this machine:"}, &cobra.Group{ID: cluster, Title: "With a coordinator and workers:"})
-	c.AddCommand(fit(env), infer(env), simulate(env), check(env), sample(env), coordinator(env), worker(env), submit(env), status(env), results(env), version(env))
+	c.AddCommand(fit(env), infer(env), simulate(env), check(env), sample(env), coordinator(env), worker(env), token(env), submit(env), status(env), results(env), version(env))
 	return c
 }
 
@@ -156,7 +157,7 @@ func unknownCommand(c *cobra.Command, args []string) error {
 		return nil
 	}
 	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
-		return usagef("there is no command %q; did you mean `foible %s`?", args[0], near[0])
+		return usagef("there is no command %q; did you mean `%s %s`?", args[0], c.CommandPath(), near[0])
 	}
 	return usagef("there is no command %q", args[0])
 }
@@ -165,7 +166,7 @@ func unknownCommand(c *cobra.Command, args []string) error {
 func atMost(n int) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) > n {
-			return usagef("%q is too much: write `foible %s`", args[n], c.Use)
+			return usagef("%q is too much: write `%s`", args[n], synopsis(c))
 		}
 		return nil
 	}
@@ -175,11 +176,14 @@ func atMost(n int) cobra.PositionalArgs {
 func exactlyOne(ask string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			return usagef("%s, as in `foible %s`", ask, c.Use)
+			return usagef("%s, as in `%s`", ask, synopsis(c))
 		}
 		return atMost(1)(c, args)
 	}
 }
+
+// synopsis is a command with its arguments.
+func synopsis(c *cobra.Command) string { return c.Parent().CommandPath() + " " + c.Use }
 
 func argument(args []string) string {
 	if len(args) == 0 {
@@ -230,12 +234,15 @@ func completeModels(c *cobra.Command, flag string) {
 	complete(c, flag, models...)
 }
 
-func addressFlag(c *cobra.Command, address *string) {
-	value := os.Getenv("FOIBLE_COORDINATOR")
-	if value == "" {
-		value = command.DefaultAddress
-	}
-	c.Flags().StringVar(address, "coordinator", value, "`host:port` of the coordinator; FOIBLE_COORDINATOR sets it too")
+func targetFlags(c *cobra.Command, t *command.Target) {
+	c.Flags().StringVar(&t.Address, "coordinator", cmp.Or(os.Getenv(command.AddressEnv), command.DefaultAddress), "`host:port` of the coordinator; "+command.AddressEnv+" sets it too")
+	c.Flags().StringVar(&t.TokenFile, "token-file", os.Getenv(command.TokenFileEnv), "`file` that holds the token, or the coordinator's data directory; "+command.TokenFileEnv+" sets it too\n(default: the token in FOIBLE_TOKEN, or that of "+command.DefaultData+")")
+	c.Flags().StringVar(&t.TLSCA, "tls-ca", os.Getenv(command.TLSCAEnv), "`file` of authorities to trust, or system, of a site with certificates of its own; "+command.TLSCAEnv+" sets it\ntoo (default: the token says whom to trust)")
+	c.Flags().BoolVar(&t.Insecure, "insecure", false, "no encryption and no token, within one machine")
+}
+
+func dataFlag(c *cobra.Command, data *string, what string) {
+	c.Flags().StringVar(data, "data", command.DefaultData, "`directory` "+what)
 }
 
 func outFlag(c *cobra.Command, out *string) {
@@ -386,13 +393,22 @@ func coordinator(env *command.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "coordinator",
 		Short:   "Give out the jobs of sweeps to workers",
-		Long:    "Coordinator keeps studies, sweeps and results in its data directory, and gives out jobs until it is interrupted.\nStarted again on the same directory, it goes on.",
+		Long: `Coordinator keeps studies, sweeps and results in its data directory, and gives out jobs until it is interrupted.
+Started again on the same directory, it goes on.
+
+It speaks TLS, with a certificate that it makes itself, and lets in who has a token: one for workers and one for users
+are made at the first start. Each names the coordinator's authority by its hash, so that who has it trusts this
+coordinator and no other, at any address. ` + "`foible token`" + ` shows, makes and ends them. A site's own certificate is given with
+--tls-cert and --tls-key; workers and users then trust it by --tls-ca.`,
 		GroupID: cluster, Args: atMost(0),
 		RunE: func(c *cobra.Command, _ []string) error { return env.Coordinator(c.Context(), o) },
 	}
-	c.Flags().StringVar(&o.Listen, "listen", command.DefaultAddress, "`host:port` to listen on, of this machine alone")
-	c.Flags().StringVar(&o.Data, "data", "foible-data", "`directory` of studies, sweeps and results")
+	c.Flags().StringVar(&o.Listen, "listen", command.DefaultAddress, "`host:port` to listen on; :7410 for all addresses of this machine")
+	dataFlag(c, &o.Data, "of studies, sweeps, results and tokens")
 	c.Flags().DurationVar(&o.Lease, "lease", 30*time.Second, "`time` that a job stays with a worker that is not heard of")
+	c.Flags().StringVar(&o.TLSCert, "tls-cert", "", "`file` of a certificate of the site's own, and of those between it and its authority")
+	c.Flags().StringVar(&o.TLSKey, "tls-key", "", "`file` of its key")
+	c.Flags().BoolVar(&o.Insecure, "insecure", false, "no encryption and no tokens, within one machine: everyone on it may call")
 	return c
 }
 
@@ -401,13 +417,108 @@ func worker(env *command.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "worker",
 		Short:   "Do jobs for a coordinator",
-		Long:    "Worker does jobs until it is interrupted; then it finishes or hands back what it holds. It may be started before its\ncoordinator, and outlives it.",
+		Long:    "Worker does jobs until it is interrupted; then it finishes or hands back what it holds. It may be started before its\ncoordinator, and outlives it. It joins with the token that `foible token show worker` prints.",
 		GroupID: cluster, Args: atMost(0),
 		RunE: func(c *cobra.Command, _ []string) error { return env.Worker(c.Context(), o) },
 	}
-	addressFlag(c, &o.Coordinator)
+	targetFlags(c, &o.Coordinator)
 	c.Flags().IntVar(&o.Slots, "slots", 0, "`number` of jobs done at once (default: one a core)")
 	c.Flags().DurationVar(&o.Drain, "drain", 20*time.Second, "`time` that jobs may take after an interrupt, before they are handed back")
+	return c
+}
+
+func token(env *command.Env) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "token",
+		Short: "Show, make and end the tokens of a coordinator",
+		Long: `Token works on the data directory of a coordinator, which takes up the changes whether or not it is running.
+
+A token says what its owner may do: a worker's does jobs, a user's gives and follows sweeps. It also says which
+coordinator its owner trusts. Whoever has it can use it: give it in a file that only its owner can read, or in FOIBLE_TOKEN.`,
+		GroupID: cluster, Args: unknownCommand,
+		RunE:                       func(c *cobra.Command, _ []string) error { return c.Help() },
+		SuggestionsMinimumDistance: 2,
+	}
+	c.AddCommand(tokenShow(env), tokenList(env), tokenCreate(env), tokenRotate(env), tokenRevoke(env))
+	return c
+}
+
+const ofCoordinator = "of the coordinator"
+
+// kindArgument is worker or user.
+func kindArgument(c *cobra.Command) {
+	c.Args = exactlyOne("say whom it is for")
+	c.ValidArgs = []string{"worker", "user"}
+}
+
+func tokenShow(env *command.Env) *cobra.Command {
+	var data string
+	c := &cobra.Command{
+		Use:   "show worker|user",
+		Short: "Print the token with which workers, or users, join",
+		RunE:  func(_ *cobra.Command, args []string) error { return env.ShowToken(data, args[0]) },
+	}
+	kindArgument(c)
+	dataFlag(c, &data, ofCoordinator)
+	return c
+}
+
+func tokenList(env *command.Env) *cobra.Command {
+	var data string
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "List the tokens, without their secrets",
+		Args:  atMost(0),
+		RunE:  func(*cobra.Command, []string) error { return env.ListTokens(data) },
+	}
+	dataFlag(c, &data, ofCoordinator)
+	return c
+}
+
+func tokenCreate(env *command.Env) *cobra.Command {
+	var o command.CreateTokenOptions
+	c := &cobra.Command{
+		Use:     "create worker|user",
+		Short:   "Make and print another token",
+		Example: "  foible token create user --expires 24h --read-only",
+		RunE: func(_ *cobra.Command, args []string) error {
+			o.Kind = args[0]
+			return env.CreateToken(o)
+		},
+	}
+	kindArgument(c)
+	dataFlag(c, &o.Data, ofCoordinator)
+	c.Flags().DurationVar(&o.Expires, "expires", 0, "`time` after which it ends (default: never)")
+	c.Flags().BoolVar(&o.ReadOnly, "read-only", false, "let a user look, and change nothing")
+	return c
+}
+
+func tokenRotate(env *command.Env) *cobra.Command {
+	var o command.RotateTokenOptions
+	c := &cobra.Command{
+		Use:   "rotate worker|user",
+		Short: "Replace the token with which workers, or users, join",
+		Long:  "Rotate makes and prints the token with which workers, or users, join from now on. Those that have the one before are\ncut off when it ends; workers that read it from a file take the new one from there.",
+		RunE: func(_ *cobra.Command, args []string) error {
+			o.Kind = args[0]
+			return env.RotateToken(o)
+		},
+	}
+	kindArgument(c)
+	dataFlag(c, &o.Data, ofCoordinator)
+	c.Flags().DurationVar(&o.KeepOld, "keep-old", 0, "`time` that the one before stays good")
+	return c
+}
+
+func tokenRevoke(env *command.Env) *cobra.Command {
+	var data string
+	c := &cobra.Command{
+		Use:   "revoke TOKEN",
+		Short: "End a token",
+		Args:  exactlyOne("name a token as `foible token list` does"),
+		RunE:  func(_ *cobra.Command, args []string) error { return env.RevokeToken(data, args[0]) },
+	}
+	dataFlag(c, &data, ofCoordinator)
 	return c
 }
 
@@ -424,7 +535,7 @@ func submit(env *command.Env) *cobra.Command {
 		},
 	}
 	sweepFlags(c, &o.Sweep)
-	addressFlag(c, &o.Coordinator)
+	targetFlags(c, &o.Coordinator)
 	return c
 }
 
@@ -439,7 +550,7 @@ func status(env *command.Env) *cobra.Command {
 			return env.Status(c.Context(), o)
 		},
 	}
-	addressFlag(c, &o.Coordinator)
+	targetFlags(c, &o.Coordinator)
 	return c
 }
 
@@ -454,7 +565,7 @@ func results(env *command.Env) *cobra.Command {
 			return env.Results(c.Context(), o)
 		},
 	}
-	addressFlag(c, &o.Coordinator)
+	targetFlags(c, &o.Coordinator)
 	outFlag(c, &o.Out)
 	c.Flags().BoolVar(&o.Partial, "partial", false, "write what is there, though the sweep is still running")
 	return c

@@ -2,10 +2,10 @@ package command
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"strings"
 	"time"
 
@@ -17,6 +17,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"foible/coordinator"
+	"foible/coordinator/access"
 	"foible/domains"
 	foiblev1 "foible/proto/foible/v1"
 )
@@ -27,35 +28,49 @@ const DefaultAddress = "127.0.0.1:7410"
 // client talks to a coordinator.
 type client struct {
 	conn    *grpc.ClientConn
-	address string
+	target  Target
+	access  *access.Client // nil without encryption
 	sweeps  foiblev1.SweepServiceClient
 	studies foiblev1.StudyServiceClient
 }
 
-// dial makes a client of the coordinator at a loopback address. It does not connect yet.
-func dial(address string, options ...grpc.DialOption) (*client, error) {
-	if err := loopback("--coordinator", address); err != nil {
+// dial makes a client for a user of a coordinator. It does not connect yet.
+func dial(t Target, options ...grpc.DialOption) (*client, error) {
+	return dialAs(access.User, t, options...)
+}
+
+// dialAs makes a client with a token of a kind.
+func dialAs(kind access.Kind, t Target, options ...grpc.DialOption) (*client, error) {
+	known, err := t.access(kind)
+	if err != nil {
 		return nil, err
 	}
-	return newClient(address, append(options,
-		grpc.WithNoProxy(),
+	security := []grpc.DialOption{grpc.WithTransportCredentials(insecure.NewCredentials())}
+	if known != nil {
+		security = known.Options()
+	}
+	c, err := newClient(t.Address, append(append(options, security...),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 20 * time.Second, Timeout: 20 * time.Second}),
 		grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff:           backoff.Config{BaseDelay: 200 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 5 * time.Second},
 			MinConnectTimeout: 5 * time.Second,
 		}))...)
+	if err != nil {
+		return nil, err
+	}
+	c.target, c.access = t, known
+	return c, nil
 }
 
 func newClient(target string, options ...grpc.DialOption) (*client, error) {
 	conn, err := grpc.NewClient(target, append(options,
-		grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(coordinator.MaxMessageBytes), grpc.MaxCallSendMsgSize(coordinator.MaxMessageBytes)),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(coordinator.MaxResponseBytes), grpc.MaxCallSendMsgSize(coordinator.MaxRequestBytes)),
 	)...)
 	if err != nil {
 		return nil, fmt.Errorf("coordinator %s: %w", target, err)
 	}
 	return &client{
-		conn: conn, address: target,
+		conn: conn, target: Target{Address: target},
 		sweeps:  foiblev1.NewSweepServiceClient(conn),
 		studies: foiblev1.NewStudyServiceClient(conn),
 	}, nil
@@ -63,24 +78,22 @@ func newClient(target string, options ...grpc.DialOption) (*client, error) {
 
 func (c *client) close() error { return c.conn.Close() }
 
-// loopback refuses addresses of other machines: there is no encryption yet.
-func loopback(flag, address string) error {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return usagef("%s %q: write it as host:port, e.g. %s", flag, address, DefaultAddress)
-	}
-	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
+// flags are those by which another command of the same user finds the same coordinator.
+func (c *client) flags() string { return c.target.flags(access.User) }
+
+// refusal says why what answers is not trusted, and what to do; nil if it is, or if nothing answers.
+func (c *client) refusal() error {
+	if c.access == nil {
 		return nil
 	}
-	return usagef("%s %q: this version speaks without encryption, and so within one machine only; use an address such as %s", flag, address, DefaultAddress)
-}
-
-// flags are those by which another command finds the same coordinator.
-func (c *client) flags() string {
-	if c.address == DefaultAddress {
-		return ""
+	err := c.access.Refused()
+	if plain := (tls.RecordHeaderError{}); errors.As(err, &plain) {
+		return fmt.Errorf("what answers at %s does not speak TLS; if it is a coordinator that was started with --insecure, say --insecure here too", c.target.Address)
 	}
-	return " --coordinator " + c.address
+	if err != nil {
+		return fmt.Errorf("what answers at %s is not trusted: %w; get the token of that coordinator, or, if its site has certificates of its own, name their authority with --tls-ca", c.target.Address, err)
+	}
+	return nil
 }
 
 // explain makes an error of a call readable.
@@ -93,13 +106,19 @@ func (c *client) explain(err error) error {
 	case codes.Canceled:
 		return ErrInterrupted
 	case codes.Unavailable:
-		listen := ""
-		if c.address != DefaultAddress {
-			listen = " --listen " + c.address
+		if err := c.refusal(); err != nil {
+			return err
 		}
-		return fmt.Errorf("no coordinator answers at %s; start one with `foible coordinator%s`, or say where it is with --coordinator", c.address, listen)
+		listen := ""
+		if c.target.Address != DefaultAddress {
+			listen = " --listen " + c.target.Address
+		}
+		if c.target.Insecure {
+			return fmt.Errorf("no coordinator without encryption answers at %s; leave --insecure out, or start one with `foible coordinator --insecure%s`", c.target.Address, listen)
+		}
+		return fmt.Errorf("no coordinator answers at %s; start one with `foible coordinator%s`, or say where it is with --coordinator", c.target.Address, listen)
 	case codes.Unimplemented:
-		return fmt.Errorf("what answers at %s is no coordinator of this version of Foible; say where it is with --coordinator", c.address)
+		return fmt.Errorf("what answers at %s is no coordinator of this version of Foible; say where it is with --coordinator", c.target.Address)
 	}
 	return errors.New(strings.ReplaceAll(s.Message(), "\n", "; "))
 }

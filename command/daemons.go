@@ -11,9 +11,12 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/connectivity"
+	"google.golang.org/grpc/status"
 
 	"foible/coordinator"
+	"foible/coordinator/access"
 	"foible/coordinator/engine"
 	"foible/worker"
 )
@@ -22,12 +25,21 @@ import (
 type CoordinatorOptions struct {
 	Listen, Data string
 	Lease        time.Duration
+	TLSCert      string // file of a site's own certificate; "": the coordinator makes one
+	TLSKey       string // and of its key
+	Insecure     bool   // without encryption and tokens
 }
 
 // Coordinator runs a coordinator until ctx ends.
 func (e *Env) Coordinator(ctx context.Context, o CoordinatorOptions) error {
-	if err := loopback("--listen", o.Listen); err != nil {
+	if err := hostPort("--listen", o.Listen, o.Insecure); err != nil {
 		return err
+	}
+	switch {
+	case (o.TLSCert == "") != (o.TLSKey == ""):
+		return usagef("--tls-cert and --tls-key belong together; name both files")
+	case o.Insecure && o.TLSCert != "":
+		return usagef("--insecure is without certificates; leave it or --tls-cert out")
 	}
 	if o.Lease < time.Second {
 		return usagef("--lease %v: must be at least 1s", o.Lease)
@@ -51,6 +63,16 @@ func (e *Env) Coordinator(ctx context.Context, o CoordinatorOptions) error {
 	cfg := coordinator.DefaultConfig()
 	cfg.Listener, cfg.DataDir, cfg.Version, cfg.Logger = listener, o.Data, Version(), e.Logger
 	cfg.Lease, cfg.Grace = o.Lease, min(cfg.Grace, o.Lease)
+	if !o.Insecure {
+		if cfg.Access, err = access.Open(access.Config{
+			DataDir: o.Data, Names: access.Names(o.Listen), CertFile: o.TLSCert, KeyFile: o.TLSKey,
+			Limits: access.DefaultLimits(), Logger: e.Logger,
+		}); err != nil {
+			_ = listener.Close()
+			return err
+		}
+		e.Logger.Info("tokens are in these files", "workers", access.TokenFile(o.Data, access.Worker), "users", access.TokenFile(o.Data, access.User))
+	}
 	c, err := coordinator.New(cfg)
 	if err != nil {
 		return err
@@ -78,7 +100,7 @@ func slots(flag string, n int) (int, error) {
 
 // WorkerOptions say whom a worker works for.
 type WorkerOptions struct {
-	Coordinator string
+	Coordinator Target
 	Slots       int // 0: one a core
 	Drain       time.Duration
 }
@@ -92,7 +114,8 @@ func (e *Env) Worker(ctx context.Context, o WorkerOptions) error {
 	if o.Drain < 0 {
 		return usagef("--drain %v: must be at least 0s", o.Drain)
 	}
-	c, err := dial(o.Coordinator, grpc.WithStreamInterceptor(e.patient(ctx, o.Coordinator)))
+	var c *client
+	c, err = dialAs(access.Worker, o.Coordinator, grpc.WithStreamInterceptor(e.patient(ctx, o.Coordinator.Address, func() error { return c.refusal() })))
 	if err != nil {
 		return err
 	}
@@ -107,18 +130,26 @@ func (e *Env) Worker(ctx context.Context, o WorkerOptions) error {
 	if err != nil {
 		return err
 	}
-	return w.Run(ctx)
+	err = w.Run(ctx)
+	if refusal := c.refusal(); err != nil && refusal != nil {
+		return refusal
+	}
+	return err
 }
 
 // patient holds calls back until the coordinator can be reached, so that its
-// absence is said once and makes no job fail. When ctx ends it waits no more.
-func (e *Env) patient(ctx context.Context, address string) grpc.StreamClientInterceptor {
+// absence is said once and makes no job fail. When ctx ends it waits no more,
+// nor for what answers and is refused.
+func (e *Env) patient(ctx context.Context, address string, refusal func() error) grpc.StreamClientInterceptor {
 	return func(call context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, stream grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
 		waiting, cancel := context.WithCancel(call)
 		defer cancel()
 		defer context.AfterFunc(ctx, cancel)()
 		said := false
 		for state := cc.GetState(); state != connectivity.Ready && state != connectivity.Shutdown; state = cc.GetState() {
+			if err := refusal(); state == connectivity.TransientFailure && err != nil {
+				return nil, status.Error(codes.Unauthenticated, err.Error())
+			}
 			if state == connectivity.TransientFailure && desc.ClientStreams && !said { // Work: one at a time
 				said = true
 				e.Logger.Info("no coordinator answers; trying until one does", "coordinator", address)

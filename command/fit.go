@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/test/bufconn"
 
 	"foible/coordinator"
@@ -125,9 +126,8 @@ func (e *Env) startLocal(ctx context.Context, dataDir string, slots int) (*local
 	if err != nil {
 		return nil, err
 	}
-	client, err := newClient("passthrough:///local", grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
-		return listener.DialContext(ctx)
-	}))
+	dialer := func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }
+	client, err := newClient("passthrough:///local", grpc.WithContextDialer(dialer), grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		return nil, err
 	}

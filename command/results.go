@@ -25,7 +25,7 @@ import (
 
 // ResultsOptions say which results to write, and where.
 type ResultsOptions struct {
-	Coordinator string
+	Coordinator Target
 	Sweep       string // its id
 	Out         string // output directory; "": named after the study
 	Partial     bool   // though the sweep is running

@@ -6,13 +6,14 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"foible/coordinator/access"
 	"foible/proto/codec"
 	foiblev1 "foible/proto/foible/v1"
 )
 
 // SubmitOptions say which sweep to give to which coordinator.
 type SubmitOptions struct {
-	Coordinator string
+	Coordinator Target
 	Study       string
 	Sweep       SweepChoice
 }
@@ -45,13 +46,13 @@ func (e *Env) Submit(ctx context.Context, o SubmitOptions) error {
 // sayWorkers says that a running sweep has no workers, if so.
 func (e *Env) sayWorkers(c *client, m *foiblev1.Sweep) {
 	if stateName(m) == stateRunning && m.GetProgress().GetWorkers() == 0 {
-		e.say("No worker is connected; start one with `foible worker%s`.", c.flags())
+		e.say("No worker is connected; start one with `foible worker%s`.", c.target.flags(access.Worker))
 	}
 }
 
 // StatusOptions say what to look at.
 type StatusOptions struct {
-	Coordinator string
+	Coordinator Target
 	Sweep       string // its id; "": all
 }
 
