@@ -391,8 +391,8 @@ func sample(env *command.Env) *cobra.Command {
 func coordinator(env *command.Env) *cobra.Command {
 	var o command.CoordinatorOptions
 	c := &cobra.Command{
-		Use:     "coordinator",
-		Short:   "Give out the jobs of sweeps to workers",
+		Use:   "coordinator",
+		Short: "Give out the jobs of sweeps to workers",
 		Long: `Coordinator keeps studies, sweeps and results in its data directory, and gives out jobs until it is interrupted.
 Started again on the same directory, it goes on.
 
