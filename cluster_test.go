@@ -129,7 +129,7 @@ func TestSameOutputs(t *testing.T) {
 		id := c.submit()
 
 		c.waitFor(id, sweepCells/5)
-		if got := do(t, dir, "results", id, "--out", "early", "--coordinator", c.address); got.code != 1 || !strings.Contains(got.stderr, "still running") {
+		if got := do(t, dir, append([]string{"results", id, "--out", "early"}, c.flags...)...); got.code != 1 || !strings.Contains(got.stderr, "still running") {
 			t.Errorf("results of a running sweep: exit code %d\n%s", got.code, got.stderr)
 		}
 		a.kill()
@@ -160,14 +160,15 @@ func TestSameOutputs(t *testing.T) {
 type testCluster struct {
 	t           *testing.T
 	dir         string
-	address     string
-	args        []string
+	args        []string // of the coordinator
+	flags       []string // by which others find it and are let in
 	coordinator *process
 }
 
 func newCluster(t *testing.T, dir, data, lease string) *testCluster {
-	c := &testCluster{t: t, dir: dir, address: freeAddress(t)}
-	c.args = []string{"coordinator", "--listen", c.address, "--data", data, "--lease", lease}
+	address := freeAddress(t)
+	c := &testCluster{t: t, dir: dir, flags: []string{"--coordinator", address, "--token-file", data}}
+	c.args = []string{"coordinator", "--listen", address, "--data", data, "--lease", lease}
 	c.start()
 	return c
 }
@@ -180,14 +181,14 @@ func (c *testCluster) start() {
 
 func (c *testCluster) worker() *process {
 	c.t.Helper()
-	p := start(c.t, c.dir, "worker", "--slots", "1", "--coordinator", c.address)
+	p := start(c.t, c.dir, append([]string{"worker", "--slots", "1"}, c.flags...)...)
 	p.says("connected")
 	return p
 }
 
 func (c *testCluster) do(args ...string) call {
 	c.t.Helper()
-	return succeed(c.t, c.dir, append(args, "--coordinator", c.address)...)
+	return succeed(c.t, c.dir, append(args, c.flags...)...)
 }
 
 func (c *testCluster) submit() string {

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -87,12 +88,17 @@ func (o *output) String() string {
 	return o.buf.String()
 }
 
-// start starts a command, which does not outlive the test.
+// start starts a command, which does not outlive the test. Settings of the environment may come before its arguments.
 func start(t *testing.T, dir string, args ...string) *process {
 	t.Helper()
+	ours := func(setting string) bool { return strings.HasPrefix(setting, "FOIBLE_") }
+	var env []string
+	for len(args) > 0 && ours(args[0]) {
+		env, args = append(env, args[0]), args[1:]
+	}
 	p := &process{t: t, name: "foible " + strings.Join(args, " "), cmd: exec.Command(foible, args...), ended: make(chan struct{})}
 	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = dir, &p.stdout, &p.stderr
-	p.cmd.Env = append(os.Environ(), "FOIBLE_COORDINATOR=")
+	p.cmd.Env = append(slices.DeleteFunc(os.Environ(), ours), env...)
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -151,10 +157,14 @@ func (p *process) says(pattern string) {
 	}
 }
 
+// madeUp is what a token has of its own, of no coordinator.
+var madeUp = strings.Repeat("a", 32) + "-" + strings.Repeat("0", 64)
+
 // Every message is one line that says what is wrong and what to do.
 func TestWrongWays(t *testing.T) {
 	dir := t.TempDir()
 	for name, content := range map[string]string{
+		"worker.token": "foible-worker-" + madeUp, "user.token": "foible-user-" + madeUp,
 		"a file": "not a study", "sweep.yaml": "models: {boltzmann: {alpha: \"1\"}}\n", "broken/study.yaml": "name: broken\ndomain: chess\nstimulli: stimuli.csv\n",
 	} {
 		path := filepath.Join(dir, name)
@@ -163,6 +173,14 @@ func TestWrongWays(t *testing.T) {
 		}
 		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
 			t.Fatal(err)
+		}
+	}
+	for args, want := range map[string]string{
+		"status": "no token for the coordinator at ", "status --insecure": "no coordinator without encryption answers at ",
+	} {
+		closed := freeAddress(t)
+		if got := do(t, dir, append(strings.Fields(args), "--coordinator", closed)...); got.code != 1 || !strings.HasPrefix(got.stderr, "foible: "+want+closed) {
+			t.Errorf("foible %s: %d %s", args, got.code, got.stderr)
 		}
 	}
 	closed := freeAddress(t)
@@ -202,13 +220,29 @@ func TestWrongWays(t *testing.T) {
 		{"sample broken", 1, "broken is not empty; name a new directory"},
 		{"sample a_file", 1, "cannot write to 'a file': not a directory; name a new directory"},
 		{"sample new --domain chess", 2, "--domain \"chess\": it can be doors-keys-gems, block-words (see `foible sample --help`)"},
-		{"coordinator --listen 0.0.0.0:1", 2, "--listen \"0.0.0.0:1\": this version speaks without encryption, and so within one machine only; use an address such as 127.0.0.1:7410 (see `foible coordinator --help`)"},
+		{"coordinator --insecure --listen 0.0.0.0:1", 2, "--listen \"0.0.0.0:1\": --insecure is for addresses of one machine, such as 127.0.0.1:7410; leave it out (see `foible coordinator --help`)"},
+		{"coordinator --tls-cert site.crt", 2, "--tls-cert and --tls-key belong together; name both files (see `foible coordinator --help`)"},
+		{"coordinator --insecure --tls-cert site.crt --tls-key site.key", 2, "--insecure is without certificates; leave it or --tls-cert out (see `foible coordinator --help`)"},
 		{"coordinator --data a_file", 1, "cannot write to the directory 'a file': not a directory; name another with --data"},
 		{"coordinator --lease soon", 2, "--lease \"soon\": must be a time such as 30s or 5m (see `foible coordinator --help`)"},
 		{"worker --coordinator nonsense", 2, "--coordinator \"nonsense\": write it as host:port, e.g. 127.0.0.1:7410 (see `foible worker --help`)"},
+		{"worker --insecure --coordinator example.org:7410", 2, "--coordinator \"example.org:7410\": --insecure is for addresses of one machine, such as 127.0.0.1:7410; leave it out (see `foible worker --help`)"},
+		{"worker", 1, "no token for the coordinator at 127.0.0.1:7410; it makes one when it first starts: name its data directory, or a file with the token, with --token-file"},
+		{"worker --token-file nothing", 1, "--token-file nothing: no such file or directory; name the file that holds the token, or the coordinator's data directory"},
+		{"worker --token-file a_file", 1, "--token-file 'a file': it is not a token, which is foible-worker-SECRET-HASH or foible-user-SECRET-HASH; `foible token show worker` or `foible token show user` prints one where the coordinator runs; name the file that holds the token, or the coordinator's data directory"},
+		{"worker --token-file user.token", 1, "the token in user.token is for a user, and this is a command for a worker; `foible token show worker` prints the right one where the coordinator runs"},
+		{"status --token-file user.token --tls-ca a_file", 1, "--tls-ca 'a file': it holds no certificate in PEM; name a file of certificates in PEM, or say `system` for those that this machine trusts"},
+		{"status --token=foible-user-secret", 2, "there is no flag --token (see `foible status --help`)"},
+		{"token nonsense", 2, "there is no command \"nonsense\" (see `foible token --help`)"},
+		{"token lst", 2, "there is no command \"lst\"; did you mean `foible token list`? (see `foible token --help`)"},
+		{"token show", 2, "say whom it is for, as in `foible token show worker|user` (see `foible token show --help`)"},
+		{"token show root", 2, "there are no tokens for \"root\"; they are for a worker or a user (see `foible token show --help`)"},
+		{"token show user", 1, "the directory foible-data has no tokens; a coordinator makes them when it first starts there: name its directory with --data"},
+		{"token create worker --read-only", 2, "--read-only is for tokens of users (see `foible token create --help`)"},
+		{"token rotate worker user", 2, "\"user\" is too much: write `foible token rotate worker|user` (see `foible token rotate --help`)"},
 		{"results", 2, "name a sweep of those that `foible status` lists, as in `foible results SWEEP` (see `foible results --help`)"},
-		{"status --coordinator " + closed, 1, "no coordinator answers at " + closed + "; start one with `foible coordinator --listen " + closed + "`, or say where it is with --coordinator"},
-		{"submit --coordinator " + closed, 1, "no coordinator answers at " + closed + "; start one with `foible coordinator --listen " + closed + "`, or say where it is with --coordinator"},
+		{"status --token-file user.token --coordinator " + closed, 1, "no coordinator answers at " + closed + "; start one with `foible coordinator --listen " + closed + "`, or say where it is with --coordinator"},
+		{"submit --token-file user.token --coordinator " + closed, 1, "no coordinator answers at " + closed + "; start one with `foible coordinator --listen " + closed + "`, or say where it is with --coordinator"},
 	} {
 		args := strings.Split(c.args, " ")
 		for i := range args {
@@ -232,7 +266,7 @@ func TestWrongWays(t *testing.T) {
 		}
 	})
 	t.Run("a worker without a coordinator", func(t *testing.T) {
-		w := start(t, dir, "worker", "--coordinator", closed)
+		w := start(t, dir, "worker", "--token-file", "worker.token", "--coordinator", closed)
 		w.says("no coordinator answers; trying until one does")
 		time.Sleep(time.Second)
 		if lines := strings.Count(w.stderr.String(), "\n"); lines != 1 {

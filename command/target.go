@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -81,7 +82,7 @@ func (t Target) access(kind access.Kind) (*access.Client, error) {
 func (t Target) token(kind access.Kind) (access.Token, error) {
 	var token access.Token
 	var err error
-	from := "the token in " + quoted(t.TokenFile)
+	from := "the token in " + quoted(cmp.Or(t.TokenFile, DefaultData))
 	switch {
 	case t.TokenFile != "":
 		path := t.TokenFile
@@ -102,7 +103,7 @@ func (t Target) token(kind access.Kind) (access.Token, error) {
 			return token, fmt.Errorf("no token for the coordinator at %s; it makes one when it first starts: name its data directory, or a file with the token, with --token-file", t.Address)
 		}
 		if err != nil {
-			return token, err
+			return token, fmt.Errorf("%s: %w", quoted(access.TokenFile(DefaultData, kind)), cause(err))
 		}
 	}
 	if token.Kind != kind {

@@ -123,16 +123,13 @@ func (t *Tokens) change(edit func([]Record) ([]Record, error)) error {
 
 // Show returns the token with which workers, or users, join.
 func (t *Tokens) Show(kind Kind) (Token, error) {
-	token, err := ReadToken(TokenFile(t.dataDir, kind))
-	if err != nil {
-		return Token{}, err
-	}
+	token, unreadable := ReadToken(TokenFile(t.dataDir, kind))
 	all, err := t.List()
 	if err != nil {
 		return Token{}, err
 	}
-	if r := find(all, token.secret); r == nil || r.Kind != kind || r.Expired(time.Now()) || token.Pin != t.pin {
-		return Token{}, fmt.Errorf("the token in %s is not valid any more; make another with `foible token rotate %s`", TokenFile(t.dataDir, kind), kind)
+	if r := find(all, token.secret); unreadable != nil || r == nil || r.Kind != kind || r.Expired(time.Now()) || token.Pin != t.pin {
+		return Token{}, fmt.Errorf("the token in %s is not valid; make another with `foible token rotate %s`", TokenFile(t.dataDir, kind), kind)
 	}
 	return token, nil
 }
@@ -208,11 +205,7 @@ func ReadToken(path string) (Token, error) {
 	if err != nil {
 		return Token{}, err
 	}
-	token, err := ParseToken(string(text))
-	if err != nil {
-		return Token{}, fmt.Errorf("%s: %w", path, err)
-	}
-	return token, nil
+	return ParseToken(string(text))
 }
 
 // lock makes others who change the directory wait.
