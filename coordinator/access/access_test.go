@@ -125,12 +125,22 @@ func TestDirectory(t *testing.T) {
 	if after := must[Token](t)(tokens.Show(Worker)); after != before {
 		t.Error("the token is another after a restart")
 	}
+	// Whoever takes the file away keeps the token that was in it.
+	if err := os.Remove(TokenFile(dataDir, Worker)); err != nil {
+		t.Fatal(err)
+	}
+	k, _ := open(t, dataDir)
+	wantCode(t, call(t, k, foiblev1.WorkerService_Work_FullMethodName, show(before)), codes.OK)
+	if _, err := tokens.Show(Worker); err == nil || !strings.Contains(err.Error(), "foible token rotate worker") {
+		t.Errorf("without its file: %v", err)
+	}
+	before = must[Token](t)(tokens.Show(User))
 	// The certificate can be made again; without the key, there is nothing to go on with.
 	if err := os.Remove(filepath.Join(Dir(dataDir), authorityFile)); err != nil {
 		t.Fatal(err)
 	}
 	_, tokens = open(t, dataDir)
-	if after := must[Token](t)(tokens.Show(Worker)); after != before {
+	if after := must[Token](t)(tokens.Show(User)); after != before {
 		t.Error("the token is void after the certificate was made again")
 	}
 	if err := os.Remove(filepath.Join(Dir(dataDir), keyFile)); err != nil {

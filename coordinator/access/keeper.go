@@ -103,11 +103,16 @@ func provide(cfg Config) (*authority, *Tokens, error) {
 		return nil, nil, err
 	}
 	tokens := &Tokens{dataDir: cfg.DataDir, pin: pinOf(a.certificate)}
+	all, err := tokens.List()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, err
+	}
 	for _, kind := range []Kind{Worker, User} {
-		if _, err := os.Stat(TokenFile(cfg.DataDir, kind)); errors.Is(err, fs.ErrNotExist) {
-			if _, err := tokens.Rotate(kind, 0); err != nil {
-				return nil, nil, err
-			}
+		if slices.ContainsFunc(all, func(r Record) bool { return r.Join && r.Kind == kind }) {
+			continue
+		}
+		if _, err := tokens.Rotate(kind, 0); err != nil {
+			return nil, nil, err
 		}
 	}
 	return a, tokens, nil

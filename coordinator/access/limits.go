@@ -31,8 +31,8 @@ type Rate struct {
 func DefaultLimits() Limits {
 	return Limits{
 		Handshake: 10 * time.Second,
-		Strangers: 512, StrangersPerHost: 128,
-		Connections: 3000, ConnectionsPerToken: 2000,
+		Strangers: 1024, StrangersPerHost: 256,
+		Connections: 2500, ConnectionsPerToken: 2000,
 		WorkerCalls: Rate{PerSecond: 500, Burst: 5000},
 		UserCalls:   Rate{PerSecond: 50, Burst: 500},
 	}

@@ -129,7 +129,7 @@ func (t *Tokens) Show(kind Kind) (Token, error) {
 		return Token{}, err
 	}
 	if r := find(all, token.secret); unreadable != nil || r == nil || r.Kind != kind || r.Expired(time.Now()) || token.Pin != t.pin {
-		return Token{}, fmt.Errorf("the token in %s is not valid; make another with `foible token rotate %s`", TokenFile(t.dataDir, kind), kind)
+		return Token{}, fmt.Errorf("the token in %s is missing or not valid; make another with `foible token rotate %s`", TokenFile(t.dataDir, kind), kind)
 	}
 	return token, nil
 }
