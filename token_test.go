@@ -77,6 +77,12 @@ func TestTokens(t *testing.T) {
 	}
 	following.says(`(?s)connected.*connection lost.*connected`)
 
+	// A worker of another coordinator does not wait for its own to come.
+	stray := start(t, dir, "worker", "--coordinator", address, "--token-file", keep("stray", "foible-worker-"+madeUp))
+	if code := stray.wait(20 * time.Second); code != 1 || !strings.Contains(stray.stderr.String(), "what answers at "+address+" is not trusted: its certificate is not of the coordinator that made the token; ") {
+		t.Errorf("exit code %d:\n%s", code, stray.stderr.String())
+	}
+
 	at := "FOIBLE_COORDINATOR=" + address
 	succeed(t, dir, at, "FOIBLE_TOKEN_FILE=data", "status")
 	succeed(t, dir, at, "FOIBLE_TOKEN="+token("show", "user"), "status")

@@ -153,7 +153,11 @@ func permits(r *Record, method string) bool {
 
 // ask decides about a call by its headers.
 func (k *Keeper) ask(ctx context.Context, call *tap.Info) (context.Context, error) {
+	g := guestOf(ctx)
 	if call.FullMethodName == healthCheck {
+		if g != nil {
+			g.bother()
+		}
 		return ctx, nil
 	}
 	r, err := k.known(call.Header)
@@ -161,13 +165,26 @@ func (k *Keeper) ask(ctx context.Context, call *tap.Info) (context.Context, erro
 		err = status.Error(codes.PermissionDenied, refusal(r))
 	}
 	if err == nil {
-		err = k.room(ctx, r)
+		err = k.room(g, r)
 	}
 	if err != nil {
+		if g != nil {
+			g.bother()
+		}
 		k.tell(ctx, call.FullMethodName, err)
 		return nil, err
 	}
 	return context.WithValue(ctx, recordKey{}, r), nil
+}
+
+// guestOf is the connection of a call; nil where no Listen has been.
+func guestOf(ctx context.Context) *guest {
+	if p, ok := peer.FromContext(ctx); ok {
+		if s, ok := p.Addr.(seat); ok {
+			return s.guest
+		}
+	}
+	return nil
 }
 
 // recordKey is of the record of a call's token.
@@ -204,12 +221,10 @@ func (k *Keeper) known(headers metadata.MD) (*Record, error) {
 }
 
 // room says whether there is room for another call, and counts it.
-func (k *Keeper) room(ctx context.Context, r *Record) error {
-	if p, ok := peer.FromContext(ctx); ok {
-		if s, ok := p.Addr.(seat); ok {
-			if err := s.guest.admit(r.ID); err != nil {
-				return status.Error(codes.ResourceExhausted, err.Error())
-			}
+func (k *Keeper) room(g *guest, r *Record) error {
+	if g != nil {
+		if err := g.admit(r.ID); err != nil {
+			return status.Error(codes.ResourceExhausted, err.Error())
 		}
 	}
 	k.mu.Lock()

@@ -14,6 +14,8 @@ type Limits struct {
 	// yet, and StrangersPerHost how many of one address. Past that, the oldest
 	// makes room.
 	Strangers, StrangersPerHost int
+	// StrangerCalls is how many calls a connection may begin before it has shown a token.
+	StrangerCalls int
 	// Connections is how many there may be that have shown a token, and ConnectionsPerToken how many of one token.
 	Connections, ConnectionsPerToken int
 	// WorkerCalls and UserCalls are how many calls may begin with one token.
@@ -31,7 +33,7 @@ type Rate struct {
 func DefaultLimits() Limits {
 	return Limits{
 		Handshake: 10 * time.Second,
-		Strangers: 1024, StrangersPerHost: 256,
+		Strangers: 1024, StrangersPerHost: 256, StrangerCalls: 100,
 		Connections: 2500, ConnectionsPerToken: 2000,
 		WorkerCalls: Rate{PerSecond: 500, Burst: 5000},
 		UserCalls:   Rate{PerSecond: 50, Burst: 500},

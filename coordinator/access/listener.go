@@ -34,6 +34,7 @@ type guest struct {
 
 	// What follows is guarded by the door's mu.
 	stranger *list.Element // nil once it has been admitted or closed
+	calls    int           // that it has begun as a stranger
 	token    string        // by which it was admitted
 	closed   bool
 }
@@ -119,6 +120,17 @@ func (g *guest) admit(token string) error {
 	d.admitted++
 	d.perToken[token]++
 	return nil
+}
+
+// bother counts a call without a token that opens it. A stranger that makes too many goes.
+func (g *guest) bother() {
+	g.door.mu.Lock()
+	g.calls++
+	many := g.calls > g.door.limits.StrangerCalls
+	g.door.mu.Unlock()
+	if many {
+		g.expire()
+	}
 }
 
 // Close implements [net.Conn].

@@ -15,6 +15,7 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/health"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
@@ -213,6 +214,36 @@ func TestForeignServers(t *testing.T) {
 	client, health := dial(t, "127.0.0.1:1", token, nil)
 	if _, err := watching(t, health); status.Code(err) != codes.Unavailable || client.Refused() != nil {
 		t.Errorf("nobody: %v, %v", err, client.Refused())
+	}
+}
+
+// Probes need no token; who calls on and on without one is cut off, and a guest is not.
+func TestProbes(t *testing.T) {
+	k, tokens := open(t, t.TempDir())
+	address := serve(t, k.Options(), k.Listen)
+	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{InsecureSkipVerify: true})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_, guest := dial(t, address, must[Token](t)(tokens.Show(User)), nil)
+	if _, err := watching(t, guest); err != nil {
+		t.Fatal(err)
+	}
+	stranger := healthv1.NewHealthClient(conn)
+	most := k.limits.StrangerCalls
+	for i := range most {
+		if _, err := stranger.Check(t.Context(), &healthv1.HealthCheckRequest{}); err != nil {
+			t.Fatalf("call %d: %v", i, err)
+		}
+	}
+	if _, err := stranger.Check(t.Context(), &healthv1.HealthCheckRequest{}); status.Code(err) != codes.Unavailable {
+		t.Errorf("one more than %d: %v", most, err)
+	}
+	for range 2 * most {
+		if _, err := guest.Check(t.Context(), &healthv1.HealthCheckRequest{}); err != nil {
+			t.Fatalf("a guest: %v", err)
+		}
 	}
 }
 
