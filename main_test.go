@@ -222,6 +222,7 @@ func TestWrongWays(t *testing.T) {
 		{"sample new --domain chess", 2, "--domain \"chess\": it can be doors-keys-gems, block-words (see `foible sample --help`)"},
 		{"coordinator --insecure --listen 0.0.0.0:1", 2, "--listen \"0.0.0.0:1\": --insecure is for addresses of one machine, such as 127.0.0.1:7410; leave it out (see `foible coordinator --help`)"},
 		{"coordinator --tls-cert site.crt", 2, "--tls-cert and --tls-key belong together; name both files (see `foible coordinator --help`)"},
+		{"coordinator --tls-cert nothing --tls-key nothing", 1, "--tls-cert and --tls-key: open nothing: no such file or directory; name the files, in PEM, of a certificate and of its key"},
 		{"coordinator --insecure --tls-cert site.crt --tls-key site.key", 2, "--insecure is without certificates; leave it or --tls-cert out (see `foible coordinator --help`)"},
 		{"coordinator --data a_file", 1, "cannot write to the directory 'a file': not a directory; name another with --data"},
 		{"coordinator --lease soon", 2, "--lease \"soon\": must be a time such as 30s or 5m (see `foible coordinator --help`)"},

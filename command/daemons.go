@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -41,6 +42,11 @@ func (e *Env) Coordinator(ctx context.Context, o CoordinatorOptions) error {
 	case o.Insecure && o.TLSCert != "":
 		return usagef("--insecure is without certificates; leave it or --tls-cert out")
 	}
+	if o.TLSCert != "" {
+		if _, err := tls.LoadX509KeyPair(o.TLSCert, o.TLSKey); err != nil {
+			return fmt.Errorf("--tls-cert and --tls-key: %w; name the files, in PEM, of a certificate and of its key", err)
+		}
+	}
 	if o.Lease < time.Second {
 		return usagef("--lease %v: must be at least 1s", o.Lease)
 	}
@@ -69,7 +75,7 @@ func (e *Env) Coordinator(ctx context.Context, o CoordinatorOptions) error {
 			Limits: access.DefaultLimits(), Logger: e.Logger,
 		}); err != nil {
 			_ = listener.Close()
-			return err
+			return cannotWrite(o.Data, "--data", err)
 		}
 		e.Logger.Info("tokens are in these files", "workers", access.TokenFile(o.Data, access.Worker), "users", access.TokenFile(o.Data, access.User))
 	}
