@@ -219,10 +219,13 @@ func sweepFlags(c *cobra.Command, s *command.SweepChoice) {
 	c.Flags().StringVar(&s.File, "sweep", "", "sweep `file` to use in place of the study's sweep.yaml")
 	c.Flags().StringSliceVar(&s.Models, "models", nil, "`names` of models to sweep, in place of all of the sweep's")
 	c.Flags().StringArrayVar(&s.Set, "set", nil, "`axis=value,...` in place of the sweep's values of the axis; may be repeated")
-	c.Flags().StringVar(&s.Preset, "preset", "", "published: the paper's grids, with the slips of the authors' code (per_action_odds)")
-	c.Flags().IntVar(&s.Particles, "particles", 0, "`number` of particles a goal in a run, for models that are not exact")
-	c.Flags().IntVar(&s.Runs, "runs", 0, "`number` of runs a cell, for models that are not exact")
+	c.Flags().StringVar(&s.Preset, "preset", "", "published: the paper's grids and particle filter (sips), with the slips of the authors' code (per_action_odds)")
+	c.Flags().StringVar(&s.Method, "method", "", "`method` of inference, in place of the sweep's: marginal, or sips, the published particle filter")
+	c.Flags().Float64Var(&s.MCSE, "mc-se", 0, "`target` for the Monte-Carlo standard error of r, of marginal inference")
+	c.Flags().IntVar(&s.Particles, "particles", 0, "`number` of particles a goal in a run, of sips")
+	c.Flags().IntVar(&s.Runs, "runs", 0, "`number` of runs a cell, of sips; of batches of samples, of marginal inference")
 	c.Flags().StringVar(&s.Seed, "seed", "", "`number` to draw all chance from, in place of the sweep's seed")
+	complete(c, "method", command.Methods...)
 	completeModels(c, "models")
 }
 
@@ -271,11 +274,7 @@ of a sample: ` + domains.Names() + `.`,
 }
 
 func infer(env *command.Env) *cobra.Command {
-	o := command.InferOptions{
-		StimulusChoice:   command.StimulusChoice{Models: []string{"full"}, Inference: sweep.DefaultInference},
-		Runs:             sweep.DefaultReport.Runs,
-		ParticlesPerGoal: sweep.DefaultReport.ParticlesPerGoal,
-	}
+	o := command.InferOptions{StimulusChoice: command.StimulusChoice{Models: []string{"full"}, Inference: sweep.Inference{Method: sweep.Marginal}}}
 	c := &cobra.Command{
 		Use:   "infer STUDY STIMULUS",
 		Short: "Infer the goal of one stimulus, step by step",
@@ -285,24 +284,32 @@ value that the 2021 paper fitted for the domain and the model, or else the middl
 is printed. STUDY is a directory with study.yaml, or the name of a sample: ` + domains.Names() + `.`,
 		Example: "  foible infer doors-keys-gems 3-1\n  foible infer my-study 1-2 --model full,boltzmann --set action_noise=0.1 --set alpha=1",
 		GroupID: here, Args: stimulusOfStudy(&o.StimulusChoice), ValidArgsFunction: stimuli,
-		RunE: func(c *cobra.Command, _ []string) error { return env.Infer(c.Context(), o) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := o.Default(c.Flags().Changed); err != nil {
+				return err
+			}
+			return env.Infer(c.Context(), o)
+		},
 	}
 	stimulusFlags(c, &o.StimulusChoice)
 	c.Flags().StringSliceVar(&o.Models, "model", o.Models, "`names` of the models: "+sweep.ModelNames())
 	completeModels(c, "model")
-	c.Flags().IntVar(&o.Runs, "runs", o.Runs, "`number` of runs to average, of models that are not exact")
-	c.Flags().IntVar(&o.ParticlesPerGoal, "particles", o.ParticlesPerGoal, "`number` of particles a goal in a run")
+	in, report := sweep.MarginalInference, sweep.MarginalReport
+	c.Flags().IntVar(&o.Runs, "runs", 0, fmt.Sprintf("`number` of batches of samples (default %d), or of runs of sips (default %d), of models that are not exact", report.Runs, sweep.PaperReport.Runs))
+	c.Flags().Float64Var(&o.Inference.MCSE, "mc-se", 0, fmt.Sprintf("`target` for the Monte-Carlo standard error of r in a fit with such samples (default %v)", in.MCSE))
+	c.Flags().Float64Var(&o.Inference.PosteriorSE, "posterior-se", 0, fmt.Sprintf("`target` for the Monte-Carlo standard error of each probability at a judgement step (default %v)", in.PosteriorSE))
+	c.Flags().IntVar(&o.ParticlesPerGoal, "particles", 0, fmt.Sprintf("`number` of particles a goal in a run of sips (default %d)", sweep.PaperReport.ParticlesPerGoal))
 	for _, f := range command.InferenceFlags {
 		wordFlag(c, f, &o.Inference)
 	}
-	c.Flags().Float64Var(&o.Inference.ResampleThreshold, "resample-threshold", o.Inference.ResampleThreshold, "effective sample size, as a `part` of the particles, below which to resample")
+	c.Flags().Float64Var(&o.Inference.ResampleThreshold, "resample-threshold", 0, fmt.Sprintf("effective sample size, as a `part` of the particles, below which sips resamples (default %v)", sweep.PaperInference.ResampleThreshold))
 	c.Flags().StringVar(&o.Out, "out", "", "output `directory` (default: foible-NAME-STIMULUS, by the study's name)")
 	return c
 }
 
 func simulate(env *command.Env) *cobra.Command {
 	o := command.SimulateOptions{
-		StimulusChoice: command.StimulusChoice{Models: []string{"full"}, Inference: sweep.DefaultInference},
+		StimulusChoice: command.StimulusChoice{Models: []string{"full"}, Inference: sweep.MarginalInference},
 		N:              10, Steps: 200,
 	}
 	c := &cobra.Command{

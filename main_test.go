@@ -290,7 +290,7 @@ func TestSample(t *testing.T) {
 	if got := succeed(t, dir, "check", "my study").stdout; !strings.Contains(got, "\n0 errors, 0 warnings, ") {
 		t.Errorf("check said %q", got)
 	}
-	fit := []string{"fit", "my study", "--models", "boltzmann,plan-lesioned", "--set", "alpha=1", "--set", "action_noise=0.1", "--particles", "5", "--runs", "2", "--out", "my fit"}
+	fit := []string{"fit", "my study", "--models", "boltzmann,plan-lesioned", "--set", "alpha=1", "--set", "action_noise=0.1", "--method", "sips", "--particles", "5", "--runs", "2", "--out", "my fit"}
 	first := succeed(t, dir, fit...)
 	again := succeed(t, dir, fit...)
 	if !strings.Contains(again.stderr, "has been fitted before") || again.stdout != first.stdout {

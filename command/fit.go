@@ -79,7 +79,7 @@ func (e *Env) fit(cluster *local, s *domains.Study, config *foiblev1.SweepConfig
 		e.say("%s has been fitted before; writing its tables and figures again.", s.Name)
 		return e.collect(ctx, c, m, s, out, false)
 	}
-	e.say("Fitting %s: %s on %s", s.Name, count(int(m.GetProgress().GetCells()), "cell"), count(workers, "worker slot"))
+	e.say("Fitting %s: %s on %s; %s", s.Name, count(int(m.GetProgress().GetCells()), "cell"), count(workers, "worker slot"), methodText(config))
 	if err := e.mentionOthers(ctx, c, m.GetSweepId(), out); err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ import (
 // inferring are options that take little time.
 func inferring(stimulus string, models ...string) InferOptions {
 	return InferOptions{
-		StimulusChoice: StimulusChoice{Study: "block-words", Stimulus: stimulus, Models: models, Inference: sweep.DefaultInference},
+		StimulusChoice: StimulusChoice{Study: "block-words", Stimulus: stimulus, Models: models, Inference: sweep.PaperInference},
 		Runs:           2, ParticlesPerGoal: 20, Out: "out",
 	}
 }
@@ -162,7 +162,7 @@ func TestInferIsTheCellOfASweep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config := sweep.Config{Inference: sweep.DefaultInference, Report: sweep.Stage{Runs: 2, ParticlesPerGoal: 20}}
+	config := sweep.Config{Inference: sweep.PaperInference, Report: sweep.Stage{Runs: 2, ParticlesPerGoal: 20}}
 	cell, err := ready.Infer(&c.sets[0], config.Procedure(sweep.ReportStage), 2021)
 	if err != nil {
 		t.Fatal(err)

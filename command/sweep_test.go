@@ -40,10 +40,10 @@ func TestSweepChoice(t *testing.T) {
 		seed   uint64
 		models []string
 	}{
-		{"the domain's", fstest.MapFS{}, SweepChoice{}, []float64{.125, .25, .5, 1, 2, 4, 8}, []string{"optimal"}, 5, 60, 2021, all},
+		{"the domain's", fstest.MapFS{}, SweepChoice{}, []float64{.125, .25, .5, 1, 2, 4, 8}, []string{"optimal"}, 4, 0, 2021, all},
 		{"the study's", own, SweepChoice{}, []float64{1, 2}, []string{"heuristic"}, 3, 0, 7, boltzmann},
-		{"a file", own, SweepChoice{File: file}, []float64{16}, nil, 5, 0, 9, boltzmann},
-		{"narrowed", own, SweepChoice{Set: []string{"alpha=0.5, 4", "value=on_policy,optimal"}, Runs: 8, Particles: 9, Seed: "0"}, []float64{.5, 4}, []string{"on_policy", "optimal"}, 8, 9, 0, boltzmann},
+		{"a file", own, SweepChoice{File: file}, []float64{16}, nil, 4, 0, 9, boltzmann},
+		{"narrowed", own, SweepChoice{Set: []string{"alpha=0.5, 4", "value=on_policy,optimal"}, Method: "sips", Runs: 8, Particles: 9, Seed: "0"}, []float64{.5, 4}, []string{"on_policy", "optimal"}, 8, 9, 0, boltzmann},
 		{"one model", own, SweepChoice{Models: []string{"boltzmann"}}, []float64{1, 2}, []string{"heuristic"}, 3, 0, 7, boltzmann},
 		{"a model more", own, SweepChoice{Models: []string{"full", "boltzmann"}, Set: []string{"alpha=3", "goal_noise=0.1"}}, []float64{3}, []string{"heuristic"}, 3, 0, 7, []string{"boltzmann", "full"}},
 		{"published", own, SweepChoice{Preset: "published"}, []float64{.125, .25, .5, 1, 2, 4, 8}, []string{"optimal"}, 5, 60, 2021, all},

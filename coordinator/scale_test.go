@@ -127,7 +127,7 @@ func recordAll(b *testing.B, dir, id string, results, scores int) {
 		b.Fatal(err)
 	}
 	infer := must(proto.Marshal(&foiblev1.JobResult{Outcome: &foiblev1.JobResult_Infer{Infer: &foiblev1.InferResult{
-		Cells: []*foiblev1.Cell{{StudyHash: "x", CellHash: make([]byte, 32), Posterior: make([]float64, 15)}},
+		Cells: []*foiblev1.Cell{{CellHash: make([]byte, 32), Posterior: make([]float64, 15)}},
 	}}}))
 	score := must(proto.Marshal(&foiblev1.JobResult{Outcome: &foiblev1.JobResult_Score{Score: &foiblev1.ScoreResult{}}}))
 	var next atomic.Int64

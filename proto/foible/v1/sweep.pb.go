@@ -182,23 +182,29 @@ func (x *SweepConfig) GetActionNoiseKind() string {
 	return ""
 }
 
-// InferenceConfig is how an observer infers the mind of an agent. What is not given is as in the paper.
+// InferenceConfig is how an observer infers the mind of an agent. What is not given is the method's default; for sips,
+// that is the paper's.
 type InferenceConfig struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// sips: Sequential Inverse Plan Search, a particle filter.
+	// marginal: a sum over what the agent may have in mind, given the observed states; sips: Sequential Inverse Plan Search,
+	// the published particle filter. Not given: marginal.
 	Method string `protobuf:"bytes,1,opt,name=method,proto3" json:"method,omitempty"`
-	// noisy: states are seen through the study's observation noise; exact: as they are.
+	// noisy: states are seen through the study's observation noise; exact: as they are, which marginal inference needs.
 	Observe string `protobuf:"bytes,2,opt,name=observe,proto3" json:"observe,omitempty"`
-	// joint: one filter over all goals; per_goal: one for each goal, so that no goal can die by resampling.
+	// Of sips. joint: one filter over all goals; per_goal: one for each goal, so that no goal can die by resampling.
 	Filters string `protobuf:"bytes,3,opt,name=filters,proto3" json:"filters,omitempty"`
-	// When to resample: ess, below the threshold; always; never.
+	// Of sips. When to resample: ess, below the threshold; always; never.
 	Resample string `protobuf:"bytes,4,opt,name=resample,proto3" json:"resample,omitempty"`
-	// Least effective sample size, as a part of the particles.
+	// Of sips. Least effective sample size, as a part of the particles.
 	ResampleThreshold *float64 `protobuf:"fixed64,5,opt,name=resample_threshold,json=resampleThreshold,proto3,oneof" json:"resample_threshold,omitempty"`
-	// How to resample: residual, systematic, multinomial.
+	// Of sips. How to resample: residual, systematic, multinomial.
 	ResampleKind string `protobuf:"bytes,6,opt,name=resample_kind,json=resampleKind,proto3" json:"resample_kind,omitempty"`
-	// Moves after resampling: none, replan, goal, mixed.
-	Rejuvenate    string `protobuf:"bytes,7,opt,name=rejuvenate,proto3" json:"rejuvenate,omitempty"`
+	// Of sips. Moves after resampling: none, replan, goal, mixed.
+	Rejuvenate string `protobuf:"bytes,7,opt,name=rejuvenate,proto3" json:"rejuvenate,omitempty"`
+	// Of marginal inference. Target for the Monte-Carlo standard error of r, 0.002 if not given.
+	McSe *float64 `protobuf:"fixed64,8,opt,name=mc_se,json=mcSe,proto3,oneof" json:"mc_se,omitempty"`
+	// Of marginal inference. Target for the standard error of each probability at a judgement step, 0.01 if not given.
+	PosteriorSe   *float64 `protobuf:"fixed64,9,opt,name=posterior_se,json=posteriorSe,proto3,oneof" json:"posterior_se,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -280,6 +286,20 @@ func (x *InferenceConfig) GetRejuvenate() string {
 		return x.Rejuvenate
 	}
 	return ""
+}
+
+func (x *InferenceConfig) GetMcSe() float64 {
+	if x != nil && x.McSe != nil {
+		return *x.McSe
+	}
+	return 0
+}
+
+func (x *InferenceConfig) GetPosteriorSe() float64 {
+	if x != nil && x.PosteriorSe != nil {
+		return *x.PosteriorSe
+	}
+	return 0
 }
 
 // ModelConfig lists the values of each axis. An axis that is not given has its default; a model has only its own axes.
@@ -394,9 +414,9 @@ func (x *ModelConfig) GetActionNoise() []float64 {
 // StageConfig says how often a cell is run.
 type StageConfig struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Independent runs, averaged. Exact models need one.
+	// Independent runs of sips, averaged; batches of samples of marginal inference, 2 at least. Exact models need none.
 	Runs int32 `protobuf:"varint,1,opt,name=runs,proto3" json:"runs,omitempty"`
-	// Particles a goal in each run.
+	// Particles a goal in each run of sips; marginal inference has none.
 	ParticlesPerGoal int32 `protobuf:"varint,2,opt,name=particles_per_goal,json=particlesPerGoal,proto3" json:"particles_per_goal,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
@@ -715,7 +735,7 @@ type Sweep struct {
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=end_time,json=endTime,proto3" json:"end_time,omitempty"`
 	// Its state.
 	State SweepState `protobuf:"varint,10,opt,name=state,proto3,enum=foible.v1.SweepState" json:"state,omitempty"`
-	// Its progress; not stored, derived from the results.
+	// Its progress. While it runs it is derived from the results; what it was at the end is stored.
 	Progress      *Progress `protobuf:"bytes,11,opt,name=progress,proto3" json:"progress,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1757,35 +1777,43 @@ func (x *InferResult) GetCells() []*Cell {
 	return nil
 }
 
-// Cell is one parameter set on one stimulus, averaged over its runs.
+// Cell is one parameter set on one stimulus, averaged over its runs. What it is of is in its hash alone, so that a large
+// sweep is not made of repetitions.
 type Cell struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The study it was computed for.
-	StudyHash string `protobuf:"bytes,1,opt,name=study_hash,json=studyHash,proto3" json:"study_hash,omitempty"`
-	// The stimulus.
-	Stimulus string `protobuf:"bytes,2,opt,name=stimulus,proto3" json:"stimulus,omitempty"`
-	// The parameters as used.
-	ParameterSet *ParameterSet `protobuf:"bytes,3,opt,name=parameter_set,json=parameterSet,proto3" json:"parameter_set,omitempty"`
-	// SHA-256 of study, stimulus, seed, runs and parameters as used.
+	// SHA-256 of study, stimulus, seed, procedure and parameters as used.
 	CellHash []byte `protobuf:"bytes,4,opt,name=cell_hash,json=cellHash,proto3" json:"cell_hash,omitempty"`
-	// Posterior over goals at every step from 0, row by row: (steps + 1) x goals; after a named outcome no more rows.
+	// Posterior over goals, row by row: rows x goals. There is a row for every step from 0, or, if `judged`, for every
+	// judgement step; after a named outcome no more rows.
 	Posterior []float64 `protobuf:"fixed64,5,rep,packed,name=posterior,proto3" json:"posterior,omitempty"`
 	// Set if the posterior is undefined from some step on: an outcome of the model, not a failure of the job.
 	Undefined *Undefined `protobuf:"bytes,6,opt,name=undefined,proto3,oneof" json:"undefined,omitempty"`
 	// By goal, the first step from which it cannot be reached; -1 if it always can.
 	UnreachableFrom []int32 `protobuf:"varint,7,rep,packed,name=unreachable_from,json=unreachableFrom,proto3" json:"unreachable_from,omitempty"`
-	// Standard error of posterior over runs, in the same order; empty for exact models.
+	// Standard error of posterior, in the same order; empty for exact models.
 	PosteriorSe []float64 `protobuf:"fixed64,8,rep,packed,name=posterior_se,json=posteriorSe,proto3" json:"posterior_se,omitempty"`
-	// Posteriors of single runs at the judgement steps, run x judgement step x goal, of runs that reach as far as posterior.
+	// Posteriors of single runs at the judgement steps, run x judgement step x goal, of runs that reach as far as posterior;
+	// of marginal inference, the jackknife's pseudo-values of its batches, which may lie outside [0, 1].
 	Runs []float64 `protobuf:"fixed64,9,rep,packed,name=runs,proto3" json:"runs,omitempty"`
-	// Effective sample size by step, averaged over runs.
+	// Effective sample size by row, averaged over runs; of sips.
 	Ess []float64 `protobuf:"fixed64,10,rep,packed,name=ess,proto3" json:"ess,omitempty"`
-	// Goals that some particle has, by step, averaged over runs.
+	// Goals that some particle has, by row, averaged over runs; of sips.
 	Alive []float64 `protobuf:"fixed64,11,rep,packed,name=alive,proto3" json:"alive,omitempty"`
-	// Logarithm of the mean probability of the steps so far, by step.
+	// Logarithm of the mean probability of the steps so far, by row.
 	Evidence []float64 `protobuf:"fixed64,12,rep,packed,name=evidence,proto3" json:"evidence,omitempty"`
 	// Runs in which all weights vanished.
-	FailedRuns    int32 `protobuf:"varint,13,opt,name=failed_runs,json=failedRuns,proto3" json:"failed_runs,omitempty"`
+	FailedRuns int32 `protobuf:"varint,13,opt,name=failed_runs,json=failedRuns,proto3" json:"failed_runs,omitempty"`
+	// There is a row a judgement step, not a row a step.
+	Judged bool `protobuf:"varint,14,opt,name=judged,proto3" json:"judged,omitempty"`
+	// Logarithm of the probability of the actions so far given each goal, rows x goals; minus infinity where it is 0. Empty
+	// where not computed.
+	LogEvidence []float64 `protobuf:"fixed64,15,rep,packed,name=log_evidence,json=logEvidence,proto3" json:"log_evidence,omitempty"`
+	// Searches behind each table of an original goal; of marginal inference.
+	Samples int32 `protobuf:"varint,16,opt,name=samples,proto3" json:"samples,omitempty"`
+	// Posteriors of mistakes; unset where not computed.
+	Mistakes *Mistakes `protobuf:"bytes,17,opt,name=mistakes,proto3" json:"mistakes,omitempty"`
+	// What `runs` is, in single precision and in its place if `judged`: nothing but an error is made of it.
+	ShortRuns     []float32 `protobuf:"fixed32,18,rep,packed,name=short_runs,json=shortRuns,proto3" json:"short_runs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1818,27 +1846,6 @@ func (x *Cell) ProtoReflect() protoreflect.Message {
 // Deprecated: Use Cell.ProtoReflect.Descriptor instead.
 func (*Cell) Descriptor() ([]byte, []int) {
 	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{24}
-}
-
-func (x *Cell) GetStudyHash() string {
-	if x != nil {
-		return x.StudyHash
-	}
-	return ""
-}
-
-func (x *Cell) GetStimulus() string {
-	if x != nil {
-		return x.Stimulus
-	}
-	return ""
-}
-
-func (x *Cell) GetParameterSet() *ParameterSet {
-	if x != nil {
-		return x.ParameterSet
-	}
-	return nil
 }
 
 func (x *Cell) GetCellHash() []byte {
@@ -1911,6 +1918,132 @@ func (x *Cell) GetFailedRuns() int32 {
 	return 0
 }
 
+func (x *Cell) GetJudged() bool {
+	if x != nil {
+		return x.Judged
+	}
+	return false
+}
+
+func (x *Cell) GetLogEvidence() []float64 {
+	if x != nil {
+		return x.LogEvidence
+	}
+	return nil
+}
+
+func (x *Cell) GetSamples() int32 {
+	if x != nil {
+		return x.Samples
+	}
+	return 0
+}
+
+func (x *Cell) GetMistakes() *Mistakes {
+	if x != nil {
+		return x.Mistakes
+	}
+	return nil
+}
+
+func (x *Cell) GetShortRuns() []float32 {
+	if x != nil {
+		return x.ShortRuns
+	}
+	return nil
+}
+
+// Mistakes are probabilities, given the observed actions, of the mistakes behind each action, in the order of actions.
+type Mistakes struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The agent pursued a goal that it took for its own.
+	Confused []float64 `protobuf:"fixed64,1,rep,packed,name=confused,proto3" json:"confused,omitempty"`
+	// Standard error of confused.
+	ConfusedSe []float64 `protobuf:"fixed64,2,rep,packed,name=confused_se,json=confusedSe,proto3" json:"confused_se,omitempty"`
+	// The action is not the one that it intended.
+	Slip []float64 `protobuf:"fixed64,3,rep,packed,name=slip,proto3" json:"slip,omitempty"`
+	// Standard error of slip.
+	SlipSe []float64 `protobuf:"fixed64,4,rep,packed,name=slip_se,json=slipSe,proto3" json:"slip_se,omitempty"`
+	// The plan behind the action ends off every shortest path to the goal that it was made for.
+	OffPath []float64 `protobuf:"fixed64,5,rep,packed,name=off_path,json=offPath,proto3" json:"off_path,omitempty"`
+	// Standard error of off_path.
+	OffPathSe     []float64 `protobuf:"fixed64,6,rep,packed,name=off_path_se,json=offPathSe,proto3" json:"off_path_se,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Mistakes) Reset() {
+	*x = Mistakes{}
+	mi := &file_foible_v1_sweep_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Mistakes) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Mistakes) ProtoMessage() {}
+
+func (x *Mistakes) ProtoReflect() protoreflect.Message {
+	mi := &file_foible_v1_sweep_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Mistakes.ProtoReflect.Descriptor instead.
+func (*Mistakes) Descriptor() ([]byte, []int) {
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *Mistakes) GetConfused() []float64 {
+	if x != nil {
+		return x.Confused
+	}
+	return nil
+}
+
+func (x *Mistakes) GetConfusedSe() []float64 {
+	if x != nil {
+		return x.ConfusedSe
+	}
+	return nil
+}
+
+func (x *Mistakes) GetSlip() []float64 {
+	if x != nil {
+		return x.Slip
+	}
+	return nil
+}
+
+func (x *Mistakes) GetSlipSe() []float64 {
+	if x != nil {
+		return x.SlipSe
+	}
+	return nil
+}
+
+func (x *Mistakes) GetOffPath() []float64 {
+	if x != nil {
+		return x.OffPath
+	}
+	return nil
+}
+
+func (x *Mistakes) GetOffPathSe() []float64 {
+	if x != nil {
+		return x.OffPathSe
+	}
+	return nil
+}
+
 // Undefined says from which step on there is no posterior, and why.
 type Undefined struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1924,7 +2057,7 @@ type Undefined struct {
 
 func (x *Undefined) Reset() {
 	*x = Undefined{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[25]
+	mi := &file_foible_v1_sweep_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1936,7 +2069,7 @@ func (x *Undefined) String() string {
 func (*Undefined) ProtoMessage() {}
 
 func (x *Undefined) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[25]
+	mi := &file_foible_v1_sweep_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1949,7 +2082,7 @@ func (x *Undefined) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Undefined.ProtoReflect.Descriptor instead.
 func (*Undefined) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{25}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Undefined) GetStep() int32 {
@@ -1977,7 +2110,7 @@ type ScoreResult struct {
 
 func (x *ScoreResult) Reset() {
 	*x = ScoreResult{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[26]
+	mi := &file_foible_v1_sweep_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1989,7 +2122,7 @@ func (x *ScoreResult) String() string {
 func (*ScoreResult) ProtoMessage() {}
 
 func (x *ScoreResult) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[26]
+	mi := &file_foible_v1_sweep_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2002,7 +2135,7 @@ func (x *ScoreResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScoreResult.ProtoReflect.Descriptor instead.
 func (*ScoreResult) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{26}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ScoreResult) GetFits() []*Fit {
@@ -2037,7 +2170,7 @@ type Fit struct {
 
 func (x *Fit) Reset() {
 	*x = Fit{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[27]
+	mi := &file_foible_v1_sweep_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2049,7 +2182,7 @@ func (x *Fit) String() string {
 func (*Fit) ProtoMessage() {}
 
 func (x *Fit) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[27]
+	mi := &file_foible_v1_sweep_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2062,7 +2195,7 @@ func (x *Fit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fit.ProtoReflect.Descriptor instead.
 func (*Fit) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{27}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Fit) GetParameterSet() *ParameterSet {
@@ -2138,7 +2271,7 @@ type Correlation struct {
 
 func (x *Correlation) Reset() {
 	*x = Correlation{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[28]
+	mi := &file_foible_v1_sweep_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2150,7 +2283,7 @@ func (x *Correlation) String() string {
 func (*Correlation) ProtoMessage() {}
 
 func (x *Correlation) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[28]
+	mi := &file_foible_v1_sweep_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2163,7 +2296,7 @@ func (x *Correlation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Correlation.ProtoReflect.Descriptor instead.
 func (*Correlation) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{28}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Correlation) GetGroup() string {
@@ -2211,7 +2344,7 @@ type Interval struct {
 
 func (x *Interval) Reset() {
 	*x = Interval{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[29]
+	mi := &file_foible_v1_sweep_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2223,7 +2356,7 @@ func (x *Interval) String() string {
 func (*Interval) ProtoMessage() {}
 
 func (x *Interval) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[29]
+	mi := &file_foible_v1_sweep_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2236,7 +2369,7 @@ func (x *Interval) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Interval.ProtoReflect.Descriptor instead.
 func (*Interval) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{29}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Interval) GetUnit() string {
@@ -2282,9 +2415,9 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\x11action_noise_kind\x18\a \x01(\tB \xbaH\x1d\xd8\x01\x01r\x18R\x05totalR\x0fper_action_oddsR\x0factionNoiseKind\x1aQ\n" +
 	"\vModelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12,\n" +
-	"\x05value\x18\x02 \x01(\v2\x16.foible.v1.ModelConfigR\x05value:\x028\x01\"\xd5\x03\n" +
-	"\x0fInferenceConfig\x12&\n" +
-	"\x06method\x18\x01 \x01(\tB\x0e\xbaH\v\xd8\x01\x01r\x06R\x04sipsR\x06method\x120\n" +
+	"\x05value\x18\x02 \x01(\v2\x16.foible.v1.ModelConfigR\x05value:\x028\x01\"\xee\x04\n" +
+	"\x0fInferenceConfig\x120\n" +
+	"\x06method\x18\x01 \x01(\tB\x18\xbaH\x15\xd8\x01\x01r\x10R\bmarginalR\x04sipsR\x06method\x120\n" +
 	"\aobserve\x18\x02 \x01(\tB\x16\xbaH\x13\xd8\x01\x01r\x0eR\x05noisyR\x05exactR\aobserve\x123\n" +
 	"\afilters\x18\x03 \x01(\tB\x19\xbaH\x16\xd8\x01\x01r\x11R\x05jointR\bper_goalR\afilters\x128\n" +
 	"\bresample\x18\x04 \x01(\tB\x1c\xbaH\x19\xd8\x01\x01r\x14R\x03essR\x06alwaysR\x05neverR\bresample\x12K\n" +
@@ -2293,8 +2426,12 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"systematicR\vmultinomialR\fresampleKind\x12C\n" +
 	"\n" +
 	"rejuvenate\x18\a \x01(\tB#\xbaH \xd8\x01\x01r\x1bR\x04noneR\x06replanR\x04goalR\x05mixedR\n" +
-	"rejuvenateB\x15\n" +
-	"\x13_resample_threshold\"\xf1\x03\n" +
+	"rejuvenate\x121\n" +
+	"\x05mc_se\x18\b \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?!\x00\x00\x00\x00\x00\x00\x00\x00H\x01R\x04mcSe\x88\x01\x01\x12?\n" +
+	"\fposterior_se\x18\t \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?!\x00\x00\x00\x00\x00\x00\x00\x00H\x02R\vposteriorSe\x88\x01\x01B\x15\n" +
+	"\x13_resample_thresholdB\b\n" +
+	"\x06_mc_seB\x0f\n" +
+	"\r_posterior_se\"\xf1\x03\n" +
 	"\vModelConfig\x122\n" +
 	"\x05alpha\x18\x01 \x03(\x01B\x1c\xbaH\x19\x92\x01\x16\"\x14\x12\x12\x19\x00\x00\x00\x00\x80\x84.A!\x00\x00\x00\x00\x00\x00\x00\x00R\x05alpha\x12?\n" +
 	"\x05value\x18\x02 \x03(\tB)\xbaH&\x92\x01#\"!r\x1fR\aoptimalR\ton_policyR\theuristicR\x05value\x12I\n" +
@@ -2411,12 +2548,8 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\aFailure\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\"4\n" +
 	"\vInferResult\x12%\n" +
-	"\x05cells\x18\x01 \x03(\v2\x0f.foible.v1.CellR\x05cells\"\xc8\x03\n" +
-	"\x04Cell\x12\x1d\n" +
-	"\n" +
-	"study_hash\x18\x01 \x01(\tR\tstudyHash\x12\x1a\n" +
-	"\bstimulus\x18\x02 \x01(\tR\bstimulus\x12<\n" +
-	"\rparameter_set\x18\x03 \x01(\v2\x17.foible.v1.ParameterSetR\fparameterSet\x12\x1b\n" +
+	"\x05cells\x18\x01 \x03(\v2\x0f.foible.v1.CellR\x05cells\"\x9f\x04\n" +
+	"\x04Cell\x12\x1b\n" +
 	"\tcell_hash\x18\x04 \x01(\fR\bcellHash\x12\x1c\n" +
 	"\tposterior\x18\x05 \x03(\x01R\tposterior\x127\n" +
 	"\tundefined\x18\x06 \x01(\v2\x14.foible.v1.UndefinedH\x00R\tundefined\x88\x01\x01\x12)\n" +
@@ -2428,9 +2561,24 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\x05alive\x18\v \x03(\x01R\x05alive\x12\x1a\n" +
 	"\bevidence\x18\f \x03(\x01R\bevidence\x12\x1f\n" +
 	"\vfailed_runs\x18\r \x01(\x05R\n" +
-	"failedRunsB\f\n" +
+	"failedRuns\x12\x16\n" +
+	"\x06judged\x18\x0e \x01(\bR\x06judged\x12!\n" +
+	"\flog_evidence\x18\x0f \x03(\x01R\vlogEvidence\x12\x18\n" +
+	"\asamples\x18\x10 \x01(\x05R\asamples\x12/\n" +
+	"\bmistakes\x18\x11 \x01(\v2\x13.foible.v1.MistakesR\bmistakes\x12\x1d\n" +
 	"\n" +
-	"_undefined\"7\n" +
+	"short_runs\x18\x12 \x03(\x02R\tshortRunsB\f\n" +
+	"\n" +
+	"_undefinedJ\x04\b\x01\x10\x04R\n" +
+	"study_hashR\bstimulusR\rparameter_set\"\xaf\x01\n" +
+	"\bMistakes\x12\x1a\n" +
+	"\bconfused\x18\x01 \x03(\x01R\bconfused\x12\x1f\n" +
+	"\vconfused_se\x18\x02 \x03(\x01R\n" +
+	"confusedSe\x12\x12\n" +
+	"\x04slip\x18\x03 \x03(\x01R\x04slip\x12\x17\n" +
+	"\aslip_se\x18\x04 \x03(\x01R\x06slipSe\x12\x19\n" +
+	"\boff_path\x18\x05 \x03(\x01R\aoffPath\x12\x1e\n" +
+	"\voff_path_se\x18\x06 \x03(\x01R\toffPathSe\"7\n" +
 	"\tUndefined\x12\x12\n" +
 	"\x04step\x18\x01 \x01(\x05R\x04step\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\"1\n" +
@@ -2490,7 +2638,7 @@ func file_foible_v1_sweep_proto_rawDescGZIP() []byte {
 }
 
 var file_foible_v1_sweep_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_foible_v1_sweep_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
+var file_foible_v1_sweep_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
 var file_foible_v1_sweep_proto_goTypes = []any{
 	(SweepState)(0),               // 0: foible.v1.SweepState
 	(*SweepConfig)(nil),           // 1: foible.v1.SweepConfig
@@ -2518,24 +2666,25 @@ var file_foible_v1_sweep_proto_goTypes = []any{
 	(*Failure)(nil),               // 23: foible.v1.Failure
 	(*InferResult)(nil),           // 24: foible.v1.InferResult
 	(*Cell)(nil),                  // 25: foible.v1.Cell
-	(*Undefined)(nil),             // 26: foible.v1.Undefined
-	(*ScoreResult)(nil),           // 27: foible.v1.ScoreResult
-	(*Fit)(nil),                   // 28: foible.v1.Fit
-	(*Correlation)(nil),           // 29: foible.v1.Correlation
-	(*Interval)(nil),              // 30: foible.v1.Interval
-	nil,                           // 31: foible.v1.SweepConfig.ModelsEntry
-	(*timestamppb.Timestamp)(nil), // 32: google.protobuf.Timestamp
+	(*Mistakes)(nil),              // 26: foible.v1.Mistakes
+	(*Undefined)(nil),             // 27: foible.v1.Undefined
+	(*ScoreResult)(nil),           // 28: foible.v1.ScoreResult
+	(*Fit)(nil),                   // 29: foible.v1.Fit
+	(*Correlation)(nil),           // 30: foible.v1.Correlation
+	(*Interval)(nil),              // 31: foible.v1.Interval
+	nil,                           // 32: foible.v1.SweepConfig.ModelsEntry
+	(*timestamppb.Timestamp)(nil), // 33: google.protobuf.Timestamp
 }
 var file_foible_v1_sweep_proto_depIdxs = []int32{
-	31, // 0: foible.v1.SweepConfig.models:type_name -> foible.v1.SweepConfig.ModelsEntry
+	32, // 0: foible.v1.SweepConfig.models:type_name -> foible.v1.SweepConfig.ModelsEntry
 	4,  // 1: foible.v1.SweepConfig.fit:type_name -> foible.v1.StageConfig
 	5,  // 2: foible.v1.SweepConfig.bootstrap:type_name -> foible.v1.BootstrapConfig
 	2,  // 3: foible.v1.SweepConfig.inference:type_name -> foible.v1.InferenceConfig
 	4,  // 4: foible.v1.SweepConfig.report:type_name -> foible.v1.StageConfig
 	1,  // 5: foible.v1.Sweep.config:type_name -> foible.v1.SweepConfig
 	7,  // 6: foible.v1.Sweep.stimuli:type_name -> foible.v1.StimulusShape
-	32, // 7: foible.v1.Sweep.create_time:type_name -> google.protobuf.Timestamp
-	32, // 8: foible.v1.Sweep.end_time:type_name -> google.protobuf.Timestamp
+	33, // 7: foible.v1.Sweep.create_time:type_name -> google.protobuf.Timestamp
+	33, // 8: foible.v1.Sweep.end_time:type_name -> google.protobuf.Timestamp
 	0,  // 9: foible.v1.Sweep.state:type_name -> foible.v1.SweepState
 	9,  // 10: foible.v1.Sweep.progress:type_name -> foible.v1.Progress
 	1,  // 11: foible.v1.CreateSweepRequest.config:type_name -> foible.v1.SweepConfig
@@ -2544,20 +2693,20 @@ var file_foible_v1_sweep_proto_depIdxs = []int32{
 	8,  // 14: foible.v1.GetSweepResponse.sweep:type_name -> foible.v1.Sweep
 	8,  // 15: foible.v1.ListSweepsResponse.sweeps:type_name -> foible.v1.Sweep
 	8,  // 16: foible.v1.WatchSweepResponse.sweep:type_name -> foible.v1.Sweep
-	28, // 17: foible.v1.ListFitsResponse.fits:type_name -> foible.v1.Fit
+	29, // 17: foible.v1.ListFitsResponse.fits:type_name -> foible.v1.Fit
 	22, // 18: foible.v1.ExportResultsResponse.result:type_name -> foible.v1.JobResult
 	24, // 19: foible.v1.JobResult.infer:type_name -> foible.v1.InferResult
-	27, // 20: foible.v1.JobResult.score:type_name -> foible.v1.ScoreResult
+	28, // 20: foible.v1.JobResult.score:type_name -> foible.v1.ScoreResult
 	23, // 21: foible.v1.JobResult.failure:type_name -> foible.v1.Failure
 	25, // 22: foible.v1.InferResult.cells:type_name -> foible.v1.Cell
-	6,  // 23: foible.v1.Cell.parameter_set:type_name -> foible.v1.ParameterSet
-	26, // 24: foible.v1.Cell.undefined:type_name -> foible.v1.Undefined
-	28, // 25: foible.v1.ScoreResult.fits:type_name -> foible.v1.Fit
+	27, // 23: foible.v1.Cell.undefined:type_name -> foible.v1.Undefined
+	26, // 24: foible.v1.Cell.mistakes:type_name -> foible.v1.Mistakes
+	29, // 25: foible.v1.ScoreResult.fits:type_name -> foible.v1.Fit
 	6,  // 26: foible.v1.Fit.parameter_set:type_name -> foible.v1.ParameterSet
-	29, // 27: foible.v1.Fit.overall:type_name -> foible.v1.Correlation
-	29, // 28: foible.v1.Fit.by_category:type_name -> foible.v1.Correlation
-	29, // 29: foible.v1.Fit.by_stimulus:type_name -> foible.v1.Correlation
-	30, // 30: foible.v1.Fit.intervals:type_name -> foible.v1.Interval
+	30, // 27: foible.v1.Fit.overall:type_name -> foible.v1.Correlation
+	30, // 28: foible.v1.Fit.by_category:type_name -> foible.v1.Correlation
+	30, // 29: foible.v1.Fit.by_stimulus:type_name -> foible.v1.Correlation
+	31, // 30: foible.v1.Fit.intervals:type_name -> foible.v1.Interval
 	3,  // 31: foible.v1.SweepConfig.ModelsEntry.value:type_name -> foible.v1.ModelConfig
 	10, // 32: foible.v1.SweepService.CreateSweep:input_type -> foible.v1.CreateSweepRequest
 	12, // 33: foible.v1.SweepService.GetSweep:input_type -> foible.v1.GetSweepRequest
@@ -2592,14 +2741,14 @@ func file_foible_v1_sweep_proto_init() {
 		(*JobResult_Failure)(nil),
 	}
 	file_foible_v1_sweep_proto_msgTypes[24].OneofWrappers = []any{}
-	file_foible_v1_sweep_proto_msgTypes[28].OneofWrappers = []any{}
+	file_foible_v1_sweep_proto_msgTypes[29].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_foible_v1_sweep_proto_rawDesc), len(file_foible_v1_sweep_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   31,
+			NumMessages:   32,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
