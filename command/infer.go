@@ -163,8 +163,7 @@ func (e *Env) printInference(c *chosen, set *sweep.ParameterSet, p sweep.Procedu
 			fmt.Fprintf(e.Out, "  %s\n", budget)
 		}
 		if p.Method == sweep.Marginal {
-			fmt.Fprintf(e.Out, "  marginal inference, %s of %s in all for each goal and step, %s, seed %d\n",
-				count(p.Runs, "batch"), count(cell.Samples, "search"), kindText(p.Inference), c.seed)
+			fmt.Fprintf(e.Out, "  marginal inference, %d batches, %d searches for each goal and step, %s, seed %d\n", p.Runs, cell.Samples, kindText(p.Inference), c.seed)
 		} else {
 			fmt.Fprintf(e.Out, "  %s of %s a goal, %s, seed %d\n", count(p.Runs, "run"), count(p.ParticlesPerGoal, "particle"), kindText(p.Inference), c.seed)
 			fmt.Fprintf(e.Out, "  observe %s, filters %s, resample %s (%s), rejuvenate %s\n", p.Observe, p.Filters, resampleText(p.Inference), p.ResampleKind, p.Rejuvenate)
@@ -182,9 +181,11 @@ func (e *Env) printInference(c *chosen, set *sweep.ParameterSet, p sweep.Procedu
 	switch {
 	case model.Exact:
 	case p.Method == sweep.Marginal:
-		fmt.Fprintln(e.Out, "MC SE: largest Monte-Carlo standard error; ln P: log evidence of the steps so far. Probable mistakes")
-		fmt.Fprintln(e.Out, "behind an action: Confused, of a goal for another; Slip, another action than meant; Off path, a plan")
-		fmt.Fprintln(e.Out, "that leads out of the way")
+		fmt.Fprintln(e.Out, "MC SE: largest Monte-Carlo standard error; ln P: log evidence of the steps so far")
+		if cell.Mistakes != nil {
+			fmt.Fprintln(e.Out, "Probable mistakes behind an action: Confused, a goal taken for the agent's own; Slip, an action other")
+			fmt.Fprintln(e.Out, "than intended; Off path, a plan that ends off every shortest path to its goal")
+		}
 	default:
 		fmt.Fprintln(e.Out, "MC SE: largest standard error over runs; ESS: particles that count; Alive: goals that particles have;")
 		fmt.Fprintln(e.Out, "ln P: log evidence of the steps so far")

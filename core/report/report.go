@@ -137,7 +137,7 @@ func (r *Report) Add(g *sweep.Gathered) error {
 	case g.Stage == sweep.ReportStage && best != nil:
 		best.Gathered = g
 	case g.Stage == sweep.FitStage:
-		r.scored = append(r.scored, sweep.ParameterFit{Set: g.Set, Fit: *g.Fit})
+		r.scored = append(r.scored, sweep.ParameterFit{Set: g.Set, Fit: sweep.Fit{Overall: g.Fit.Overall, Intervals: g.Fit.Intervals}}) // a large sweep has many
 		if g.Fit.Overall.Defined && (best == nil || g.Fit.Overall.PearsonR > best.Fit.Overall.PearsonR) {
 			r.best[g.Set.Model] = &chosen{at: len(r.scored) - 1, Gathered: g}
 		}

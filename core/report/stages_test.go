@@ -268,3 +268,47 @@ func TestBeforeTheReportStage(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 }
+
+// A model of which some axis has three values has a profile.
+func TestProfile(t *testing.T) {
+	c := config("optimal")
+	c.Models[0].Axes["alpha"] = []sweep.Setting{{Number: 1}, {Number: 0.25}, {Number: 4}}
+	c.Models[0].Axes["unreachable_value"] = []sweep.Setting{{Number: -2}, {Number: -1}}
+	out, _ := write(t, tiny(), c, 1, nil, nil)
+	for _, name := range []string{"figures/profile-boltzmann.svg", "figures/profile-boltzmann.pdf"} {
+		if out.files[name] != nil {
+			t.Errorf("%s though there are no fits", name)
+		}
+	}
+	sets, err := c.ParameterSets()
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := sweep.NewPlan(sets, shapes(), 1, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out = &folder{}
+	r, err := report.New(out, tiny(), plan, c, report.Manifest{Complete: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range sets { // alpha 1, 0.25, 4, each with -2 and -1
+		f := &sweep.Fit{Overall: sweep.Correlation{N: 7, PearsonR: []float64{0.5, 0.25, 0.75, 0.875, 0, 0}[i], Defined: i < 4}}
+		if err := r.Add(&sweep.Gathered{Stage: sweep.FitStage, Index: i, Set: sets[i], Cells: make([]*sweep.Cell, 2), Fit: f}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	text := out.text("figures/profile-boltzmann.svg")
+	for _, want := range []string{"alpha: 3 values from 0.25 to 4, highest r .88 at 0.25.", "unreachable_value: 2 values from -2 to -1, highest r .88 at -1."} {
+		if !strings.Contains(text, want) {
+			t.Errorf("it does not say %q: %.900s", want, text)
+		}
+	}
+	if strings.Contains(text, "value: 1 values") {
+		t.Error("an axis of one value has a panel")
+	}
+}

@@ -156,7 +156,9 @@ func (b *Bootstrap) correlate(model [][]float64) []float64 {
 	side := b.modelSums(x)
 	var people []float64
 	if b.counts != nil {
-		people = b.counts.table(b, x)
+		table := b.counts.table(b, x)
+		defer b.counts.spare.Put(table)
+		people = *table
 	}
 	all := total(side, b.resamples[0].copies)
 	for k := range rs {

@@ -1,6 +1,9 @@
 package stats
 
-import "math"
+import (
+	"math"
+	"sync"
+)
 
 // counts is a resampling of participants who answered every point of their one
 // stimulus. A covariance with a model is then a sum over participants: how often
@@ -11,9 +14,10 @@ type counts struct {
 	centre float64     // mean of all judgements
 	times  []uint16    // [resample][participant] how often it counts, over the copies of its stimulus
 
-	pairs []pair   // made by index, like the rest
-	codes []uint32 // [resample][pair] place in the table
-	size  int      // of the table
+	pairs []pair    // made by index, like the rest
+	codes []uint32  // [resample][pair] place in the table
+	size  int       // of the table
+	spare sync.Pool // *[]float64 of that size
 }
 
 // pair are a participant and the next. The table has a place for each number of
@@ -100,8 +104,8 @@ func (c *counts) index() {
 }
 
 // table has, for each pair and the times that the two count, the sum of products
-// with a model x, over the points kept.
-func (c *counts) table(b *Bootstrap, x []float64) []float64 {
+// with a model x, over the points kept. The caller puts it into spare after use.
+func (c *counts) table(b *Bootstrap, x []float64) *[]float64 {
 	product := make([]float64, len(c.values)+1) // of a participant; 0 after the last
 	for s := range b.lengths {
 		of := x[b.start[s]:b.start[s+1]]
@@ -109,9 +113,13 @@ func (c *counts) table(b *Bootstrap, x []float64) []float64 {
 			product[i] = dot(of, c.values[i])
 		}
 	}
-	table := make([]float64, c.size)
+	spare, ok := c.spare.Get().(*[]float64)
+	if !ok {
+		fresh := make([]float64, c.size)
+		spare = &fresh
+	}
 	for _, p := range c.pairs {
-		of := table[p.offset:]
+		of := (*spare)[p.offset:]
 		second := product[p.first+1]
 		for i := range p.most + 1 {
 			row := of[i*(p.second+1) : (i+1)*(p.second+1)]
@@ -121,7 +129,7 @@ func (c *counts) table(b *Bootstrap, x []float64) []float64 {
 			}
 		}
 	}
-	return table
+	return spare
 }
 
 // sum is the sum of products of a resample with the model of a table, in four

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 )
 
@@ -166,7 +167,14 @@ func (s *Shape) Predict(c *Cell) Prediction {
 
 // ScoreHash identifies a fit: what was scored, against what, with which resamples.
 func ScoreHash(studyHash string, seed uint64, b Bootstrap, set *ParameterSet, predictions []Prediction) []byte {
-	var all []byte
+	size := 1024
+	for i := range predictions {
+		size += 32
+		for _, row := range predictions[i].Rows {
+			size += 8 * (len(row) + 1) * (len(predictions[i].Runs) + 1)
+		}
+	}
+	all := make([]byte, 0, size)
 	for _, part := range [][]byte{[]byte("score"), []byte(studyHash), fmt.Appendf(nil, "seed=%d bootstrap=%d %v", seed, b.Resamples, b.Units), set.append(nil)} {
 		all = appendPart(all, part)
 	}
@@ -187,8 +195,10 @@ func ScoreHash(studyHash string, seed uint64, b Bootstrap, set *ParameterSet, pr
 func appendRows(b []byte, rows [][]float64) []byte {
 	b = binary.LittleEndian.AppendUint64(b, uint64(len(rows)))
 	for _, row := range rows {
-		for _, x := range row {
-			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
+		at := len(b)
+		b = slices.Grow(b, 8*len(row))[:at+8*len(row)]
+		for i, x := range row {
+			binary.LittleEndian.PutUint64(b[at+8*i:], math.Float64bits(x))
 		}
 	}
 	return b

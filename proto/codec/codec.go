@@ -63,8 +63,10 @@ func (e *OptionError) Error() string { return e.Message }
 func checkOptions(m *foiblev1.SweepConfig, method string) error {
 	inference := m.GetInference().ProtoReflect()
 	var others []string // options of the other method
+	other := sweep.Marginal
 	switch method {
 	case sweep.Marginal:
+		other = sweep.SIPS
 		others = []string{"filters", "resample", "resample_threshold", "resample_kind", "rejuvenate"}
 		if m.GetInference().GetObserve() == "noisy" {
 			return &OptionError{[]string{"inference", "observe"}, "marginal inference takes the observed states as known: observe is exact; leave it out, or choose the method sips"}
@@ -74,7 +76,7 @@ func checkOptions(m *foiblev1.SweepConfig, method string) error {
 	}
 	for _, name := range others {
 		if inference.IsValid() && inference.Has(inference.Descriptor().Fields().ByTextName(name)) {
-			return &OptionError{[]string{"inference", name}, fmt.Sprintf("%s does not apply to the method %s; leave it out, or choose the other method", name, method)}
+			return &OptionError{[]string{"inference", name}, fmt.Sprintf("%s does not apply to the method %s; leave it out, or choose the method %s", name, method, other)}
 		}
 	}
 	if method != sweep.Marginal {
@@ -558,8 +560,8 @@ func readSampled(m *foiblev1.Cell, shape *sweep.Shape, judged int, c *sweep.Cell
 		check = distribution
 	}
 	runs := m.GetRuns()
-	if c.Judged {
-		runs = make([]float64, len(m.GetShortRuns()))
+	if n := len(m.GetShortRuns()); c.Judged && n > 0 {
+		runs = make([]float64, n)
 		for i, x := range m.GetShortRuns() {
 			runs[i] = float64(x)
 		}
