@@ -34,6 +34,8 @@ func main() {
 const (
 	exitFailed      = 1
 	exitUsage       = 2
+	exitInPart      = 3 // of watch: some jobs failed
+	exitCancelled   = 4 // of watch
 	exitInterrupted = 130
 )
 
@@ -52,6 +54,12 @@ func run(ctx context.Context) int {
 		return exitUsage
 	}
 	fmt.Fprintln(os.Stderr, "foible:", err)
+	if ended := (*command.EndedError)(nil); errors.As(err, &ended) {
+		if ended.Cancelled {
+			return exitCancelled
+		}
+		return exitInPart
+	}
 	return exitFailed
 }
 
@@ -98,7 +106,8 @@ A study is a directory with study.yaml; without one, commands take a sample. Sta
 	complete(c, "log-format", logFormats...)
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &command.UsageError{Err: readable(err)} })
 	c.AddGroup(&cobra.Group{ID: here, Title: "On this machine:"}, &cobra.Group{ID: cluster, Title: "With a coordinator and workers:"})
-	c.AddCommand(fit(env), infer(env), simulate(env), check(env), sample(env), coordinator(env), worker(env), token(env), submit(env), status(env), results(env), version(env))
+	c.AddCommand(fit(env), infer(env), simulate(env), check(env), sample(env), coordinator(env), worker(env), token(env),
+		submit(env), list(env), status(env), watch(env), pause(env), resume(env), cancel(env), extend(env), priority(env), results(env), version(env))
 	return c
 }
 
@@ -534,7 +543,7 @@ func submit(env *command.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "submit [STUDY]",
 		Short:   "Give a study's sweep to a coordinator",
-		Long:    "Submit sends a study and its sweep to a coordinator and prints the sweep's id. The same study and sweep have the same\nid, and are not done twice.",
+		Long:    "Submit sends a study and its sweep to a coordinator and prints the sweep's id. The same study and sweep have the same\nid, and are not done twice. One that was cancelled goes on, with the results that it has.",
 		GroupID: cluster, Args: atMost(1), ValidArgsFunction: studies,
 		RunE: func(c *cobra.Command, args []string) error {
 			o.Study = argument(args)
@@ -542,22 +551,118 @@ func submit(env *command.Env) *cobra.Command {
 		},
 	}
 	sweepFlags(c, &o.Sweep)
+	c.Flags().IntVar(&o.Priority, "priority", 0, "the sweep's `share` of the workers, see `foible priority` (default 10)")
 	targetFlags(c, &o.Coordinator)
 	return c
+}
+
+func list(env *command.Env) *cobra.Command {
+	var target command.Target
+	var asJSON bool
+	c := &cobra.Command{
+		Use:     "list",
+		Short:   "List the sweeps of a coordinator",
+		GroupID: cluster, Args: atMost(0),
+		RunE: func(c *cobra.Command, _ []string) error { return env.List(c.Context(), target, asJSON) },
+	}
+	jsonFlag(c, &asJSON)
+	targetFlags(c, &target)
+	return c
+}
+
+func jsonFlag(c *cobra.Command, asJSON *bool) {
+	c.Flags().BoolVar(asJSON, "json", false, "print JSON, for scripts")
 }
 
 func status(env *command.Env) *cobra.Command {
 	var o command.StatusOptions
 	c := &cobra.Command{
 		Use:     "status [SWEEP]",
-		Short:   "Show the sweeps of a coordinator, or one with its best fits",
+		Short:   "Show a sweep of a coordinator with its best fits, or list all",
 		GroupID: cluster, Args: atMost(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			o.Sweep = argument(args)
 			return env.Status(c.Context(), o)
 		},
 	}
+	jsonFlag(c, &o.JSON)
 	targetFlags(c, &o.Coordinator)
+	return c
+}
+
+// oneSweep is a command that takes a sweep.
+func oneSweep(name, short, long string, run func(context.Context, command.Target, string) error) *cobra.Command {
+	var target command.Target
+	c := &cobra.Command{
+		Use: name + " SWEEP", Short: short, Long: long,
+		GroupID: cluster, Args: exactlyOne(nameSweep),
+		RunE: func(c *cobra.Command, args []string) error { return run(c.Context(), target, args[0]) },
+	}
+	targetFlags(c, &target)
+	return c
+}
+
+const nameSweep = "name a sweep of those that `foible list` lists"
+
+func watch(env *command.Env) *cobra.Command {
+	return oneSweep("watch", "Follow a sweep until it ends",
+		fmt.Sprintf(`Watch shows the progress of a sweep until it ends, from any machine and at any time, also while its coordinator is
+started again. To stop watching changes nothing. Its exit code is 0 if the sweep succeeded, %d if some jobs failed, %d if it
+was cancelled, %d if the watching was stopped, and %d if the sweep could not be watched.`, exitInPart, exitCancelled, exitInterrupted, exitFailed), env.Watch)
+}
+
+func pause(env *command.Env) *cobra.Command {
+	return oneSweep("pause", "Give out no more jobs of a sweep",
+		"Pause lets a sweep give out no more jobs. Those that workers have are finished and recorded.", env.Pause)
+}
+
+func resume(env *command.Env) *cobra.Command {
+	return oneSweep("resume", "Let a paused sweep go on", "", env.Resume)
+}
+
+func cancel(env *command.Env) *cobra.Command {
+	return oneSweep("cancel", "End a sweep before it is done",
+		"Cancel ends a sweep. What is recorded stays, `foible results --partial` writes it; what workers still have is refused when\nit comes. Submitted again, the sweep goes on from there.", env.Cancel)
+}
+
+func extend(env *command.Env) *cobra.Command {
+	var o command.ExtendOptions
+	c := &cobra.Command{
+		Use:   "extend SWEEP",
+		Short: "Add values to the grid of a sweep",
+		Long: `Extend makes a sweep of a larger grid and prints its id, which is that of the larger grid submitted anew; so are its tables
+and figures. It begins when SWEEP has ended, of itself or cancelled. Cells that SWEEP has recorded are not run again;
+the comparisons with people and the report are.`,
+		Example: "  foible extend SWEEP --set alpha=0.75,16",
+		GroupID: cluster, Args: exactlyOne(nameSweep),
+		RunE: func(c *cobra.Command, args []string) error {
+			o.Sweep = args[0]
+			return env.Extend(c.Context(), o)
+		},
+	}
+	c.Flags().StringArrayVar(&o.Set, "set", nil, "`axis=value,...` to add to the values of the axis; may be repeated")
+	targetFlags(c, &o.Coordinator)
+	return c
+}
+
+func priority(env *command.Env) *cobra.Command {
+	var target command.Target
+	c := &cobra.Command{
+		Use:     "priority SWEEP N",
+		Short:   "Change a sweep's share of the workers",
+		Long:    fmt.Sprintf("Priority changes a sweep's share of the workers: of two sweeps, one of twice the priority is given twice as many jobs.\nIt is 1 to %d, and 10 unless told otherwise.", command.MaxPriority),
+		GroupID: cluster,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) < 2 {
+				return usagef("name a sweep and its priority, as in `%s`", synopsis(c))
+			}
+			return atMost(2)(c, args)
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			return env.SetPriority(c.Context(), target, args[0], args[1])
+		},
+	}
+	targetFlags(c, &target)
 	return c
 }
 
@@ -566,7 +671,7 @@ func results(env *command.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "results SWEEP",
 		Short:   "Write the tables and figures of a coordinator's sweep",
-		GroupID: cluster, Args: exactlyOne("name a sweep of those that `foible status` lists"),
+		GroupID: cluster, Args: exactlyOne(nameSweep),
 		RunE: func(c *cobra.Command, args []string) error {
 			o.Sweep = args[0]
 			return env.Results(c.Context(), o)
@@ -574,7 +679,7 @@ func results(env *command.Env) *cobra.Command {
 	}
 	targetFlags(c, &o.Coordinator)
 	outFlag(c, &o.Out)
-	c.Flags().BoolVar(&o.Partial, "partial", false, "write what is there, though the sweep is still running")
+	c.Flags().BoolVar(&o.Partial, "partial", false, "write what is there, though the sweep is not done")
 	return c
 }
 
