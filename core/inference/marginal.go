@@ -70,6 +70,7 @@ const roomForEvents = 8 << 20
 func NewMarginal(s *SIPS, stimulus string, names []string) *Marginal {
 	m := &Marginal{sips: s}
 	m.sampler.sips, m.sampler.rng = s, rand.New(&m.sampler.pcg)
+	m.sampler.weight = func(draw int) float64 { return worth(draw, thinFrom) }
 	m.seeds = func(stage string, tau, goal int, noise float64, seed uint64) [2]uint64 {
 		r := sweep.SampleStream(seed, stage, stimulus, tau, names[goal], noise, 0)
 		return [2]uint64{r.Uint64(), r.Uint64()}

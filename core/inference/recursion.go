@@ -179,15 +179,36 @@ func (m *Marginal) plansFor(s *store, p *agent.Parameters, l *levels) *plans {
 		}
 	}
 	ps := &plans{store: s, budget: budget, levels: l, of: make([][]*planned, len(m.sips.task.Goals)), weights: map[weighed]*weights{}}
+	for _, old := range m.plans {
+		if old.store == s && old.budget == budget {
+			ps.share(old)
+			break
+		}
+	}
 	m.plans = slices.Insert(m.plans, 0, ps)
 	m.plans = m.plans[:min(len(m.plans), mostPlans)]
 	return ps
 }
 
+// share takes over what is sampled as far.
+func (ps *plans) share(old *plans) {
+	for goal, row := range old.of {
+		if row == nil {
+			continue
+		}
+		ps.of[goal] = make([]*planned, len(row))
+		for tau, p := range row {
+			if ps.levels.of(goal, tau) == old.levels.of(goal, tau) {
+				ps.of[goal][tau] = p
+			}
+		}
+	}
+}
+
 func (ps *plans) weigh(of weighed) *weights {
 	w := ps.weights[of]
 	if w == nil {
-		w = newWeights(ps.budget, ps.store.unlimited, of.original, searches(of.level, of.original), ps.store.draws)
+		w = newWeights(ps.budget, ps.store.unlimited, searches(of.level, of.original), ps.store.draws)
 		ps.weights[of] = w
 	}
 	return w
@@ -201,6 +222,10 @@ func (m *Marginal) linksFor(s *store, p *agent.Parameters, at *levels) *links {
 		return l
 	}
 	l := &links{plans: ps, parameters: action, confusable: confusable}
+	old := m.links
+	if old != nil && (old.plans.store != s || old.plans.budget != ps.budget || old.parameters != action || old.confusable != confusable) {
+		old = nil
+	}
 	l.of = make([][][]link, (s.batches+lanes-1)/lanes)
 	seen := make([]chances, len(m.steps))
 	for k := range seen {
@@ -212,12 +237,26 @@ func (m *Marginal) linksFor(s *store, p *agent.Parameters, at *levels) *links {
 			h := &m.hidden[candidate]
 			l.of[group][candidate] = make([]link, len(m.steps))
 			for tau := range m.steps {
+				if old != nil && h.alike(ps.levels, old.plans.levels, tau) {
+					l.of[group][candidate][tau] = old.of[group][candidate][tau]
+					continue
+				}
 				l.of[group][candidate][tau] = m.link(ps, h, seen, group, tau, confusable)
 			}
 		}
 	}
 	m.links = l
 	return l
+}
+
+// alike reports whether the tables of a step have the same levels.
+func (h *hidden) alike(a, b *levels, tau int) bool {
+	for _, goal := range h.goals {
+		if a.of(goal, tau) != b.of(goal, tau) {
+			return false
+		}
+	}
+	return true
 }
 
 // link joins what plans do with what is seen of the actions.

@@ -24,13 +24,14 @@ const (
 	lastConfused  = 10
 )
 
-// Sizes of searches. Half of them end after thinFrom draws, half of the others
-// after twice as many, and so on: what a plan is after so many draws is of little
-// weight, or it is much the same as before. Searches for an original goal are
-// thinned out by their numbers, others by chance, since they are few.
+// Sizes of searches. After some draws every other search is given up and counts no
+// more, and those that go on count twice; again after twice as many draws, and so
+// on: what a plan is after so many draws is of little weight, or it is much the same
+// as before. Which ones are given up is a matter of their numbers, or of chance.
 const (
-	thinFrom  = 96
-	leastLong = 320 // draws of the longest searches, at least
+	thinFrom     = 96  // draws, of searches for an original goal
+	thinConfused = 32  // of others
+	leastLong    = 320 // draws of the longest searches, at least
 )
 
 // negligibleTail is a probability of larger budgets that are taken for the largest one looked at.
@@ -44,19 +45,18 @@ func searches(level int, original bool) int {
 	return 1 << level
 }
 
-// thin is how often searches have been thinned out before a draw, and the last
-// draw before they are again.
-func thin(draw int) (times, last int) {
-	if draw <= thinFrom {
-		return 0, thinFrom
+// worth is how many searches one counts for after so many draws.
+func worth(draw, thinFrom int) float64 {
+	x := 1.0
+	for limit := thinFrom; limit < draw; limit *= 2 {
+		x *= 2
 	}
-	times = bits.Len(uint((draw - 1) / thinFrom))
-	return times, thinFrom << times
+	return x
 }
 
 // event is a part of what searches tell of plans: how many of the plans of a
-// budget have a meeting, if the budget is just so many draws or, otherwise, from so
-// many draws on until searches are thinned out.
+// budget have a meeting, if the budget is just so many draws or, otherwise, at
+// least so many.
 type event struct {
 	draw    int32
 	meeting search.Meeting
@@ -84,6 +84,7 @@ type sampler struct {
 	// Room for what searches tell, for so many draws.
 	draws      int
 	just, from *search.Tally
+	weight     func(draw int) float64 // of an original goal's search
 	events     []event
 }
 
@@ -118,28 +119,25 @@ func (s *sampler) batch(all *store, t *sampled, tau, goal, batch, from, to int) 
 		n := uint64(batch)<<32 | uint64(i)
 		s.pcg.Seed(scramble(t.seed[0]+n), scramble(t.seed[1]+n))
 		o := search.Options{Noise: all.noise, Budget: all.draws}
-		switch {
-		case all.unlimited:
+		if all.unlimited {
 			o.Budget = search.Unlimited
-			s.turns = s.sips.search.Trace(start, goal, h, o, observed, t.stray, s.rng, s.turns[:0])
+		}
+		switch {
+		case t.original && all.unlimited:
+			s.turns, _ = s.sips.search.Trace(start, goal, h, o, observed, t.stray, s.rng, s.turns[:0])
 			s.from.Add(1, s.turns[len(s.turns)-1].Meeting, 1)
 		case t.original:
 			if i > 0 {
 				o.Budget = min(o.Budget, thinFrom<<bits.TrailingZeros(uint(i)))
 			}
-			if draw, meeting := s.sips.search.Weigh(start, goal, h, o, observed, t.stray, s.rng, s.just); draw > 0 {
-				s.last(draw, o.Budget, meeting, 1)
+			if draw, meeting := s.sips.search.Weigh(start, goal, h, o, observed, t.stray, s.rng, s.weight, s.just); 0 < draw && draw <= s.draws {
+				s.from.Add(draw, meeting, worth(draw-1, thinFrom))
 			}
-		default: // a single one is soon told
-			o.Budget = min(o.Budget, thinFrom<<bits.TrailingZeros64(s.pcg.Uint64()|1<<20))
-			s.turns = s.sips.search.Trace(start, goal, h, o, observed, t.stray, s.rng, s.turns[:0])
-			for j, turn := range s.turns {
-				last := o.Budget
-				if j+1 < len(s.turns) {
-					last = int(s.turns[j+1].Draw) - 1
-				}
-				s.last(int(turn.Draw), last, turn.Meeting, 2)
-			}
+		default:
+			o.Budget = min(o.Budget, thinConfused<<bits.TrailingZeros64(s.pcg.Uint64()|1<<20))
+			var ended int
+			s.turns, ended = s.sips.search.Trace(start, goal, h, o, observed, t.stray, s.rng, s.turns[:0])
+			s.confused(all, o.Budget, ended)
 		}
 	}
 	s.events = s.events[:0]
@@ -152,20 +150,43 @@ func (s *sampler) batch(all *store, t *sampled, tau, goal, batch, from, to int) 
 	return slices.Clone(s.events)
 }
 
-// last notes that plans have a meeting from one draw to another, inclusive. After
-// each thinning they are counted anew, as so many times more.
-func (s *sampler) last(from, to int, m search.Meeting, times float64) {
-	for from <= to {
-		thinned, end := thin(from)
-		x := 1.0
-		for range thinned {
-			x *= times
+// confused notes what the turns of a search for another goal tell.
+func (s *sampler) confused(all *store, budget, ended int) {
+	if all.unlimited {
+		if ended > 0 {
+			s.from.Add(1, s.turns[len(s.turns)-1].Meeting, worth(ended, thinConfused))
 		}
-		s.from.Add(from, m, x)
-		if to < end && to < s.draws {
-			s.from.Add(to+1, m, -x)
+		return
+	}
+	x, meeting := 0.0, search.NoPlan
+	note := func(draw int, now search.Meeting, worth float64) {
+		if draw <= all.draws {
+			s.from.Add(draw, meeting, -x)
+			s.from.Add(draw, now, worth)
 		}
-		from = end + 1
+		x, meeting = worth, now
+	}
+	next := thinConfused + 1 // the first draw that counts for more
+	for _, turn := range s.turns {
+		for ; next <= int(turn.Draw); next = 2*next - 1 {
+			note(next, meeting, 2*x)
+		}
+		if turn.Draw == 1 {
+			x = 0
+			note(1, turn.Meeting, 1)
+			continue
+		}
+		note(int(turn.Draw), turn.Meeting, x)
+	}
+	last := budget
+	if ended > 0 {
+		last = ended
+	}
+	for ; next <= last; next = 2*next - 1 {
+		note(next, meeting, 2*x)
+	}
+	if ended == 0 {
+		note(budget+1, meeting, 0)
 	}
 }
 
@@ -178,12 +199,11 @@ func scramble(x uint64) uint64 {
 }
 
 // weights are what events at each draw add to the probabilities of their meetings
-// under a budget, by the number of searches still counted: the probability that
-// the budget is just the draw, and that it lies between the draw and the next
-// thinning.
+// under a budget: the probability that the budget is just the draw, and that it is
+// the draw or more, a search's part of them.
 type weights struct{ just, from []float64 }
 
-func newWeights(b agent.Budget, unlimited, original bool, n, draws int) *weights {
+func newWeights(b agent.Budget, unlimited bool, n, draws int) *weights {
 	w := &weights{make([]float64, draws+1), make([]float64, draws+1)}
 	if unlimited {
 		w.from[1] = 1 / float64(n)
@@ -195,13 +215,8 @@ func newWeights(b agent.Budget, unlimited, original bool, n, draws int) *weights
 		atLeast[draw] = b.AtLeast(draw)
 	}
 	for draw := 1; draw <= draws; draw++ {
-		times, last := thin(draw)
-		left := float64(n)
-		if original {
-			left = float64((n-1)>>times + 1)
-		}
-		w.just[draw] = (atLeast[draw] - atLeast[draw+1]) / left
-		w.from[draw] = (atLeast[draw] - atLeast[min(last, draws)+1]) / left
+		w.just[draw] = (atLeast[draw] - atLeast[draw+1]) / float64(n)
+		w.from[draw] = atLeast[draw] / float64(n)
 	}
 	return w
 }

@@ -39,14 +39,14 @@ type Turn struct {
 
 // Trace searches as [Searcher.Run] does, and tells for every draw how the path to
 // the node drawn meets the states observed: the plan of a search whose budget ends
-// there. So one search serves all budgets up to its own. What the last turn tells
-// is true of larger budgets too if the search was solved or exhausted (which
-// leaves no plan). stray, if not nil, says whether a path of some length to a node
+// there. So one search serves all budgets up to its own. If it ends before, solved
+// or exhausted (which leaves no plan), at a draw that is returned, what the last
+// turn tells is true of all larger budgets; otherwise ended is 0. stray, if not nil, says whether a path of some length to a node
 // strays; an empty plan does not. The turns are appended to room.
-func (s *Searcher) Trace(from ground.StateID, goal int, h Heuristic, o Options, observed []ground.StateID, stray func(to ground.StateID, length int) bool, rng *rand.Rand, room []Turn) []Turn {
+func (s *Searcher) Trace(from ground.StateID, goal int, h Heuristic, o Options, observed []ground.StateID, stray func(to ground.StateID, length int) bool, rng *rand.Rand, room []Turn) (turns []Turn, ended int) {
 	room = append(room, Turn{1, NoPlan})
 	if s.task.Satisfies(from, goal) {
-		return room
+		return room, 1
 	}
 	s.begin(from, o.Noise, rng)
 	for len(s.met) < len(s.nodes) {
@@ -61,7 +61,7 @@ func (s *Searcher) Trace(from ground.StateID, goal int, h Heuristic, o Options, 
 			if last != NoPlan {
 				room = append(room, Turn{draw, NoPlan})
 			}
-			break
+			return room, int(draw)
 		}
 		var h0 int32
 		drawn, h0 = s.draw()
@@ -78,10 +78,10 @@ func (s *Searcher) Trace(from ground.StateID, goal int, h Heuristic, o Options, 
 			last = meeting
 		}
 		if h0 == 0 && s.task.Satisfies(drawn, goal) {
-			break
+			return room, int(draw)
 		}
 	}
-	return room
+	return room, 0
 }
 
 // Tally sums up, by draw and meeting, probabilities that a plan has the meeting if
@@ -121,11 +121,11 @@ func (t *Tally) Drain(yield func(draw int, m Meeting, sum float64)) {
 
 // Weigh searches as [Searcher.Trace] does, and tells more: to a tally it adds for
 // every draw the probabilities of the meetings of all nodes that may be drawn,
-// given those drawn before (Rao-Blackwell). If the search ends before its budget,
-// all budgets from some draw on have one meeting, which is returned; otherwise
-// the draw is 0.
-func (s *Searcher) Weigh(from ground.StateID, goal int, h Heuristic, o Options, observed []ground.StateID, stray func(to ground.StateID, length int) bool, rng *rand.Rand, t *Tally) (draw int, m Meeting) {
-	t.Add(1, NoPlan, 1)
+// given those drawn before (Rao-Blackwell), times the weight of the draw. If the
+// search ends before its budget, all budgets from some draw on have one meeting,
+// which is returned; otherwise the draw is 0.
+func (s *Searcher) Weigh(from ground.StateID, goal int, h Heuristic, o Options, observed []ground.StateID, stray func(to ground.StateID, length int) bool, rng *rand.Rand, weight func(draw int) float64, t *Tally) (draw int, m Meeting) {
+	t.Add(1, NoPlan, weight(1))
 	if s.task.Satisfies(from, goal) {
 		return 2, NoPlan
 	}
@@ -143,13 +143,13 @@ func (s *Searcher) Weigh(from ground.StateID, goal int, h Heuristic, o Options, 
 		if result.Reopened > 0 {
 			s.classes.on = false // the paths of open nodes may have changed
 		} else {
-			s.weighOpen(draw, t)
+			s.weighOpen(draw, weight(draw), t)
 		}
 		var h0 int32
 		drawn, h0 = s.draw()
 		meeting := s.classes.of(s, drawn)
 		if !s.classes.on {
-			t.Add(draw, meeting, 1)
+			t.Add(draw, meeting, weight(draw))
 		}
 		if h0 == 0 && s.task.Satisfies(drawn, goal) {
 			return draw + 1, meeting
@@ -240,7 +240,7 @@ func (c *classes) walk(s *Searcher, to ground.StateID) (m Meeting, length int) {
 }
 
 // weighOpen adds the chances of the open nodes' meetings.
-func (s *Searcher) weighOpen(draw int, t *Tally) {
+func (s *Searcher) weighOpen(draw int, weight float64, t *Tally) {
 	o, c := &s.open, &s.classes
 	for len(o.buckets[o.low]) == 0 {
 		o.low++
@@ -258,7 +258,7 @@ func (s *Searcher) weighOpen(draw int, t *Tally) {
 			at += c.width
 		}
 		if sum > 0 {
-			t.Add(draw, m, sum/total)
+			t.Add(draw, m, weight*sum/total)
 		}
 	}
 }
