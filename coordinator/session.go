@@ -48,6 +48,7 @@ func (c *Coordinator) Join(hello *foiblev1.Hello) (service.Session, error) {
 	c.mu.Lock()
 	c.slots[s] = s.slots
 	c.mu.Unlock()
+	c.others.tell(c)
 	s.log.Info("worker joined", "slots", s.slots, "busy", hello.GetBusy())
 	return s, nil
 }
@@ -300,6 +301,7 @@ func (s *session) Leave(handedBack bool) {
 	s.c.mu.Lock()
 	delete(s.c.slots, s)
 	s.c.mu.Unlock()
+	s.c.others.tell(s.c)
 	grace := s.c.cfg.Grace
 	if handedBack {
 		grace = 0 // what is left is a job that it never saw
