@@ -108,9 +108,9 @@ func (c *Coordinator) catchUp(ctx context.Context, id string) {
 	}
 }
 
-// find is run, for one who may have heard of the sweep from another coordinator.
+// find is run, for one who may know from another coordinator that there is the sweep, or that it goes on again.
 func (c *Coordinator) find(ctx context.Context, id string) (*sweepRun, bool) {
-	if run, ok := c.run(id); ok || !c.engine.Shared() {
+	if run, ok := c.run(id); ok && !run.ended() || !c.engine.Shared() {
 		return run, ok
 	}
 	c.catchUp(ctx, id)

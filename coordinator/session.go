@@ -235,7 +235,10 @@ func (s *session) Record(ctx context.Context, m *foiblev1.Result) (*foiblev1.Rec
 		}
 	}()
 	job := int(m.GetJob())
-	run, ok := s.c.find(ctx, m.GetSweepId())
+	run, ok := s.c.run(m.GetSweepId())
+	if !ok {
+		run, ok = s.c.find(ctx, m.GetSweepId())
+	}
 	if !ok || job < 0 || job >= run.plan.Jobs() {
 		answer.Verdict, answer.Reason = foiblev1.Verdict_VERDICT_REFUSED, "no such sweep or job here"
 		return answer, nil
