@@ -342,45 +342,46 @@ func TestCellsDoNotDependOnEachOther(t *testing.T) {
 }
 
 // After hundreds of steps the probability of all actions is far below what a number
-// can hold; its logarithm is that of the enumeration, with the same tables as exact
-// as they are for one round.
+// can hold; its logarithm is that of the enumeration, which scales at every step.
 func TestLongPlansDoNotUnderflow(t *testing.T) {
 	var steps []string
-	const rounds = 200
+	const rounds = 250
 	for range rounds {
-		steps = append(steps, "(west)", "(south)", "(north)", "(east)")
+		steps = append(steps, "(go a b)", "(go b a)")
 	}
-	task := tiny.Maze(t)
-	goals := agent.Goals{Corrupt: [][]int{{0, 1}, {1, 0}}}
-	for i := range 2 {
-		goals.Heuristic = append(goals.Heuristic, heuristic.NewTable(tiny.Manhattan(task, i, 0)))
+	s := graph(t, []string{"ab", "ba", "bc", "ad", "ae", "bf", "bg", "ca", "da"}, []string{"c", "d"}, steps...)
+	s.goals.Corrupt = [][]int{{0, 1}, {1}}
+	p := agent.Parameters{GoalNoise: 0.1, BudgetR: 2, BudgetQ: 0.6, SearchNoise: 0.3, ActionNoise: 0.1, Kind: agent.PerActionOdds}
+	exact, err := s.Exact(p, Options{Exact: true})
+	if err != nil {
+		t.Fatal(err)
 	}
-	s := NewSIPS(task, goals, 2, plan(t, steps...))
-	for _, name := range []string{"full", "total"} {
-		p := agents[name]
-		exact, err := s.Exact(p, Options{Exact: true})
-		if err != nil {
-			t.Fatal(err)
+	m := marginalOf(s)
+	cell := m.cell(&p, exactly(t, m, &p), nil, &sweep.Procedure{Stage: sweep.Stage{Runs: 1}})
+	if len(cell.Evidence) != len(steps)+1 || cell.Undefined != nil {
+		t.Fatalf("%d steps, %v", len(cell.Evidence), cell.Undefined)
+	}
+	log := 0.0
+	for step, e := range exact.Evidence {
+		if log += e; !(math.Abs(cell.Evidence[step]-log) < 1e-11*(1-log)) {
+			t.Fatalf("step %d: %v, want %v", step, cell.Evidence[step], log)
 		}
-		m := marginalOf(s)
-		r := exactly(t, m, &p)
-		cell := m.cell(&p, r, nil, &sweep.Procedure{Stage: sweep.Stage{Runs: 1}})
-		if len(cell.Evidence) != 4*rounds+1 || cell.Undefined != nil {
-			t.Fatalf("%s: %d steps, %v", name, len(cell.Evidence), cell.Undefined)
-		}
-		log := 0.0
-		for step, e := range exact.Evidence {
-			if log += e; !(math.Abs(cell.Evidence[step]-log) < 1e-12*(1-log)*10) {
-				t.Fatalf("%s, step %d: %v, want %v", name, step, cell.Evidence[step], log)
-			}
-			for goal, want := range exact.Posterior[step] {
-				if got := cell.Posterior[step][goal]; !(math.Abs(got-want) < 1e-10) {
-					t.Fatalf("%s, step %d, goal %d: %v, want %v", name, step, goal, got, want)
-				}
+		for goal, want := range exact.Posterior[step] {
+			if got := cell.Posterior[step][goal]; !(math.Abs(got-want) < 1e-11) {
+				t.Fatalf("step %d, goal %d: %v, want %v", step, goal, got, want)
 			}
 		}
-		if log > -745 {
-			t.Errorf("%s: the evidence is exp(%v), which does not underflow", name, log)
-		}
+	}
+	if log > -745 {
+		t.Errorf("the evidence is exp(%v), which does not underflow", log)
+	}
+	// Sampled as in a sweep.
+	r, err := m.converge(p, asked(4, 0.01, sweep.DetailSteps), 1, []int{10, len(steps)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sampled := m.cell(&p, r, nil, asked(4, 0.01, sweep.DetailSteps))
+	if got := sampled.Evidence[len(steps)]; sampled.Undefined != nil || math.IsInf(got, 0) || !(math.Abs(got-log) < 0.05*-log) {
+		t.Errorf("sampled, the evidence is exp(%v), want exp(%v)", got, log)
 	}
 }
