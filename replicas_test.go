@@ -40,7 +40,9 @@ func TestReplicas(t *testing.T) {
 
 	id := c.submit()
 	watching := c.host.start(t, dir, append([]string{"watch", id}, c.flags...)...)
+	waiting := c.host.start(t, dir, slices.Concat([]string{"submit", "--wait"}, sweepArgs, c.flags)...) // it is there already
 	watching.says("cells ")
+	waiting.says("cells ")
 	for i, address := range addresses { // each knows of the workers of both
 		ask := func() string {
 			return c.host.succeed(t, dir, "status", id, "--coordinator", address, "--token-file", "data").stdout
@@ -62,8 +64,10 @@ func TestReplicas(t *testing.T) {
 	net.heal()
 	far.says("result was there already")
 
-	if code := watching.wait(10 * time.Second); code != 0 || strings.Contains(watching.stderr.String(), "does not answer") {
-		t.Errorf("watch: exit code %d\n%s", code, watching.stderr.String())
+	for _, p := range []*process{watching, waiting} {
+		if code := p.wait(10 * time.Second); code != 0 || strings.Contains(p.stderr.String(), "does not answer") {
+			t.Errorf("%s: exit code %d\n%s", p.name, code, p.stderr.String())
+		}
 	}
 	if got := c.do("status", id).stdout; !regexp.MustCompile(` 0 failed; [1-9]\d* repeated results? refused\n`).MatchString(got) {
 		t.Errorf("status says\n%s", got)
