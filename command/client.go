@@ -22,6 +22,7 @@ import (
 
 	"foible/coordinator"
 	"foible/coordinator/access"
+	"foible/coordinator/engine"
 	"foible/domains"
 	foiblev1 "foible/proto/foible/v1"
 )
@@ -167,6 +168,9 @@ func (c *client) explain(err error) error {
 	case codes.Unavailable:
 		if err := c.refusal(); err != nil {
 			return err
+		}
+		if strings.Contains(s.Message(), engine.ErrUnavailable.Error()) {
+			return fmt.Errorf("the coordinator at %s does not reach its NATS servers, and keeps trying; start those that do not run, and try again", c.target.Address)
 		}
 		listen := ""
 		if c.target.Address != DefaultAddress {

@@ -136,7 +136,7 @@ func natsServers(s engine.Servers) (*engine.Servers, error) {
 	}
 	for flag, file := range map[string]string{"--nats-creds": s.CredsFile, "--nats-login": s.LoginFile} {
 		if _, err := os.Stat(file); file != "" && err != nil {
-			return nil, fmt.Errorf("%s %s: %w", flag, quoted(file), cause(err))
+			return nil, fmt.Errorf("%s %s: %w; name the file with what the NATS servers ask for", flag, quoted(file), cause(err))
 		}
 	}
 	return &s, nil

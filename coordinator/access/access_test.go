@@ -4,6 +4,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -298,6 +300,59 @@ func TestChangesAtOnce(t *testing.T) {
 	all.Wait()
 	if got := must[[]Record](t)(tokens.List()); len(got) != 22 {
 		t.Errorf("%d tokens, not 22", len(got))
+	}
+}
+
+// Coordinators that start at once on a directory make one authority and one set of tokens; those that start later change
+// nothing, so that it may be read-only.
+func TestOpenAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	keepers := make([]*Keeper, 8)
+	var all sync.WaitGroup
+	for i := range keepers {
+		all.Go(func() {
+			var err error
+			if keepers[i], err = Open(Config{DataDir: dir, Names: Names("127.0.0.1:1"), Limits: DefaultLimits()}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if t.Failed() {
+		return
+	}
+	tokens := must[*Tokens](t)(OpenTokens(dir))
+	if got := must[[]Record](t)(tokens.List()); len(got) != 2 {
+		t.Errorf("%d tokens, not 2", len(got))
+	}
+	worker := must[Token](t)(tokens.Show(Worker))
+	for _, k := range keepers {
+		wantCode(t, call(t, k, foiblev1.WorkerService_Work_FullMethodName, show(worker)), codes.OK)
+		chain := must[*tls.Certificate](t)(k.tls.GetCertificate(nil))
+		ca := must[*x509.Certificate](t)(x509.ParseCertificate(chain.Certificate[1]))
+		if pinOf(ca) != worker.Pin {
+			t.Error("a coordinator is not that of the token")
+		}
+	}
+
+	written := func() (all []string) {
+		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			info, err := d.Info()
+			all = append(all, fmt.Sprint(path, info.ModTime(), info.Mode()))
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	before := written()
+	open(t, dir)
+	if after := written(); !slices.Equal(before, after) {
+		t.Errorf("changed from %v to %v", before, after)
 	}
 }
 
