@@ -10,16 +10,29 @@ type lane = [lanes]float64
 // are the same, to the last bit, in Go and in assembly, which does four lanes at
 // once: no products are fused into sums, and sums run in the same order.
 
-// gather puts weights into the order of now: hidden weight, and a share of what has flowed in.
-func gatherGo(now, hidden []lane, order []int32, share []float64, inflow *lane) {
-	now, share = now[:len(order)], share[:len(order)]
-	for place, i := range order {
-		s, h, w := share[place], &hidden[i], &now[place]
+// begin gathers the weights of those who plan now, in the order of now: hidden
+// weight, and a share of what has flowed in; and advances them.
+func beginGo(now, hidden, next []lane, order []int32, share []float64, inflow *lane, to []lane, stay float64) (sum lane) {
+	now, order, share = now[:len(next)], order[:len(next)], share[:len(next)]
+	var s0, s1, s2, s3 float64
+	for place := range next {
+		i := order[place]
+		x, s, h, w, t := &next[place], share[place], &hidden[i], &now[place], &to[i]
 		w[0] = h[0] + float64(s*inflow[0])
 		w[1] = h[1] + float64(s*inflow[1])
 		w[2] = h[2] + float64(s*inflow[2])
 		w[3] = h[3] + float64(s*inflow[3])
+		y0, y1, y2, y3 := float64(w[0]*x[0]), float64(w[1]*x[1]), float64(w[2]*x[2]), float64(w[3]*x[3])
+		s0 += y0
+		s1 += y1
+		s2 += y2
+		s3 += y3
+		t[0] += float64(stay * y0)
+		t[1] += float64(stay * y1)
+		t[2] += float64(stay * y2)
+		t[3] += float64(stay * y3)
 	}
+	return lane{s0, s1, s2, s3}
 }
 
 // advance adds to the weight of hidden goals what comes from those who plan now,

@@ -5,7 +5,7 @@ import "golang.org/x/sys/cpu"
 var hasAVX = cpu.X86.HasAVX
 
 //go:noescape
-func gatherAVX(now, hidden *lane, order *int32, share *float64, n int, inflow *lane)
+func beginAVX(now, hidden, next *lane, order *int32, share *float64, n int, inflow, to *lane, stay float64, sum *lane)
 
 //go:noescape
 func advanceAVX(now, next *lane, order *int32, to *lane, n int, stay float64, sum *lane)
@@ -16,15 +16,15 @@ func dotAVX(a, b *lane, n int, sum *lane)
 //go:noescape
 func mixAVX(to, a, b *lane, n int, x, y float64)
 
-func gather(now, hidden []lane, order []int32, share []float64, inflow *lane) {
+func begin(now, hidden, next []lane, order []int32, share []float64, inflow *lane, to []lane, stay float64) (sum lane) {
 	if !hasAVX {
-		gatherGo(now, hidden, order, share, inflow)
-		return
+		return beginGo(now, hidden, next, order, share, inflow, to, stay)
 	}
-	if n := len(order); n > 0 {
-		_, _ = now[n-1], share[n-1]
-		gatherAVX(&now[0], &hidden[0], &order[0], &share[0], n, inflow)
+	if n := len(next); n > 0 {
+		_, _, _ = now[n-1], order[n-1], share[n-1]
+		beginAVX(&now[0], &hidden[0], &next[0], &order[0], &share[0], n, inflow, &to[0], stay, &sum)
 	}
+	return sum
 }
 
 func advance(now, next []lane, order []int32, to []lane, stay float64) (sum lane) {

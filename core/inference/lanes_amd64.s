@@ -3,28 +3,40 @@
 // A lane is one register of four numbers. Products and sums are separate
 // instructions, so that they round as in Go.
 
-// func gatherAVX(now, hidden *lane, order *int32, share *float64, n int, inflow *lane)
-TEXT ·gatherAVX(SB), NOSPLIT, $0-48
+// func beginAVX(now, hidden, next *lane, order *int32, share *float64, n int, inflow, to *lane, stay float64, sum *lane)
+TEXT ·beginAVX(SB), NOSPLIT, $0-80
 	MOVQ now+0(FP), DI
 	MOVQ hidden+8(FP), SI
-	MOVQ order+16(FP), DX
-	MOVQ share+24(FP), BX
-	MOVQ n+32(FP), CX
-	MOVQ inflow+40(FP), AX
-	VMOVUPD (AX), Y5
+	MOVQ next+16(FP), R9
+	MOVQ order+24(FP), DX
+	MOVQ share+32(FP), BX
+	MOVQ n+40(FP), CX
+	MOVQ inflow+48(FP), AX
+	VMOVUPD (AX), Y6
+	MOVQ to+56(FP), R8
+	VBROADCASTSD stay+64(FP), Y5
+	VXORPD Y4, Y4, Y4
 
-gather:
+begin:
 	MOVLQSX (DX), AX
 	SHLQ $5, AX
 	VBROADCASTSD (BX), Y0
-	VMULPD Y5, Y0, Y0
+	VMULPD Y6, Y0, Y0
 	VADDPD (SI)(AX*1), Y0, Y0
 	VMOVUPD Y0, (DI)
+	VMULPD (R9), Y0, Y0
+	VADDPD Y0, Y4, Y4
+	VMULPD Y5, Y0, Y1
+	VADDPD (R8)(AX*1), Y1, Y1
+	VMOVUPD Y1, (R8)(AX*1)
 	ADDQ $4, DX
 	ADDQ $8, BX
 	ADDQ $32, DI
+	ADDQ $32, R9
 	DECQ CX
-	JNZ gather
+	JNZ begin
+	MOVQ sum+72(FP), AX
+	VMOVUPD Y4, (AX)
 	VZEROUPPER
 	RET
 

@@ -2,8 +2,8 @@
 
 package inference
 
-func gather(now, hidden []lane, order []int32, share []float64, inflow *lane) {
-	gatherGo(now, hidden, order, share, inflow)
+func begin(now, hidden, next []lane, order []int32, share []float64, inflow *lane, to []lane, stay float64) (sum lane) {
+	return beginGo(now, hidden, next, order, share, inflow, to, stay)
 }
 
 func advance(now, next []lane, order []int32, to []lane, stay float64) (sum lane) {

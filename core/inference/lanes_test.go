@@ -35,9 +35,13 @@ func TestLanesAreTheSameToTheLastBit(t *testing.T) {
 			t.Errorf("advance of %d: %v, want %v", n, got, sum)
 		}
 		equal(t, fmt.Sprintf("advance of %d", n), to, want)
-		gather(to, a, order, share, &inflow)
-		gatherGo(want, a, order, share, &inflow)
-		equal(t, fmt.Sprintf("gather of %d", n), to, want)
+		now, wantNow := randomLanes(n, 5), randomLanes(n, 6)
+		got, sum := begin(now, a, b, order, share, &inflow, to, 0.9), beginGo(wantNow, a, b, order, share, &inflow, want, 0.9)
+		if got != sum {
+			t.Errorf("begin of %d: %v, want %v", n, got, sum)
+		}
+		equal(t, fmt.Sprintf("begin of %d", n), to, want)
+		equal(t, fmt.Sprintf("begin of %d, weights", n), now, wantNow)
 		mix(to, a, b, 0.3, 1e-200)
 		mixGo(want, a, b, 0.3, 1e-200)
 		equal(t, fmt.Sprintf("mix of %d", n), to, want)

@@ -15,6 +15,40 @@ type plans struct {
 	of      [][]*planned // [goal][tau]; nil as long as not asked for
 	weights map[weighed]*weights
 	sorted  [][][]*sorted // [group of lanes][candidate][tau]; nil as long as not asked for
+	room    arena
+}
+
+// arena is memory for many small tables, which are given up together.
+type arena struct {
+	numbers []float64
+	rows    [][]float64
+	lanes   []lane
+}
+
+// table is of so many rows of zeros.
+func (r *arena) table(n, columns int) [][]float64 {
+	if len(r.numbers) < n*columns {
+		r.numbers = make([]float64, max(1<<14, n*columns))
+	}
+	if len(r.rows) < n {
+		r.rows = make([][]float64, max(1<<12, n))
+	}
+	all := r.rows[:n:n]
+	r.rows = r.rows[n:]
+	for i := range all {
+		all[i], r.numbers = r.numbers[:columns:columns], r.numbers[columns:]
+	}
+	return all
+}
+
+// of is so many lanes of zeros.
+func (r *arena) of(n int) []lane {
+	if len(r.lanes) < n {
+		r.lanes = make([]lane, max(1<<12, n))
+	}
+	all := r.lanes[:n:n]
+	r.lanes = r.lanes[n:]
+	return all
 }
 
 // sorted is what the plans do that are made at a step for what a candidate may be
@@ -28,6 +62,20 @@ type sorted struct {
 	over    [][]lane // m + 1 actions are right and there are no more;
 	left    [][]lane // m actions are right and there are more.
 	none    []lane   // There is no plan.
+}
+
+// prepare makes room for what is sorted.
+func (ps *plans) prepare(groups, candidates, steps int) {
+	if ps.sorted != nil {
+		return
+	}
+	ps.sorted = make([][][]*sorted, groups)
+	for group := range ps.sorted {
+		ps.sorted[group] = make([][]*sorted, candidates)
+		for candidate := range ps.sorted[group] {
+			ps.sorted[group][candidate] = make([]*sorted, steps)
+		}
+	}
 }
 
 // weighed are the tables that have the same weights.
@@ -129,9 +177,9 @@ func (m *Marginal) planned(ps *plans, goal, tau int) *planned {
 			}
 		}
 	}
-	p.ends, p.differs = rows(p.most+1, batches), rows(p.most+1, batches)
+	p.ends, p.differs = ps.room.table(p.most+1, batches), ps.room.table(p.most+1, batches)
 	if t.stray != nil {
-		p.strayEnds, p.strayDiffers = rows(p.most+1, batches), rows(p.most+1, batches)
+		p.strayEnds, p.strayDiffers = ps.room.table(p.most+1, batches), ps.room.table(p.most+1, batches)
 	}
 	weights := ps.weigh(weighed{t.original, level})
 	for l := range level + 1 {
@@ -223,14 +271,15 @@ func (m *Marginal) linksFor(s *store, p *agent.Parameters, at *levels) *links {
 		return l
 	}
 	l := &links{plans: ps, parameters: action, confusable: confusable}
-	old := m.links
-	if old != nil && (old.plans.store != s || old.plans.budget != ps.budget || old.parameters != action || old.confusable != confusable) {
-		old = nil
-	}
 	l.of = make([][][]link, (s.batches+lanes-1)/lanes)
 	seen := make([]chances, len(m.steps))
 	for k := range seen {
 		seen[k] = m.steps[k].chances(p)
+	}
+	ps.prepare(len(l.of), len(m.hidden), len(m.steps))
+	old := m.links
+	if old != nil && (old.plans.store != s || old.plans.budget != ps.budget || old.confusable != confusable) {
+		old = nil
 	}
 	for group := range l.of {
 		l.of[group] = make([][]link, len(m.hidden))
@@ -238,11 +287,16 @@ func (m *Marginal) linksFor(s *store, p *agent.Parameters, at *levels) *links {
 			h := &m.hidden[candidate]
 			l.of[group][candidate] = make([]link, len(m.steps))
 			for tau := range m.steps {
-				if old != nil && h.alike(ps.levels, old.plans.levels, tau) {
-					l.of[group][candidate][tau] = old.of[group][candidate][tau]
+				var before *link
+				if old != nil && (old.plans == ps || h.alike(ps.levels, old.plans.levels, tau)) {
+					before = &old.of[group][candidate][tau]
+					ps.sorted[group][candidate][tau] = before.sorted
+				}
+				if before != nil && old.parameters == action {
+					l.of[group][candidate][tau] = *before
 					continue
 				}
-				l.of[group][candidate][tau] = m.link(ps, h, seen, group, tau, confusable)
+				l.of[group][candidate][tau] = m.link(ps, h, seen, group, tau, confusable, before)
 			}
 		}
 	}
@@ -260,8 +314,9 @@ func (h *hidden) alike(a, b *levels, tau int) bool {
 	return true
 }
 
-// link joins what plans do with what is seen of the actions.
-func (m *Marginal) link(ps *plans, h *hidden, seen []chances, group, tau int, confusable bool) link {
+// link joins what plans do with what is seen of the actions. The memory of an old
+// link, if there is one, is used again.
+func (m *Marginal) link(ps *plans, h *hidden, seen []chances, group, tau int, confusable bool, old *link) link {
 	var l link
 	own := m.planned(ps, h.goals[0], tau)
 	last := len(seen) - tau - 1 // m of the last action
@@ -271,36 +326,27 @@ func (m *Marginal) link(ps *plans, h *hidden, seen []chances, group, tau int, co
 	if !confusable || len(h.goals) == 1 {
 		return l
 	}
-	if ps.sorted == nil {
-		ps.sorted = make([][][]*sorted, (ps.store.batches+lanes-1)/lanes)
-		for i := range ps.sorted {
-			ps.sorted[i] = make([][]*sorted, len(m.hidden))
-		}
-	}
 	candidate := h.goals[0]
-	if ps.sorted[group][candidate] == nil {
-		ps.sorted[group][candidate] = make([]*sorted, len(m.steps))
-	}
 	if ps.sorted[group][candidate][tau] == nil {
 		ps.sorted[group][candidate][tau] = m.sort(ps, h, group, tau, last)
 	}
 	l.sorted = ps.sorted[group][candidate][tau]
 	right := 1.0
-	n = 0
-	for matched := range l.differs {
-		n += len(l.differs[matched])
+	if old != nil && old.sorted == l.sorted {
+		l.nextOf, l.right = old.nextOf, old.right
+	} else {
+		l.nextOf, l.right = make([][]lane, len(l.differs)), make([]float64, len(l.differs))
+		for matched := range l.nextOf {
+			l.nextOf[matched] = ps.room.of(len(l.differs[matched]))
+		}
 	}
-	flat := make([]lane, n)
-	for matched := range l.differs {
+	for matched, next := range l.nextOf {
 		now := &seen[tau+matched]
-		n := len(l.differs[matched])
-		next := flat[:n:n]
-		flat = flat[n:]
 		mix(next, l.differs[matched], l.over[matched], right*now.other, right*now.match)
 		if matched == 0 {
 			mix(next, next, l.none, 1, now.stay)
 		}
-		l.nextOf, l.right = append(l.nextOf, next), append(l.right, right)
+		l.right[matched] = right
 		right *= now.match
 	}
 	return l
@@ -325,28 +371,34 @@ func (m *Marginal) sort(ps *plans, h *hidden, group, tau, last int) *sorted {
 		count[m] = len(s.order)
 	}
 	for _, n := range count {
-		s.differs, s.over, s.left = append(s.differs, make([]lane, n)), append(s.over, make([]lane, n)), append(s.left, make([]lane, n))
+		s.differs, s.over, s.left = append(s.differs, ps.room.of(n)), append(s.over, ps.room.of(n)), append(s.left, ps.room.of(n))
 	}
-	s.none = make([]lane, len(s.order))
+	s.none = ps.room.of(len(s.order))
 	for place, i := range s.order {
 		p := all[i]
-		for b := range min(lanes, ps.store.batches-group*lanes) {
-			batch := group*lanes + b
-			s.none[place][b] = p.ends[0][batch]
-			left := 0.0
-			for m := len(p.ends) - 1; m >= 0; m-- {
-				left += p.differs[m][batch]
-				if m < len(count) && place < count[m] {
-					s.differs[m][place][b], s.left[m][place][b] = p.differs[m][batch], left
-					if m+1 < len(p.ends) {
-						s.over[m][place][b] = p.ends[m+1][batch]
-					}
-				}
-				left += p.ends[m][batch]
+		s.none[place] = lanesOf(p.ends[0], group)
+		var left, longer lane
+		for m := len(p.ends) - 1; m >= 0; m-- {
+			differs, ends := lanesOf(p.differs[m], group), lanesOf(p.ends[m], group)
+			for b := range lanes {
+				left[b] += differs[b]
 			}
+			if m < len(count) && place < count[m] {
+				s.differs[m][place], s.left[m][place], s.over[m][place] = differs, left, longer
+			}
+			for b := range lanes {
+				left[b] += ends[b]
+			}
+			longer = ends
 		}
 	}
 	return s
+}
+
+// lanesOf are the lanes of a group of batches; there may be fewer batches.
+func lanesOf(row []float64, group int) (l lane) {
+	copy(l[:], row[group*lanes:])
+	return l
 }
 
 // join fills in next and live for a group of lanes; seen is from the step on at
@@ -404,9 +456,6 @@ func (r *recursion) forward(h *hidden, links []link, e float64, named []bool) {
 		}
 		l := &links[tau]
 		own := r.own[tau]
-		if e > 0 {
-			gather(r.now, r.hidden[tau], l.order, l.share, &r.inflow[tau])
-		}
 		for m := range max(len(l.next), len(l.nextOf)) {
 			to := tau + m + 1
 			counts := m > 0 && (named == nil || named[tau+m])
@@ -421,7 +470,11 @@ func (r *recursion) forward(h *hidden, links []link, e float64, named []bool) {
 			}
 			power := &r.powers[m+1]
 			if e > 0 && m < len(l.nextOf) {
-				others = advance(r.now, l.nextOf[m], l.order, r.hidden[to], power.stay)
+				if m == 0 {
+					others = begin(r.now, r.hidden[tau], l.nextOf[0], l.order, l.share, &r.inflow[tau], r.hidden[to], power.stay)
+				} else {
+					others = advance(r.now, l.nextOf[m], l.order, r.hidden[to], power.stay)
+				}
 				if counts {
 					live := dot(r.now, l.left[m])
 					for b := range lanes {

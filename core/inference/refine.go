@@ -2,6 +2,7 @@ package inference
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"foible/core/agent"
@@ -26,34 +27,58 @@ func (l *levels) most(goals int) int {
 
 // family is a kind of parameter sets that find the same tables difficult.
 type family struct {
-	slips, confused   bool
+	slips, confused   float64 // action and goal noise of the probes
+	budgets           int     // which of probeBudgets
 	kind              agent.NoiseKind
 	posteriorSE, mcse float64 // asked for
+}
+
+// probeBudgets are those of the probes for budgets of a mean up to some number.
+var probeBudgets = []struct {
+	upTo        float64
+	short, long agent.Budget
+}{
+	{16, agent.Budget{R: 2, Q: 0.667}, agent.Budget{R: 2, Q: 0.889}},
+	{80, agent.Budget{R: 2, Q: 0.9}, agent.Budget{R: 4, Q: 0.95}},
+	{math.Inf(1), agent.Budget{R: 4, Q: 0.95}, agent.Budget{R: 4, Q: 0.9875}},
+}
+
+func familyOf(p *agent.Parameters, q *sweep.Procedure) family {
+	f := family{kind: p.Kind, posteriorSE: q.PosteriorSE, mcse: q.MCSE}
+	if p.ActionNoise > 0 { // the rarer, the harder
+		for f.slips = 0.05; f.slips > p.ActionNoise; f.slips /= 2 {
+		}
+	}
+	if p.GoalNoise >= 0.1 {
+		f.confused = 0.2
+	} else if p.GoalNoise > 0 {
+		for f.confused = 0.05; f.confused > p.GoalNoise; f.confused /= 2 {
+		}
+	}
+	for !p.Unlimited && p.Budget().Mean() > probeBudgets[f.budgets].upTo {
+		f.budgets++
+	}
+	return f
 }
 
 // probes of a family: parameter sets by which its samples are sized, whatever a
 // sweep asks for, so that the samples of a cell depend on nothing but the cell.
 func (f family) probes(p *agent.Parameters) []agent.Parameters {
 	probe := *p
-	probe.GoalNoise, probe.ActionNoise = 0, 0
-	if f.confused {
-		probe.GoalNoise = 0.2
-	}
-	if f.slips {
-		probe.ActionNoise = 0.05
-	}
+	probe.GoalNoise, probe.ActionNoise = f.confused, f.slips
 	if p.Unlimited {
 		return []agent.Parameters{probe}
 	}
 	short, long := probe, probe
-	short.BudgetR, short.BudgetQ = 2, 0.9
-	long.BudgetR, long.BudgetQ = 4, 0.95
+	b := &probeBudgets[f.budgets]
+	short.BudgetR, short.BudgetQ = b.short.R, b.short.Q
+	long.BudgetR, long.BudgetQ = b.long.R, b.long.Q
 	return []agent.Parameters{short, long}
 }
 
 // levelsFor are the levels with which the inference of a parameter set begins.
 func (m *Marginal) levelsFor(s *store, p *agent.Parameters, q *sweep.Procedure, judged []int) *levels {
-	f := family{p.ActionNoise > 0, p.GoalNoise > 0, p.Kind, q.PosteriorSE, q.MCSE}
+	f := familyOf(p, q)
 	if l := s.levels[f]; l != nil {
 		return l
 	}

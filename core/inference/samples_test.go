@@ -259,7 +259,7 @@ func TestStandardErrorsAreHonest(t *testing.T) {
 					}
 					ratio := math.Sqrt(spread / reported)
 					ratios = append(ratios, ratio)
-					if ratio < 0.6 || ratio > 1.5 {
+					if ratio < 0.6 || ratio > 1.7 {
 						t.Errorf("%s, %s, %s, errors of %v: the spread is %.2f of what they say", w.name, name, detail, se, ratio)
 					}
 				}

@@ -7,8 +7,8 @@ import (
 
 // Limits of a job, so that one is a few seconds of work and a few hundred kilobytes of result.
 const (
-	MaxCellsPerJob = 256
-	maxResultBytes = 512 << 10
+	MaxCellsPerJob = 1024
+	maxResultBytes = 1 << 20
 )
 
 // Shape is what a plan needs to know of a stimulus.
@@ -19,9 +19,14 @@ type Shape struct {
 	JudgementSteps []int // ascending, at most Actions
 }
 
-// bytes is about how large a cell's result is, with so many runs.
-func (s *Shape) bytes(runs int) int {
-	return 256 + 8*(2*s.Goals+3)*(s.Actions+1) + 8*runs*s.Goals*len(s.JudgementSteps)
+// bytes is about how large a cell's result is, with so many runs; judged as
+// [DetailJudged].
+func (s *Shape) bytes(runs int, judged bool) int {
+	points := s.Goals * len(s.JudgementSteps)
+	if judged {
+		return 128 + (8+4*runs)*points
+	}
+	return 256 + 8*(2*s.Goals+3)*(s.Actions+1) + 8*runs*points
 }
 
 // Plan is the list of jobs of a sweep. It follows from its fields alone, and
@@ -47,7 +52,7 @@ type Plan struct {
 func CellsPerJob(sets int, stimuli []Shape, runs, parallel int) int {
 	bytes := 1
 	for i := range stimuli {
-		bytes = max(bytes, stimuli[i].bytes(runs))
+		bytes = max(bytes, stimuli[i].bytes(runs, sets*len(stimuli) > MaxDetailedCells))
 	}
 	spread := (sets*len(stimuli) + 4*parallel - 1) / (4 * parallel) // four jobs a slot at least
 	return max(1, min(MaxCellsPerJob, maxResultBytes/bytes, spread, sets))

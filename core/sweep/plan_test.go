@@ -109,8 +109,8 @@ func TestMalformedPlans(t *testing.T) {
 	}{
 		{nil, shapes(1), 1, `a sweep needs parameter sets and stimuli`},
 		{alphas(1), nil, 1, `a sweep needs parameter sets and stimuli`},
-		{alphas(1), shapes(1), 0, `0 cells a job; it must be 1 to 256`},
-		{alphas(1), shapes(1), 257, `257 cells a job; it must be 1 to 256`},
+		{alphas(1), shapes(1), 0, `0 cells a job; it must be 1 to 1024`},
+		{alphas(1), shapes(1), 1025, `1025 cells a job; it must be 1 to 1024`},
 		{alphas(1), with(func(s *sweep.Shape) { s.Stimulus = "s0" }), 1, `stimulus "s0" is there twice`},
 		{alphas(1), with(func(s *sweep.Shape) { s.Goals = 0 }), 1, `stimulus "s1": judgement steps [0 3] do not fit 3 actions and 0 goals`},
 		{alphas(1), with(func(s *sweep.Shape) { s.Actions = 2 }), 1, `stimulus "s1": judgement steps [0 3] do not fit 2 actions and 2 goals`},
@@ -145,9 +145,10 @@ func TestCellsPerJob(t *testing.T) {
 		{"four jobs a slot of many", 7, short, 1, 8, 4}, // 112 / 32, rounded up
 		{"more slots than cells", 7, short, 1, 1000, 1},
 		{"the most", 1_000_000, short, 1, 64, sweep.MaxCellsPerJob},
-		{"bytes of the longest stimulus", 1_000_000, long, 1, 64, 1},
-		{"bytes of steps", 1_000_000, judged, 1, 64, 3},
-		{"bytes of runs", 1_000_000, judged, 50, 64, 2},
+		{"bytes of the longest stimulus", 1000, long, 1, 64, 3},
+		{"bytes of steps", 1000, judged, 1, 64, 7},
+		{"bytes of runs", 1000, judged, 50, 64, 5},
+		{"only the judged steps of many cells", 1_000_000, judged, 50, 64, 50}, // 21 KB
 	}
 	for _, test := range tests {
 		got := sweep.CellsPerJob(test.sets, test.stimuli, test.runs, test.parallel)
