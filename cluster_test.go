@@ -129,7 +129,7 @@ func TestSameOutputs(t *testing.T) {
 		id := c.submit()
 
 		c.waitFor(id, sweepCells/5)
-		if got := do(t, dir, "results", id, "--out", "early", "--coordinator", c.address); got.code != 1 || !strings.Contains(got.stderr, "still running") {
+		if got := do(t, dir, append([]string{"results", id, "--out", "early"}, c.flags...)...); got.code != 1 || !strings.Contains(got.stderr, "still running") {
 			t.Errorf("results of a running sweep: exit code %d\n%s", got.code, got.stderr)
 		}
 		a.kill()
@@ -159,35 +159,42 @@ func TestSameOutputs(t *testing.T) {
 // testCluster is a coordinator with its workers.
 type testCluster struct {
 	t           *testing.T
+	host        host
 	dir         string
-	address     string
-	args        []string
+	args        []string // of the coordinator
+	flags       []string // by which others find it and are let in
 	coordinator *process
 }
 
 func newCluster(t *testing.T, dir, data, lease string) *testCluster {
-	c := &testCluster{t: t, dir: dir, address: freeAddress(t)}
-	c.args = []string{"coordinator", "--listen", c.address, "--data", data, "--lease", lease}
+	address := freeAddress(t)
+	c := &testCluster{t: t, dir: dir, flags: []string{"--coordinator", address, "--token-file", data}}
+	c.args = []string{"coordinator", "--listen", address, "--data", data, "--lease", lease}
 	c.start()
 	return c
 }
 
 func (c *testCluster) start() {
 	c.t.Helper()
-	c.coordinator = start(c.t, c.dir, c.args...)
+	c.coordinator = c.host.start(c.t, c.dir, c.args...)
 	c.coordinator.says("listening")
 }
 
 func (c *testCluster) worker() *process {
 	c.t.Helper()
-	p := start(c.t, c.dir, "worker", "--slots", "1", "--coordinator", c.address)
+	return c.workerOn(c.host)
+}
+
+func (c *testCluster) workerOn(h host) *process {
+	c.t.Helper()
+	p := h.start(c.t, c.dir, append([]string{"worker", "--slots", "1", "--log-level", "debug"}, c.flags...)...)
 	p.says("connected")
 	return p
 }
 
 func (c *testCluster) do(args ...string) call {
 	c.t.Helper()
-	return succeed(c.t, c.dir, append(args, "--coordinator", c.address)...)
+	return c.host.succeed(c.t, c.dir, append(args, c.flags...)...)
 }
 
 func (c *testCluster) submit() string {

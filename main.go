@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,6 +34,8 @@ func main() {
 const (
 	exitFailed      = 1
 	exitUsage       = 2
+	exitInPart      = 3 // of watch: some jobs failed
+	exitCancelled   = 4 // of watch
 	exitInterrupted = 130
 )
 
@@ -51,6 +54,12 @@ func run(ctx context.Context) int {
 		return exitUsage
 	}
 	fmt.Fprintln(os.Stderr, "foible:", err)
+	if ended := (*command.EndedError)(nil); errors.As(err, &ended) {
+		if ended.Cancelled {
+			return exitCancelled
+		}
+		return exitInPart
+	}
 	return exitFailed
 }
 
@@ -97,7 +106,8 @@ A study is a directory with study.yaml; without one, commands take a sample. Sta
 	complete(c, "log-format", logFormats...)
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &command.UsageError{Err: readable(err)} })
 	c.AddGroup(&cobra.Group{ID: here, Title: "On this machine:"}, &cobra.Group{ID: cluster, Title: "With a coordinator and workers:"})
-	c.AddCommand(fit(env), infer(env), simulate(env), check(env), sample(env), coordinator(env), worker(env), submit(env), status(env), results(env), version(env))
+	c.AddCommand(fit(env), infer(env), simulate(env), check(env), sample(env), coordinator(env), worker(env), token(env),
+		submit(env), list(env), status(env), watch(env), pause(env), resume(env), cancel(env), extend(env), priority(env), results(env), version(env))
 	return c
 }
 
@@ -156,7 +166,7 @@ func unknownCommand(c *cobra.Command, args []string) error {
 		return nil
 	}
 	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
-		return usagef("there is no command %q; did you mean `foible %s`?", args[0], near[0])
+		return usagef("there is no command %q; did you mean `%s %s`?", args[0], c.CommandPath(), near[0])
 	}
 	return usagef("there is no command %q", args[0])
 }
@@ -165,7 +175,7 @@ func unknownCommand(c *cobra.Command, args []string) error {
 func atMost(n int) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) > n {
-			return usagef("%q is too much: write `foible %s`", args[n], c.Use)
+			return usagef("%q is too much: write `%s`", args[n], synopsis(c))
 		}
 		return nil
 	}
@@ -175,11 +185,14 @@ func atMost(n int) cobra.PositionalArgs {
 func exactlyOne(ask string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			return usagef("%s, as in `foible %s`", ask, c.Use)
+			return usagef("%s, as in `%s`", ask, synopsis(c))
 		}
 		return atMost(1)(c, args)
 	}
 }
+
+// synopsis is a command with its arguments.
+func synopsis(c *cobra.Command) string { return c.Parent().CommandPath() + " " + c.Use }
 
 func argument(args []string) string {
 	if len(args) == 0 {
@@ -234,12 +247,15 @@ func completeModels(c *cobra.Command, flag string) {
 	complete(c, flag, models...)
 }
 
-func addressFlag(c *cobra.Command, address *string) {
-	value := os.Getenv("FOIBLE_COORDINATOR")
-	if value == "" {
-		value = command.DefaultAddress
-	}
-	c.Flags().StringVar(address, "coordinator", value, "`host:port` of the coordinator; FOIBLE_COORDINATOR sets it too")
+func targetFlags(c *cobra.Command, t *command.Target) {
+	c.Flags().StringVar(&t.Address, "coordinator", cmp.Or(os.Getenv(command.AddressEnv), command.DefaultAddress), "`host:port` of the coordinator, or of several that share their data, as in a:7410,b:7410;\n"+command.AddressEnv+" sets it too")
+	c.Flags().StringVar(&t.TokenFile, "token-file", os.Getenv(command.TokenFileEnv), "`file` that holds the token, or the coordinator's data directory; "+command.TokenFileEnv+" sets it too\n(default: the token in FOIBLE_TOKEN, or that of "+command.DefaultData+")")
+	c.Flags().StringVar(&t.TLSCA, "tls-ca", os.Getenv(command.TLSCAEnv), "`file` of authorities to trust, or system, of a site with certificates of its own; "+command.TLSCAEnv+" sets it\ntoo (default: the token says whom to trust)")
+	c.Flags().BoolVar(&t.Insecure, "insecure", false, "no encryption and no token, within one machine")
+}
+
+func dataFlag(c *cobra.Command, data *string, what string) {
+	c.Flags().StringVar(data, "data", command.DefaultData, "`directory` "+what)
 }
 
 func outFlag(c *cobra.Command, out *string) {
@@ -392,15 +408,35 @@ func sample(env *command.Env) *cobra.Command {
 func coordinator(env *command.Env) *cobra.Command {
 	var o command.CoordinatorOptions
 	c := &cobra.Command{
-		Use:     "coordinator",
-		Short:   "Give out the jobs of sweeps to workers",
-		Long:    "Coordinator keeps studies, sweeps and results in its data directory, and gives out jobs until it is interrupted.\nStarted again on the same directory, it goes on.",
+		Use:   "coordinator",
+		Short: "Give out the jobs of sweeps to workers",
+		Long: `Coordinator keeps studies, sweeps and results in its data directory, and gives out jobs until it is interrupted.
+Started again on the same directory, it goes on.
+
+It speaks TLS, with a certificate that it makes itself, and lets in who has a token: one for workers and one for users
+are made at the first start. Each names the coordinator's authority by its hash, so that who has it trusts this
+coordinator and no other, at any address. ` + "`foible token`" + ` shows, makes and ends them. A site's own certificate is given with
+--tls-cert and --tls-key; workers and users then trust it by --tls-ca.
+
+With --nats, studies, sweeps and results are kept by NATS servers of the site, and any number of coordinators on them
+work as one: workers and users dial any, and another when that is lost. The data directory then has the authority and
+the tokens alone, and all coordinators need the same: share it, or copy its directory access before they start.`,
+		Example: "  foible coordinator --listen :7410\n  foible coordinator --listen :7410 --nats nats://a:4222,nats://b:4222,nats://c:4222 --nats-creds foible.creds",
 		GroupID: cluster, Args: atMost(0),
 		RunE: func(c *cobra.Command, _ []string) error { return env.Coordinator(c.Context(), o) },
 	}
-	c.Flags().StringVar(&o.Listen, "listen", command.DefaultAddress, "`host:port` to listen on, of this machine alone")
-	c.Flags().StringVar(&o.Data, "data", "foible-data", "`directory` of studies, sweeps and results")
+	c.Flags().StringVar(&o.Listen, "listen", command.DefaultAddress, "`host:port` to listen on; :7410 for all addresses of this machine")
+	dataFlag(c, &o.Data, "of studies, sweeps, results and tokens")
 	c.Flags().DurationVar(&o.Lease, "lease", 30*time.Second, "`time` that a job stays with a worker that is not heard of")
+	c.Flags().StringVar(&o.TLSCert, "tls-cert", "", "`file` of a certificate of the site's own, and of those between it and its authority")
+	c.Flags().StringVar(&o.TLSKey, "tls-key", "", "`file` of its key")
+	c.Flags().StringSliceVar(&o.NATS.URLs, "nats", nil, "`urls` of the site's NATS servers, in place of one in this process")
+	c.Flags().StringVar(&o.NATS.CredsFile, "nats-creds", "", "`file` of credentials for them, as nsc makes it")
+	c.Flags().StringVar(&o.NATS.LoginFile, "nats-login", "", "`file` with a user's name on its first line and the password on its second")
+	c.Flags().StringVar(&o.NATS.CAFile, "nats-ca", "", "`file` of the authorities that sign their certificates (default: those that this machine trusts)")
+	c.Flags().StringVar(&o.NATS.CertFile, "nats-cert", "", "`file` of a certificate to show them")
+	c.Flags().StringVar(&o.NATS.KeyFile, "nats-key", "", "`file` of its key")
+	c.Flags().BoolVar(&o.Insecure, "insecure", false, "no encryption and no tokens, within one machine: everyone on it may call")
 	return c
 }
 
@@ -409,13 +445,108 @@ func worker(env *command.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "worker",
 		Short:   "Do jobs for a coordinator",
-		Long:    "Worker does jobs until it is interrupted; then it finishes or hands back what it holds. It may be started before its\ncoordinator, and outlives it.",
+		Long:    "Worker does jobs until it is interrupted; then it finishes or hands back what it holds. It may be started before its\ncoordinator, and outlives it. It joins with the token that `foible token show worker` prints.",
 		GroupID: cluster, Args: atMost(0),
 		RunE: func(c *cobra.Command, _ []string) error { return env.Worker(c.Context(), o) },
 	}
-	addressFlag(c, &o.Coordinator)
+	targetFlags(c, &o.Coordinator)
 	c.Flags().IntVar(&o.Slots, "slots", 0, "`number` of jobs done at once (default: one a core)")
 	c.Flags().DurationVar(&o.Drain, "drain", 20*time.Second, "`time` that jobs may take after an interrupt, before they are handed back")
+	return c
+}
+
+func token(env *command.Env) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "token",
+		Short: "Show, make and end the tokens of a coordinator",
+		Long: `Token works on the data directory of a coordinator, which takes up the changes whether or not it is running.
+
+A token says what its owner may do: a worker's does jobs, a user's gives and follows sweeps. It also says which
+coordinator its owner trusts. Whoever has it can use it: give it in a file that only its owner can read, or in FOIBLE_TOKEN.`,
+		GroupID: cluster, Args: unknownCommand,
+		RunE:                       func(c *cobra.Command, _ []string) error { return c.Help() },
+		SuggestionsMinimumDistance: 2,
+	}
+	c.AddCommand(tokenShow(env), tokenList(env), tokenCreate(env), tokenRotate(env), tokenRevoke(env))
+	return c
+}
+
+const ofCoordinator = "of the coordinator"
+
+// kindArgument is worker or user.
+func kindArgument(c *cobra.Command) {
+	c.Args = exactlyOne("say whom it is for")
+	c.ValidArgs = []string{"worker", "user"}
+}
+
+func tokenShow(env *command.Env) *cobra.Command {
+	var data string
+	c := &cobra.Command{
+		Use:   "show worker|user",
+		Short: "Print the token with which workers, or users, join",
+		RunE:  func(_ *cobra.Command, args []string) error { return env.ShowToken(data, args[0]) },
+	}
+	kindArgument(c)
+	dataFlag(c, &data, ofCoordinator)
+	return c
+}
+
+func tokenList(env *command.Env) *cobra.Command {
+	var data string
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "List the tokens, without their secrets",
+		Args:  atMost(0),
+		RunE:  func(*cobra.Command, []string) error { return env.ListTokens(data) },
+	}
+	dataFlag(c, &data, ofCoordinator)
+	return c
+}
+
+func tokenCreate(env *command.Env) *cobra.Command {
+	var o command.CreateTokenOptions
+	c := &cobra.Command{
+		Use:     "create worker|user",
+		Short:   "Make and print another token",
+		Example: "  foible token create user --expires 24h --read-only",
+		RunE: func(_ *cobra.Command, args []string) error {
+			o.Kind = args[0]
+			return env.CreateToken(o)
+		},
+	}
+	kindArgument(c)
+	dataFlag(c, &o.Data, ofCoordinator)
+	c.Flags().DurationVar(&o.Expires, "expires", 0, "`time` after which it ends (default: never)")
+	c.Flags().BoolVar(&o.ReadOnly, "read-only", false, "let a user look, and change nothing")
+	return c
+}
+
+func tokenRotate(env *command.Env) *cobra.Command {
+	var o command.RotateTokenOptions
+	c := &cobra.Command{
+		Use:   "rotate worker|user",
+		Short: "Replace the token with which workers, or users, join",
+		Long:  "Rotate makes and prints the token with which workers, or users, join from now on. Those that have the one before are\ncut off when it ends; workers that read it from a file take the new one from there.",
+		RunE: func(_ *cobra.Command, args []string) error {
+			o.Kind = args[0]
+			return env.RotateToken(o)
+		},
+	}
+	kindArgument(c)
+	dataFlag(c, &o.Data, ofCoordinator)
+	c.Flags().DurationVar(&o.KeepOld, "keep-old", 0, "`time` that the one before stays good")
+	return c
+}
+
+func tokenRevoke(env *command.Env) *cobra.Command {
+	var data string
+	c := &cobra.Command{
+		Use:   "revoke TOKEN",
+		Short: "End a token",
+		Args:  exactlyOne("name a token as `foible token list` does"),
+		RunE:  func(_ *cobra.Command, args []string) error { return env.RevokeToken(data, args[0]) },
+	}
+	dataFlag(c, &data, ofCoordinator)
 	return c
 }
 
@@ -424,7 +555,7 @@ func submit(env *command.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "submit [STUDY]",
 		Short:   "Give a study's sweep to a coordinator",
-		Long:    "Submit sends a study and its sweep to a coordinator and prints the sweep's id. The same study and sweep have the same\nid, and are not done twice.",
+		Long:    "Submit sends a study and its sweep to a coordinator and prints the sweep's id. The same study and sweep have the same\nid, and are not done twice. One that was cancelled goes on, with the results that it has.",
 		GroupID: cluster, Args: atMost(1), ValidArgsFunction: studies,
 		RunE: func(c *cobra.Command, args []string) error {
 			o.Study = argument(args)
@@ -432,22 +563,119 @@ func submit(env *command.Env) *cobra.Command {
 		},
 	}
 	sweepFlags(c, &o.Sweep)
-	addressFlag(c, &o.Coordinator)
+	c.Flags().IntVar(&o.Priority, "priority", 0, "the sweep's `share` of the workers, see `foible priority` (default 10)")
+	c.Flags().BoolVar(&o.Wait, "wait", false, "follow it until it ends, with the exit codes of `foible watch`")
+	targetFlags(c, &o.Coordinator)
 	return c
+}
+
+func list(env *command.Env) *cobra.Command {
+	var target command.Target
+	var asJSON bool
+	c := &cobra.Command{
+		Use:     "list",
+		Short:   "List the sweeps of a coordinator",
+		GroupID: cluster, Args: atMost(0),
+		RunE: func(c *cobra.Command, _ []string) error { return env.List(c.Context(), target, asJSON) },
+	}
+	jsonFlag(c, &asJSON)
+	targetFlags(c, &target)
+	return c
+}
+
+func jsonFlag(c *cobra.Command, asJSON *bool) {
+	c.Flags().BoolVar(asJSON, "json", false, "print JSON, for scripts")
 }
 
 func status(env *command.Env) *cobra.Command {
 	var o command.StatusOptions
 	c := &cobra.Command{
 		Use:     "status [SWEEP]",
-		Short:   "Show the sweeps of a coordinator, or one with its best fits",
+		Short:   "Show a sweep of a coordinator with its best fits, or list all",
 		GroupID: cluster, Args: atMost(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			o.Sweep = argument(args)
 			return env.Status(c.Context(), o)
 		},
 	}
-	addressFlag(c, &o.Coordinator)
+	jsonFlag(c, &o.JSON)
+	targetFlags(c, &o.Coordinator)
+	return c
+}
+
+// oneSweep is a command that takes a sweep.
+func oneSweep(name, short, long string, run func(context.Context, command.Target, string) error) *cobra.Command {
+	var target command.Target
+	c := &cobra.Command{
+		Use: name + " SWEEP", Short: short, Long: long,
+		GroupID: cluster, Args: exactlyOne(nameSweep),
+		RunE: func(c *cobra.Command, args []string) error { return run(c.Context(), target, args[0]) },
+	}
+	targetFlags(c, &target)
+	return c
+}
+
+const nameSweep = "name a sweep of those that `foible list` lists"
+
+func watch(env *command.Env) *cobra.Command {
+	return oneSweep("watch", "Follow a sweep until it ends",
+		fmt.Sprintf(`Watch shows the progress of a sweep until it ends, from any machine and at any time, also while its coordinator is
+started again. To stop watching changes nothing. Its exit code is 0 if the sweep succeeded, %d if some jobs failed, %d if it
+was cancelled, %d if the watching was stopped, and %d if the sweep could not be watched.`, exitInPart, exitCancelled, exitInterrupted, exitFailed), env.Watch)
+}
+
+func pause(env *command.Env) *cobra.Command {
+	return oneSweep("pause", "Give out no more jobs of a sweep",
+		"Pause lets a sweep give out no more jobs. Those that workers have are finished and recorded.", env.Pause)
+}
+
+func resume(env *command.Env) *cobra.Command {
+	return oneSweep("resume", "Let a paused sweep go on", "", env.Resume)
+}
+
+func cancel(env *command.Env) *cobra.Command {
+	return oneSweep("cancel", "End a sweep before it is done",
+		"Cancel ends a sweep. What is recorded stays, `foible results --partial` writes it; what workers still have is refused when\nit comes. Submitted again, the sweep goes on from there.", env.Cancel)
+}
+
+func extend(env *command.Env) *cobra.Command {
+	var o command.ExtendOptions
+	c := &cobra.Command{
+		Use:   "extend SWEEP",
+		Short: "Add values to the grid of a sweep",
+		Long: `Extend makes a sweep of a larger grid and prints its id, which is that of the larger grid submitted anew; so are its tables
+and figures. It begins when SWEEP has ended, of itself or cancelled. Cells that SWEEP has recorded are not run again;
+the comparisons with people and the report are.`,
+		Example: "  foible extend SWEEP --set alpha=0.75,16",
+		GroupID: cluster, Args: exactlyOne(nameSweep),
+		RunE: func(c *cobra.Command, args []string) error {
+			o.Sweep = args[0]
+			return env.Extend(c.Context(), o)
+		},
+	}
+	c.Flags().StringArrayVar(&o.Set, "set", nil, "`axis=value,...` to add to the values of the axis; may be repeated")
+	targetFlags(c, &o.Coordinator)
+	return c
+}
+
+func priority(env *command.Env) *cobra.Command {
+	var target command.Target
+	c := &cobra.Command{
+		Use:     "priority SWEEP N",
+		Short:   "Change a sweep's share of the workers",
+		Long:    fmt.Sprintf("Priority changes a sweep's share of the workers: of two sweeps, one of twice the priority is given twice as many jobs.\nIt is 1 to %d, and 10 unless told otherwise.", command.MaxPriority),
+		GroupID: cluster,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) < 2 {
+				return usagef("name a sweep and its priority, as in `%s`", synopsis(c))
+			}
+			return atMost(2)(c, args)
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			return env.SetPriority(c.Context(), target, args[0], args[1])
+		},
+	}
+	targetFlags(c, &target)
 	return c
 }
 
@@ -456,15 +684,15 @@ func results(env *command.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "results SWEEP",
 		Short:   "Write the tables and figures of a coordinator's sweep",
-		GroupID: cluster, Args: exactlyOne("name a sweep of those that `foible status` lists"),
+		GroupID: cluster, Args: exactlyOne(nameSweep),
 		RunE: func(c *cobra.Command, args []string) error {
 			o.Sweep = args[0]
 			return env.Results(c.Context(), o)
 		},
 	}
-	addressFlag(c, &o.Coordinator)
+	targetFlags(c, &o.Coordinator)
 	outFlag(c, &o.Out)
-	c.Flags().BoolVar(&o.Partial, "partial", false, "write what is there, though the sweep is still running")
+	c.Flags().BoolVar(&o.Partial, "partial", false, "write what is there, though the sweep is not done")
 	return c
 }
 

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -42,22 +43,35 @@ type call struct {
 	code           int
 }
 
+// host is where commands run: a network namespace, or this machine's own.
+type host string
+
 // do runs a command to its end in a directory.
-func do(t *testing.T, dir string, args ...string) call {
+func (h host) do(t *testing.T, dir string, args ...string) call {
 	t.Helper()
-	p := start(t, dir, args...)
+	p := h.start(t, dir, args...)
 	code := p.wait(time.Minute)
 	return call{stdout: p.stdout.String(), stderr: p.stderr.String(), code: code}
 }
 
-// succeed runs a command that must succeed.
-func succeed(t *testing.T, dir string, args ...string) call {
+func do(t *testing.T, dir string, args ...string) call {
 	t.Helper()
-	c := do(t, dir, args...)
+	return host("").do(t, dir, args...)
+}
+
+// succeed runs a command that must succeed.
+func (h host) succeed(t *testing.T, dir string, args ...string) call {
+	t.Helper()
+	c := h.do(t, dir, args...)
 	if c.code != 0 {
 		t.Fatalf("foible %s: exit code %d\n%s", strings.Join(args, " "), c.code, c.stderr)
 	}
 	return c
+}
+
+func succeed(t *testing.T, dir string, args ...string) call {
+	t.Helper()
+	return host("").succeed(t, dir, args...)
 }
 
 // process is a command that runs.
@@ -87,12 +101,17 @@ func (o *output) String() string {
 	return o.buf.String()
 }
 
-// start starts a command, which does not outlive the test.
-func start(t *testing.T, dir string, args ...string) *process {
+// start starts a command, which does not outlive the test. Settings of the environment may come before its arguments.
+func (h host) start(t *testing.T, dir string, args ...string) *process {
 	t.Helper()
-	p := &process{t: t, name: "foible " + strings.Join(args, " "), cmd: exec.Command(foible, args...), ended: make(chan struct{})}
+	ours := func(setting string) bool { return strings.HasPrefix(setting, "FOIBLE_") }
+	var env []string
+	for len(args) > 0 && ours(args[0]) {
+		env, args = append(env, args[0]), args[1:]
+	}
+	p := &process{t: t, name: "foible " + strings.Join(args, " "), cmd: h.command(foible, args...), ended: make(chan struct{})}
 	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = dir, &p.stdout, &p.stderr
-	p.cmd.Env = append(os.Environ(), "FOIBLE_COORDINATOR=")
+	p.cmd.Env = append(slices.DeleteFunc(os.Environ(), ours), env...)
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -102,6 +121,19 @@ func start(t *testing.T, dir string, args ...string) *process {
 	}()
 	t.Cleanup(func() { p.signal(syscall.SIGKILL); <-p.ended })
 	return p
+}
+
+func start(t *testing.T, dir string, args ...string) *process {
+	t.Helper()
+	return host("").start(t, dir, args...)
+}
+
+// command is a program that becomes the process itself, so that signals reach it.
+func (h host) command(name string, args ...string) *exec.Cmd {
+	if h == "" {
+		return exec.Command(name, args...)
+	}
+	return exec.Command("ip", append([]string{"netns", "exec", string(h), name}, args...)...)
 }
 
 func (p *process) signal(s os.Signal) {
@@ -151,10 +183,14 @@ func (p *process) says(pattern string) {
 	}
 }
 
+// madeUp is what a token has of its own, of no coordinator.
+var madeUp = strings.Repeat("a", 32) + "-" + strings.Repeat("0", 64)
+
 // Every message is one line that says what is wrong and what to do.
 func TestWrongWays(t *testing.T) {
 	dir := t.TempDir()
 	for name, content := range map[string]string{
+		"worker.token": "foible-worker-" + madeUp, "user.token": "foible-user-" + madeUp,
 		"a file": "not a study", "sweep.yaml": "models: {boltzmann: {alpha: \"1\"}}\n", "broken/study.yaml": "name: broken\ndomain: chess\nstimulli: stimuli.csv\n",
 	} {
 		path := filepath.Join(dir, name)
@@ -163,6 +199,14 @@ func TestWrongWays(t *testing.T) {
 		}
 		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
 			t.Fatal(err)
+		}
+	}
+	for args, want := range map[string]string{
+		"status": "no token for the coordinator at ", "status --insecure": "no coordinator without encryption answers at ",
+	} {
+		closed := freeAddress(t)
+		if got := do(t, dir, append(strings.Fields(args), "--coordinator", closed)...); got.code != 1 || !strings.HasPrefix(got.stderr, "foible: "+want+closed) {
+			t.Errorf("foible %s: %d %s", args, got.code, got.stderr)
 		}
 	}
 	closed := freeAddress(t)
@@ -202,13 +246,43 @@ func TestWrongWays(t *testing.T) {
 		{"sample broken", 1, "broken is not empty; name a new directory"},
 		{"sample a_file", 1, "cannot write to 'a file': not a directory; name a new directory"},
 		{"sample new --domain chess", 2, "--domain \"chess\": it can be doors-keys-gems, block-words (see `foible sample --help`)"},
-		{"coordinator --listen 0.0.0.0:1", 2, "--listen \"0.0.0.0:1\": this version speaks without encryption, and so within one machine only; use an address such as 127.0.0.1:7410 (see `foible coordinator --help`)"},
+		{"coordinator --insecure --listen 0.0.0.0:1", 2, "--listen \"0.0.0.0:1\": --insecure is for addresses of one machine, such as 127.0.0.1:7410; leave it out (see `foible coordinator --help`)"},
+		{"coordinator --tls-cert site.crt", 2, "--tls-cert and --tls-key belong together; name both files (see `foible coordinator --help`)"},
+		{"coordinator --tls-cert nothing --tls-key nothing", 1, "--tls-cert and --tls-key: open nothing: no such file or directory; name the files, in PEM, of a certificate and of its key"},
+		{"coordinator --insecure --tls-cert site.crt --tls-key site.key", 2, "--insecure is without certificates; leave it or --tls-cert out (see `foible coordinator --help`)"},
 		{"coordinator --data a_file", 1, "cannot write to the directory 'a file': not a directory; name another with --data"},
+		{"coordinator --nats-login login", 2, "flags that begin with --nats- are about the servers of --nats; name these (see `foible coordinator --help`)"},
+		{"coordinator --nats http://a:1", 2, "--nats \"http://a:1\": write it as nats://host:4222 or tls://host:4222 (see `foible coordinator --help`)"},
+		{"coordinator --nats nats://me:secret@a:4222", 2, "--nats: what stands on a command line can be seen by all; write name and password into a file, and name that with --nats-login (see `foible coordinator --help`)"},
+		{"coordinator --nats a:4222 --nats-creds x --nats-login y", 2, "--nats-creds and --nats-login are two ways to log in; leave one out (see `foible coordinator --help`)"},
+		{"coordinator --nats a:4222 --nats-cert x", 2, "--nats-cert and --nats-key belong together; name both files (see `foible coordinator --help`)"},
+		{"coordinator --nats a:4222 --nats-ca nothing", 1, "--nats-ca nothing: no such file or directory; name a file of certificates in PEM"},
+		{"coordinator --nats a:4222 --nats-login nothing", 1, "--nats-login nothing: no such file or directory; name the file with what the NATS servers ask for"},
+		{"worker --coordinator 127.0.0.1:7410,nonsense", 2, "--coordinator \"nonsense\": write it as host:port, e.g. 127.0.0.1:7410 (see `foible worker --help`)"},
 		{"coordinator --lease soon", 2, "--lease \"soon\": must be a time such as 30s or 5m (see `foible coordinator --help`)"},
 		{"worker --coordinator nonsense", 2, "--coordinator \"nonsense\": write it as host:port, e.g. 127.0.0.1:7410 (see `foible worker --help`)"},
-		{"results", 2, "name a sweep of those that `foible status` lists, as in `foible results SWEEP` (see `foible results --help`)"},
-		{"status --coordinator " + closed, 1, "no coordinator answers at " + closed + "; start one with `foible coordinator --listen " + closed + "`, or say where it is with --coordinator"},
-		{"submit --coordinator " + closed, 1, "no coordinator answers at " + closed + "; start one with `foible coordinator --listen " + closed + "`, or say where it is with --coordinator"},
+		{"worker --insecure --coordinator example.org:7410", 2, "--coordinator \"example.org:7410\": --insecure is for addresses of one machine, such as 127.0.0.1:7410; leave it out (see `foible worker --help`)"},
+		{"worker", 1, "no token for the coordinator at 127.0.0.1:7410; it makes one when it first starts: name its data directory, or a file with the token, with --token-file"},
+		{"worker --token-file nothing", 1, "--token-file nothing: no such file or directory; name the file that holds the token, or the coordinator's data directory"},
+		{"worker --token-file a_file", 1, "--token-file 'a file': it is not a token, which is foible-worker-SECRET-HASH or foible-user-SECRET-HASH; `foible token show worker` or `foible token show user` prints one where the coordinator runs; name the file that holds the token, or the coordinator's data directory"},
+		{"worker --token-file user.token", 1, "the token in user.token is for a user, and this is a command for a worker; `foible token show worker` prints the right one where the coordinator runs"},
+		{"status --token-file user.token --tls-ca a_file", 1, "--tls-ca 'a file': it holds no certificate in PEM; name a file of certificates in PEM, or say `system` for those that this machine trusts"},
+		{"status --token=foible-user-secret", 2, "there is no flag --token (see `foible status --help`)"},
+		{"token nonsense", 2, "there is no command \"nonsense\" (see `foible token --help`)"},
+		{"token lst", 2, "there is no command \"lst\"; did you mean `foible token list`? (see `foible token --help`)"},
+		{"token show", 2, "say whom it is for, as in `foible token show worker|user` (see `foible token show --help`)"},
+		{"token show root", 2, "there are no tokens for \"root\"; they are for a worker or a user (see `foible token show --help`)"},
+		{"token show user", 1, "the directory foible-data has no tokens; a coordinator makes them when it first starts there: name its directory with --data"},
+		{"token create worker --read-only", 2, "--read-only is for tokens of users (see `foible token create --help`)"},
+		{"token rotate worker user", 2, "\"user\" is too much: write `foible token rotate worker|user` (see `foible token rotate --help`)"},
+		{"results", 2, "name a sweep of those that `foible list` lists, as in `foible results SWEEP` (see `foible results --help`)"},
+		{"pause", 2, "name a sweep of those that `foible list` lists, as in `foible pause SWEEP` (see `foible pause --help`)"},
+		{"extend a", 2, "say which values to add with --set axis=value,value (see `foible extend --help`)"},
+		{"priority a", 2, "name a sweep and its priority, as in `foible priority SWEEP N` (see `foible priority --help`)"},
+		{"priority a high", 2, "priority \"high\": must be a whole number from 1 to 1000 (see `foible priority --help`)"},
+		{"submit --priority -1", 2, "--priority -1: must be 1 to 1000 (see `foible submit --help`)"},
+		{"status --token-file user.token --coordinator " + closed, 1, "no coordinator answers at " + closed + "; start one with `foible coordinator --listen " + closed + "`, or say where it is with --coordinator"},
+		{"submit --token-file user.token --coordinator " + closed, 1, "no coordinator answers at " + closed + "; start one with `foible coordinator --listen " + closed + "`, or say where it is with --coordinator"},
 	} {
 		args := strings.Split(c.args, " ")
 		for i := range args {
@@ -232,7 +306,7 @@ func TestWrongWays(t *testing.T) {
 		}
 	})
 	t.Run("a worker without a coordinator", func(t *testing.T) {
-		w := start(t, dir, "worker", "--coordinator", closed)
+		w := start(t, dir, "worker", "--token-file", "worker.token", "--coordinator", closed)
 		w.says("no coordinator answers; trying until one does")
 		time.Sleep(time.Second)
 		if lines := strings.Count(w.stderr.String(), "\n"); lines != 1 {

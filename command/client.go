@@ -2,9 +2,11 @@ package command
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"strings"
 	"time"
@@ -14,9 +16,13 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/resolver"
+	"google.golang.org/grpc/resolver/manual"
 	"google.golang.org/grpc/status"
 
 	"foible/coordinator"
+	"foible/coordinator/access"
+	"foible/coordinator/engine"
 	"foible/domains"
 	foiblev1 "foible/proto/foible/v1"
 )
@@ -27,35 +33,104 @@ const DefaultAddress = "127.0.0.1:7410"
 // client talks to a coordinator.
 type client struct {
 	conn    *grpc.ClientConn
-	address string
+	target  Target
+	access  *access.Client // nil without encryption
 	sweeps  foiblev1.SweepServiceClient
 	studies foiblev1.StudyServiceClient
 }
 
-// dial makes a client of the coordinator at a loopback address. It does not connect yet.
-func dial(address string, options ...grpc.DialOption) (*client, error) {
-	if err := loopback("--coordinator", address); err != nil {
+// dial makes a client for a user of a coordinator. It does not connect yet.
+func dial(t Target, options ...grpc.DialOption) (*client, error) {
+	return dialAs(access.User, t, options...)
+}
+
+// dialAs makes a client with a token of a kind.
+func dialAs(kind access.Kind, t Target, options ...grpc.DialOption) (*client, error) {
+	known, err := t.access(kind)
+	if err != nil {
 		return nil, err
 	}
-	return newClient(address, append(options,
-		grpc.WithNoProxy(),
+	security := []grpc.DialOption{grpc.WithTransportCredentials(insecure.NewCredentials())}
+	if known != nil {
+		security = known.Options()
+	}
+	target, more := t.resolve(kind)
+	c, err := newClient(target, append(append(append(options, security...), more...),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 20 * time.Second, Timeout: 20 * time.Second}),
 		grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff:           backoff.Config{BaseDelay: 200 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 5 * time.Second},
 			MinConnectTimeout: 5 * time.Second,
 		}))...)
+	if err != nil {
+		return nil, err
+	}
+	c.target, c.access = t, known
+	return c, nil
+}
+
+// resolve is how gRPC finds the target: of several coordinators, it takes the first that answers. Workers begin with any,
+// so that each coordinator has some.
+func (t Target) resolve(kind access.Kind) (target string, options []grpc.DialOption) {
+	addresses := t.addresses()
+	if len(addresses) == 1 {
+		return addresses[0], nil
+	}
+	var state resolver.State
+	for _, address := range addresses {
+		host, _, _ := net.SplitHostPort(address) // it has been checked
+		state.Endpoints = append(state.Endpoints, resolver.Endpoint{Addresses: []resolver.Address{{Addr: address, ServerName: host}}})
+	}
+	if kind == access.Worker {
+		rand.Shuffle(len(state.Endpoints), func(i, j int) {
+			state.Endpoints[i], state.Endpoints[j] = state.Endpoints[j], state.Endpoints[i]
+		})
+	}
+	builder := manual.NewBuilderWithScheme("coordinators")
+	builder.InitialState(state)
+	return builder.Scheme() + ":///coordinator", []grpc.DialOption{grpc.WithResolvers(builder), grpc.WithChainUnaryInterceptor(
+		func(ctx context.Context, method string, request, response any, conn *grpc.ClientConn, call grpc.UnaryInvoker, options ...grpc.CallOption) error {
+			return again(ctx, func() error { return call(ctx, method, request, response, conn, options...) })
+		})}
+}
+
+// Of several coordinators, one that is lost is not missed.
+const (
+	failoverTime  = 5 * time.Second // as long as another may take to be found
+	failoverPause = 200 * time.Millisecond
+)
+
+// again repeats a call that meets no coordinator, for a while. All calls may be repeated.
+func again(ctx context.Context, call func() error) error {
+	for began := time.Now(); ; {
+		err := call()
+		if status.Code(err) != codes.Unavailable || time.Since(began) > failoverTime {
+			return err
+		}
+		select {
+		case <-time.After(failoverPause):
+		case <-ctx.Done():
+			return status.FromContextError(ctx.Err()).Err()
+		}
+	}
+}
+
+// again repeats the call of a stream if there are several coordinators.
+func (c *client) again(ctx context.Context, call func() error) error {
+	if len(c.target.addresses()) == 1 {
+		return call()
+	}
+	return again(ctx, call)
 }
 
 func newClient(target string, options ...grpc.DialOption) (*client, error) {
 	conn, err := grpc.NewClient(target, append(options,
-		grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(coordinator.MaxMessageBytes), grpc.MaxCallSendMsgSize(coordinator.MaxMessageBytes)),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(coordinator.MaxResponseBytes), grpc.MaxCallSendMsgSize(coordinator.MaxRequestBytes)),
 	)...)
 	if err != nil {
 		return nil, fmt.Errorf("coordinator %s: %w", target, err)
 	}
 	return &client{
-		conn: conn, address: target,
+		conn: conn, target: Target{Address: target},
 		sweeps:  foiblev1.NewSweepServiceClient(conn),
 		studies: foiblev1.NewStudyServiceClient(conn),
 	}, nil
@@ -63,24 +138,22 @@ func newClient(target string, options ...grpc.DialOption) (*client, error) {
 
 func (c *client) close() error { return c.conn.Close() }
 
-// loopback refuses addresses of other machines: there is no encryption yet.
-func loopback(flag, address string) error {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return usagef("%s %q: write it as host:port, e.g. %s", flag, address, DefaultAddress)
-	}
-	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
+// flags are those by which another command of the same user finds the same coordinator.
+func (c *client) flags() string { return c.target.flags(access.User) }
+
+// refusal says why what answers is not trusted, and what to do; nil if it is, or if nothing answers.
+func (c *client) refusal() error {
+	if c.access == nil {
 		return nil
 	}
-	return usagef("%s %q: this version speaks without encryption, and so within one machine only; use an address such as %s", flag, address, DefaultAddress)
-}
-
-// flags are those by which another command finds the same coordinator.
-func (c *client) flags() string {
-	if c.address == DefaultAddress {
-		return ""
+	err := c.access.Refused()
+	if plain := (tls.RecordHeaderError{}); errors.As(err, &plain) {
+		return fmt.Errorf("what answers at %s does not speak TLS; if it is a coordinator that was started with --insecure, say --insecure here too", c.target.Address)
 	}
-	return " --coordinator " + c.address
+	if err != nil {
+		return fmt.Errorf("what answers at %s is not trusted: %w; get the token of that coordinator, or, if its site has certificates of its own, name their authority with --tls-ca", c.target.Address, err)
+	}
+	return nil
 }
 
 // explain makes an error of a call readable.
@@ -93,13 +166,22 @@ func (c *client) explain(err error) error {
 	case codes.Canceled:
 		return ErrInterrupted
 	case codes.Unavailable:
-		listen := ""
-		if c.address != DefaultAddress {
-			listen = " --listen " + c.address
+		if err := c.refusal(); err != nil {
+			return err
 		}
-		return fmt.Errorf("no coordinator answers at %s; start one with `foible coordinator%s`, or say where it is with --coordinator", c.address, listen)
+		if strings.Contains(s.Message(), engine.ErrUnavailable.Error()) {
+			return fmt.Errorf("the coordinator at %s does not reach its NATS servers, and keeps trying; start those that do not run, and try again", c.target.Address)
+		}
+		listen := ""
+		if c.target.Address != DefaultAddress {
+			listen = " --listen " + c.target.addresses()[0]
+		}
+		if c.target.Insecure {
+			return fmt.Errorf("no coordinator without encryption answers at %s; leave --insecure out, or start one with `foible coordinator --insecure%s`", c.target.Address, listen)
+		}
+		return fmt.Errorf("no coordinator answers at %s; start one with `foible coordinator%s`, or say where it is with --coordinator", c.target.Address, listen)
 	case codes.Unimplemented:
-		return fmt.Errorf("what answers at %s is no coordinator of this version of Foible; say where it is with --coordinator", c.address)
+		return fmt.Errorf("what answers at %s is no coordinator of this version of Foible; say where it is with --coordinator", c.target.Address)
 	}
 	return errors.New(strings.ReplaceAll(s.Message(), "\n", "; "))
 }
@@ -109,25 +191,29 @@ func (c *client) sweep(ctx context.Context, id string) (*foiblev1.Sweep, error) 
 	got, err := c.sweeps.GetSweep(ctx, &foiblev1.GetSweepRequest{SweepId: id})
 	switch status.Code(err) {
 	case codes.NotFound, codes.InvalidArgument: // never made, or no id that could be made
-		return nil, fmt.Errorf("the coordinator has no sweep %q; `foible status%s` lists those that it has", id, c.flags())
+		return nil, fmt.Errorf("the coordinator has no sweep %q; `foible list%s` lists those that it has", id, c.flags())
 	}
 	return got.GetSweep(), c.explain(err)
 }
 
 // submit sends a study and makes a sweep of it.
-func (c *client) submit(ctx context.Context, s *domains.Study, config *foiblev1.SweepConfig) (*foiblev1.CreateSweepResponse, error) {
-	stream, err := c.studies.CreateStudy(ctx)
-	if err != nil {
-		return nil, c.explain(err)
-	}
-	for rest := s.Bundle; len(rest) > 0; {
-		n := min(len(rest), 256<<10)
-		if err := stream.Send(&foiblev1.CreateStudyRequest{Chunk: rest[:n]}); err != nil {
-			break // CloseAndRecv says why
+func (c *client) submit(ctx context.Context, s *domains.Study, config *foiblev1.SweepConfig, priority int) (*foiblev1.CreateSweepResponse, error) {
+	var created *foiblev1.CreateStudyResponse
+	err := c.again(ctx, func() error {
+		stream, err := c.studies.CreateStudy(ctx)
+		if err != nil {
+			return err
 		}
-		rest = rest[n:]
-	}
-	created, err := stream.CloseAndRecv()
+		for rest := s.Bundle; len(rest) > 0; {
+			n := min(len(rest), 256<<10)
+			if err := stream.Send(&foiblev1.CreateStudyRequest{Chunk: rest[:n]}); err != nil {
+				break // CloseAndRecv says why
+			}
+			rest = rest[n:]
+		}
+		created, err = stream.CloseAndRecv()
+		return err
+	})
 	if err != nil {
 		return nil, c.explain(err)
 	}
@@ -135,26 +221,33 @@ func (c *client) submit(ctx context.Context, s *domains.Study, config *foiblev1.
 		return nil, fmt.Errorf("study %s arrived as %s", s.Hash, created.GetStudyHash())
 	}
 	response, err := c.sweeps.CreateSweep(ctx, &foiblev1.CreateSweepRequest{
-		StudyHash: s.Hash, StudyName: s.Name, Config: config, Stimuli: s.Shapes(),
+		StudyHash: s.Hash, StudyName: s.Name, Config: config, Stimuli: s.Shapes(), Priority: int32(priority),
 	})
 	return response, c.explain(err)
 }
 
 // study fetches the study of a sweep.
 func (c *client) study(ctx context.Context, hash string) (*domains.Study, error) {
-	stream, err := c.studies.GetStudy(ctx, &foiblev1.GetStudyRequest{StudyHash: hash})
+	var bundle []byte
+	err := c.again(ctx, func() error {
+		bundle = nil
+		stream, err := c.studies.GetStudy(ctx, &foiblev1.GetStudyRequest{StudyHash: hash})
+		if err != nil {
+			return err
+		}
+		for {
+			m, err := stream.Recv()
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			bundle = append(bundle, m.GetChunk()...)
+		}
+	})
 	if err != nil {
 		return nil, c.explain(err)
 	}
-	var bundle []byte
-	for {
-		m, err := stream.Recv()
-		if errors.Is(err, io.EOF) {
-			return domains.Open(bundle)
-		}
-		if err != nil {
-			return nil, c.explain(err)
-		}
-		bundle = append(bundle, m.GetChunk()...)
-	}
+	return domains.Open(bundle)
 }

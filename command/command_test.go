@@ -22,21 +22,24 @@ func TestQuoted(t *testing.T) {
 	}
 }
 
-func TestLoopback(t *testing.T) {
-	for _, address := range []string{"127.0.0.1:1", "localhost:1", "[::1]:1", "127.1.2.3:1"} {
-		if err := loopback("--listen", address); err != nil {
-			t.Error(err)
-		}
-	}
-	for _, address := range []string{"", "7410", "0.0.0.0:1", ":1", "[::]:1", "10.0.0.1:1", "example.org:1"} {
-		if usage := (*UsageError)(nil); !errors.As(loopback("--listen", address), &usage) {
-			t.Errorf("%q is not refused", address)
+// Only within one machine may encryption be left out.
+func TestHostPort(t *testing.T) {
+	for address, want := range map[string]struct{ secure, insecure bool }{
+		"127.0.0.1:1": {true, true}, "localhost:1": {true, true}, "[::1]:1": {true, true}, "127.1.2.3:1": {true, true},
+		"0.0.0.0:1": {true, false}, ":1": {true, false}, "[::]:1": {true, false}, "10.0.0.1:1": {true, false}, "example.org:1": {true, false},
+		"": {}, "7410": {}, "::1:1": {},
+	} {
+		for insecure, ok := range map[bool]bool{false: want.secure, true: want.insecure} {
+			err := hostPort("--listen", address, insecure)
+			if usage := (*UsageError)(nil); (err == nil) != ok || err != nil && !errors.As(err, &usage) {
+				t.Errorf("%q, insecure %v: got %v", address, insecure, err)
+			}
 		}
 	}
 }
 
 func TestExplain(t *testing.T) {
-	c := &client{address: DefaultAddress}
+	c := &client{target: Target{Address: DefaultAddress}}
 	if err := c.explain(nil); err != nil {
 		t.Errorf("got %v", err)
 	}

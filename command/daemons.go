@@ -2,18 +2,24 @@ package command
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"os"
 	"runtime"
+	"strings"
 	"syscall"
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/connectivity"
+	"google.golang.org/grpc/status"
 
 	"foible/coordinator"
+	"foible/coordinator/access"
 	"foible/coordinator/engine"
 	"foible/worker"
 )
@@ -21,12 +27,31 @@ import (
 // CoordinatorOptions say where a coordinator listens and keeps its data.
 type CoordinatorOptions struct {
 	Listen, Data string
+	NATS         engine.Servers // keep the data, but for authority and tokens, if there are any
 	Lease        time.Duration
+	TLSCert      string // file of a site's own certificate; "": the coordinator makes one
+	TLSKey       string // and of its key
+	Insecure     bool   // without encryption and tokens
 }
 
 // Coordinator runs a coordinator until ctx ends.
 func (e *Env) Coordinator(ctx context.Context, o CoordinatorOptions) error {
-	if err := loopback("--listen", o.Listen); err != nil {
+	if err := hostPort("--listen", o.Listen, o.Insecure); err != nil {
+		return err
+	}
+	switch {
+	case (o.TLSCert == "") != (o.TLSKey == ""):
+		return usagef("--tls-cert and --tls-key belong together; name both files")
+	case o.Insecure && o.TLSCert != "":
+		return usagef("--insecure is without certificates; leave it or --tls-cert out")
+	}
+	if o.TLSCert != "" {
+		if _, err := tls.LoadX509KeyPair(o.TLSCert, o.TLSKey); err != nil {
+			return fmt.Errorf("--tls-cert and --tls-key: %w; name the files, in PEM, of a certificate and of its key", err)
+		}
+	}
+	servers, err := natsServers(o.NATS)
+	if err != nil {
 		return err
 	}
 	if o.Lease < time.Second {
@@ -49,8 +74,18 @@ func (e *Env) Coordinator(ctx context.Context, o CoordinatorOptions) error {
 		return fmt.Errorf("cannot listen on %s: %w; name another address with --listen", o.Listen, err)
 	}
 	cfg := coordinator.DefaultConfig()
-	cfg.Listener, cfg.DataDir, cfg.Version, cfg.Logger = listener, o.Data, Version(), e.Logger
+	cfg.Listener, cfg.DataDir, cfg.Servers, cfg.Version, cfg.Logger = listener, o.Data, servers, Version(), e.Logger
 	cfg.Lease, cfg.Grace = o.Lease, min(cfg.Grace, o.Lease)
+	if !o.Insecure {
+		if cfg.Access, err = access.Open(access.Config{
+			DataDir: o.Data, Names: access.Names(o.Listen), CertFile: o.TLSCert, KeyFile: o.TLSKey,
+			Limits: access.DefaultLimits(), Logger: e.Logger,
+		}); err != nil {
+			_ = listener.Close()
+			return cannotWrite(o.Data, "--data", err)
+		}
+		e.Logger.Info("tokens are in these files", "workers", access.TokenFile(o.Data, access.Worker), "users", access.TokenFile(o.Data, access.User))
+	}
 	c, err := coordinator.New(cfg)
 	if err != nil {
 		return err
@@ -60,6 +95,51 @@ func (e *Env) Coordinator(ctx context.Context, o CoordinatorOptions) error {
 		return fmt.Errorf("another coordinator works in %s; stop that one, or give this one a directory of its own with --data", quoted(o.Data))
 	}
 	return err
+}
+
+// natsServers checks the servers of --nats; nil if there are none.
+func natsServers(s engine.Servers) (*engine.Servers, error) {
+	if len(s.URLs) == 0 {
+		if s.CredsFile+s.LoginFile+s.CAFile+s.CertFile+s.KeyFile != "" {
+			return nil, usagef("flags that begin with --nats- are about the servers of --nats; name these")
+		}
+		return nil, nil
+	}
+	for i, text := range s.URLs {
+		if !strings.Contains(text, "://") {
+			text = "nats://" + text
+		}
+		u, err := url.Parse(text)
+		switch {
+		case err == nil && u.User != nil:
+			return nil, usagef("--nats: what stands on a command line can be seen by all; write name and password into a file, and name that with --nats-login")
+		case err != nil || u.Hostname() == "" || u.Scheme != "nats" && u.Scheme != "tls":
+			return nil, usagef("--nats %q: write it as nats://host:4222 or tls://host:4222", s.URLs[i])
+		}
+		s.URLs[i] = text
+	}
+	switch {
+	case s.CredsFile != "" && s.LoginFile != "":
+		return nil, usagef("--nats-creds and --nats-login are two ways to log in; leave one out")
+	case (s.CertFile == "") != (s.KeyFile == ""):
+		return nil, usagef("--nats-cert and --nats-key belong together; name both files")
+	}
+	if s.CAFile != "" {
+		if _, err := access.Roots(s.CAFile); err != nil {
+			return nil, fmt.Errorf("--nats-ca %s: %w; name a file of certificates in PEM", quoted(s.CAFile), cause(err))
+		}
+	}
+	if s.CertFile != "" {
+		if _, err := tls.LoadX509KeyPair(s.CertFile, s.KeyFile); err != nil {
+			return nil, fmt.Errorf("--nats-cert and --nats-key: %w; name the files, in PEM, of a certificate and of its key", err)
+		}
+	}
+	for flag, file := range map[string]string{"--nats-creds": s.CredsFile, "--nats-login": s.LoginFile} {
+		if _, err := os.Stat(file); file != "" && err != nil {
+			return nil, fmt.Errorf("%s %s: %w; name the file with what the NATS servers ask for", flag, quoted(file), cause(err))
+		}
+	}
+	return &s, nil
 }
 
 // maxSlots is what a worker accepts.
@@ -78,7 +158,7 @@ func slots(flag string, n int) (int, error) {
 
 // WorkerOptions say whom a worker works for.
 type WorkerOptions struct {
-	Coordinator string
+	Coordinator Target
 	Slots       int // 0: one a core
 	Drain       time.Duration
 }
@@ -92,7 +172,8 @@ func (e *Env) Worker(ctx context.Context, o WorkerOptions) error {
 	if o.Drain < 0 {
 		return usagef("--drain %v: must be at least 0s", o.Drain)
 	}
-	c, err := dial(o.Coordinator, grpc.WithStreamInterceptor(e.patient(ctx, o.Coordinator)))
+	var c *client
+	c, err = dialAs(access.Worker, o.Coordinator, grpc.WithStreamInterceptor(e.patient(ctx, o.Coordinator.Address, func() error { return c.refusal() })))
 	if err != nil {
 		return err
 	}
@@ -107,18 +188,26 @@ func (e *Env) Worker(ctx context.Context, o WorkerOptions) error {
 	if err != nil {
 		return err
 	}
-	return w.Run(ctx)
+	err = w.Run(ctx)
+	if refusal := c.refusal(); err != nil && refusal != nil {
+		return refusal
+	}
+	return err
 }
 
 // patient holds calls back until the coordinator can be reached, so that its
-// absence is said once and makes no job fail. When ctx ends it waits no more.
-func (e *Env) patient(ctx context.Context, address string) grpc.StreamClientInterceptor {
+// absence is said once and makes no job fail. When ctx ends it waits no more,
+// nor for what answers and is refused.
+func (e *Env) patient(ctx context.Context, address string, refusal func() error) grpc.StreamClientInterceptor {
 	return func(call context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, stream grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
 		waiting, cancel := context.WithCancel(call)
 		defer cancel()
 		defer context.AfterFunc(ctx, cancel)()
 		said := false
 		for state := cc.GetState(); state != connectivity.Ready && state != connectivity.Shutdown; state = cc.GetState() {
+			if err := refusal(); state == connectivity.TransientFailure && err != nil {
+				return nil, status.Error(codes.Unauthenticated, err.Error())
+			}
 			if state == connectivity.TransientFailure && desc.ClientStreams && !said { // Work: one at a time
 				said = true
 				e.Logger.Info("no coordinator answers; trying until one does", "coordinator", address)

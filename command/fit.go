@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/test/bufconn"
 
 	"foible/coordinator"
@@ -69,7 +70,7 @@ func (e *Env) Fit(ctx context.Context, o FitOptions) error {
 // fit makes the sweep, waits for it and writes the report.
 func (e *Env) fit(cluster *local, s *domains.Study, config *foiblev1.SweepConfig, workers int, out string) error {
 	ctx, c := cluster.ctx, cluster.client
-	created, err := c.submit(ctx, s, config)
+	created, err := c.submit(ctx, s, config, 0)
 	if err != nil {
 		return err
 	}
@@ -82,7 +83,7 @@ func (e *Env) fit(cluster *local, s *domains.Study, config *foiblev1.SweepConfig
 	if err := e.mentionOthers(ctx, c, m.GetSweepId(), out); err != nil {
 		return err
 	}
-	if m, err = e.watch(ctx, c, m.GetSweepId()); err != nil {
+	if m, err = e.watch(ctx, c, m.GetSweepId(), false); err != nil {
 		return err
 	}
 	return e.collect(ctx, c, m, s, out, false)
@@ -125,9 +126,8 @@ func (e *Env) startLocal(ctx context.Context, dataDir string, slots int) (*local
 	if err != nil {
 		return nil, err
 	}
-	client, err := newClient("passthrough:///local", grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
-		return listener.DialContext(ctx)
-	}))
+	dialer := func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }
+	client, err := newClient("passthrough:///local", grpc.WithContextDialer(dialer), grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		return nil, err
 	}

@@ -60,16 +60,8 @@ func (c *SweepChoice) config(fsys fs.FS, domain *domains.Domain) (*foiblev1.Swee
 		}
 		m.Models = kept
 	}
-	given := map[string]bool{}
-	for _, assignment := range c.Set {
-		axis, err := set(m, assignment)
-		if err != nil {
-			return nil, err
-		}
-		if given[axis] {
-			return nil, usagef("--set %s is given twice; write all its values as --set %[1]s=value,value", axis)
-		}
-		given[axis] = true
+	if err := setAll(m, c.Set); err != nil {
+		return nil, err
 	}
 	if c.Runs < 0 || c.Runs > maxRuns {
 		return nil, usagef("--runs %d: must be 1 to %d", c.Runs, maxRuns)
@@ -171,6 +163,22 @@ func (c *SweepChoice) base(fsys fs.FS, domain *domains.Domain) (*foiblev1.SweepC
 
 func stageConfig(s sweep.Stage) *foiblev1.StageConfig {
 	return &foiblev1.StageConfig{Runs: int32(s.Runs), ParticlesPerGoal: int32(s.ParticlesPerGoal)}
+}
+
+// setAll makes assignments, each of another axis.
+func setAll(m *foiblev1.SweepConfig, assignments []string) error {
+	given := map[string]bool{}
+	for _, assignment := range assignments {
+		axis, err := set(m, assignment)
+		if err != nil {
+			return err
+		}
+		if given[axis] {
+			return usagef("--set %s is given twice; write all its values as --set %[1]s=value,value", axis)
+		}
+		given[axis] = true
+	}
+	return nil
 }
 
 // set replaces the values of an axis by `axis=value[,value...]`, and returns the axis.

@@ -24,8 +24,14 @@ import (
 	foiblev1 "foible/proto/foible/v1"
 )
 
-// MaxMessageBytes bounds a gRPC message, on both sides.
-const MaxMessageBytes = 64 << 20
+// Bounds of a gRPC message in bytes.
+const (
+	MaxRequestBytes  = 16 << 20 // what a coordinator takes
+	MaxResponseBytes = 64 << 20 // what it sends
+)
+
+// handshakeTimeout is how long a connection may take to become one of HTTP/2.
+const handshakeTimeout = 10 * time.Second
 
 // stopTimeout is how long Run waits for calls in flight when it stops.
 const stopTimeout = 5 * time.Second
@@ -36,8 +42,10 @@ type Coordinator struct {
 	log    hclog.Logger
 	engine *engine.Engine
 	demand *demand
+	others *others
 
-	taking sync.Mutex // held while a new sweep is stored and taken up
+	taking sync.Mutex // held while a sweep is stored and taken up, or cancelled
+	shares shares     // of the dispatcher alone
 
 	mu     sync.Mutex // guards what follows; taken before the mu of a sweep
 	sweeps map[string]*sweepRun
@@ -61,6 +69,7 @@ func New(cfg Config) (*Coordinator, error) {
 		cfg:    cfg,
 		log:    log.Named("coordinator"),
 		demand: newDemand(),
+		others: newOthers(),
 		sweeps: map[string]*sweepRun{},
 		slots:  map[*session]int{},
 		leases: map[uint64]*lease{},
@@ -70,16 +79,16 @@ func New(cfg Config) (*Coordinator, error) {
 // Run opens the engine, takes up its sweeps, and serves until ctx ends. It
 // returns when all that it started has stopped: nil after ctx.
 func (c *Coordinator) Run(ctx context.Context) (err error) {
-	if c.engine, err = engine.Open(ctx, engine.Config{Dir: c.cfg.DataDir, AckWait: c.cfg.Lease, Logger: c.log}); err != nil {
+	if c.engine, err = engine.Open(ctx, engine.Config{Dir: c.cfg.DataDir, Servers: c.cfg.Servers, AckWait: c.cfg.Lease, Logger: c.log}); err != nil {
 		_ = c.cfg.Listener.Close()
 		return ended(ctx, err)
 	}
 	defer func() { err = errors.Join(err, c.engine.Close()) }()
 
-	running, stop := context.WithCancel(ctx)
+	life, stop := context.WithCancel(ctx)
 	defer stop()
-	c.background, c.ctx = errgroup.WithContext(running)
-	if err := c.resume(c.ctx); err != nil {
+	c.background, c.ctx = errgroup.WithContext(life)
+	if err := errors.Join(c.resume(c.ctx), c.join()); err != nil {
 		_ = c.cfg.Listener.Close()
 		stop()
 		_ = c.background.Wait()
@@ -87,14 +96,18 @@ func (c *Coordinator) Run(ctx context.Context) (err error) {
 	}
 
 	server, healthy := c.server()
+	listener := c.cfg.Listener
+	if c.cfg.Access != nil {
+		listener = c.cfg.Access.Listen(listener)
+	}
 	c.background.Go(func() error { return c.dispatch(c.ctx) })
 	c.background.Go(func() error {
-		if err := server.Serve(c.cfg.Listener); err != nil && c.ctx.Err() == nil {
+		if err := server.Serve(listener); err != nil && c.ctx.Err() == nil {
 			return err
 		}
 		return nil
 	})
-	c.log.Info("listening", "address", c.cfg.Listener.Addr().String(), "data_dir", c.cfg.DataDir, "version", c.cfg.Version)
+	c.log.Info("listening", "address", c.cfg.Listener.Addr().String(), "data", c.cfg.serving(), "version", c.cfg.Version)
 
 	<-c.ctx.Done() // the caller's, or a part has failed
 	healthy.Shutdown()
@@ -118,14 +131,21 @@ func ended(ctx context.Context, err error) error {
 }
 
 func (c *Coordinator) server() (*grpc.Server, *health.Server) {
-	server := grpc.NewServer(
-		grpc.MaxRecvMsgSize(MaxMessageBytes),
-		grpc.MaxSendMsgSize(MaxMessageBytes),
+	options := []grpc.ServerOption{
+		grpc.MaxRecvMsgSize(MaxRequestBytes),
+		grpc.MaxSendMsgSize(MaxResponseBytes),
+		grpc.MaxHeaderListSize(16 << 10),
+		grpc.MaxConcurrentStreams(128), // of a connection; more wait for their turn at the client
+		grpc.ConnectionTimeout(handshakeTimeout),
 		// A worker may be silent for the whole of a long job but for its heartbeats.
-		grpc.KeepaliveParams(keepalive.ServerParameters{Time: 20 * time.Second, Timeout: 20 * time.Second}),
+		grpc.KeepaliveParams(keepalive.ServerParameters{Time: 20 * time.Second, Timeout: 20 * time.Second, MaxConnectionIdle: 10 * time.Minute}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second, PermitWithoutStream: true}),
 		grpc.UnaryInterceptor(validate),
-	)
+	}
+	if c.cfg.Access != nil {
+		options = append(options, c.cfg.Access.Options()...)
+	}
+	server := grpc.NewServer(options...)
 	foiblev1.RegisterStudyServiceServer(server, &service.Study{Studies: studies{c.engine}, MaxBytes: c.cfg.MaxStudyBytes})
 	foiblev1.RegisterSweepServiceServer(server, &service.Sweep{Sweeps: c})
 	foiblev1.RegisterWorkerServiceServer(server, &service.Worker{Dispatcher: c, Stopping: c.ctx})
@@ -170,6 +190,8 @@ func sentinel(err error) error {
 		return named{err, service.ErrNotFound}
 	case errors.Is(err, engine.ErrInvalid):
 		return named{err, service.ErrInvalid}
+	case errors.Is(err, engine.ErrUnavailable):
+		return named{err, service.ErrUnavailable}
 	case errors.Is(err, engine.ErrClosed):
 		return named{err, service.ErrStopping}
 	}

@@ -46,11 +46,14 @@ func answer(job *foiblev1.Assign) *foiblev1.JobResult {
 			panic(err)
 		}
 		hasher := sweep.NewCellHash(job.GetStudyHash(), work.GetStimulus(), job.GetSeed(), procedure)
+		kept := procedure
+		kept.Detail = "" // the numbers do not depend on how many of them are kept
+		numbers := sweep.NewCellHash(job.GetStudyHash(), work.GetStimulus(), job.GetSeed(), kept)
 		result := &foiblev1.InferResult{Cells: make([]*foiblev1.Cell, len(work.GetParameterSets()))}
 		for i, m := range work.GetParameterSets() {
 			set := must(codec.ReadParameterSet(m))
 			hash := hasher.Of(&set)
-			cell := codec.Cell(predicted(hash, &set, procedure))
+			cell := codec.Cell(predicted(numbers.Of(&set), &set, procedure))
 			if strings.HasPrefix(work.GetStimulus(), "long") {
 				cell = codec.Cell(&sweep.Cell{Undefined: &sweep.Undefined{Reason: "too long"}})
 			}

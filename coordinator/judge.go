@@ -14,15 +14,24 @@ import (
 	foiblev1 "foible/proto/foible/v1"
 )
 
-// assign says what a job is, and for a score job the hashes that its fits must have. A score job that cannot be
-// made because an infer job failed is recorded as failed, and assign returns nil.
+// assign says what a job is, and for a score job the hashes that its fits must have. It returns nil for a job that needs
+// no worker: an infer job all cells of which were kept is recorded, and a score job that cannot be made because an infer
+// job failed is recorded as failed.
 func (r *sweepRun) assign(ctx context.Context, number int) (m *foiblev1.Assign, hashes [][]byte, err error) {
 	job := r.job(number)
 	m = &foiblev1.Assign{
 		SweepId: r.id, Job: int32(number), StudyHash: r.spec.GetStudyHash(), Seed: r.config.Seed,
 	}
 	if !job.Score {
-		m.Work = &foiblev1.Assign_Infer{Infer: codec.InferJob(r.plan.Stimuli[job.Stimulus].Stimulus, r.plan.Procedure(&r.config, job.Stage), job.Sets)}
+		sets, kept, err := r.missing(ctx, &job)
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(sets) == 0 && len(job.Sets) > 0 {
+			_, err := r.record(ctx, number, &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Infer{Infer: &foiblev1.InferResult{Cells: kept}}})
+			return nil, nil, err
+		}
+		m.Work = &foiblev1.Assign_Infer{Infer: codec.InferJob(r.plan.Stimuli[job.Stimulus].Stimulus, r.plan.Procedure(&r.config, job.Stage), sets)}
 		return m, nil, nil
 	}
 	predictions, failure, err := r.predictions(ctx, job)

@@ -32,7 +32,7 @@ func (c *Coordinator) lend(l *lease) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for l.id == 0 || c.leases[l.id] != nil {
-		l.id = rand.Uint64() // numbers of an earlier life of the coordinator must not be met again
+		l.id = rand.Uint64() // numbers of an earlier life, or of another coordinator, must not be met again
 	}
 	c.leases[l.id] = l
 	return true

@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"foible/coordinator/engine"
+	"foible/coordinator/service"
 	"foible/core/sweep"
 	"foible/proto/codec"
 	foiblev1 "foible/proto/foible/v1"
@@ -25,26 +27,37 @@ type sweepRun struct {
 	config sweep.Config
 	plan   *sweep.Plan
 	queue  *engine.Queue
+	parent *parent // the sweep that it extends; nil if there is none
+	tag    float64 // see shares
 
-	mu         sync.Mutex // guards what follows
-	progress   *sweep.Progress
-	state      foiblev1.SweepState
-	endTime    time.Time
-	queued     bool           // every job that can be done from the start is in the queue
-	ending     bool           // its end is being stored
-	failures   int            // jobs recorded as failed
-	reasons    []string       // why; different ones, at most maxReasons
-	reported   map[int]int    // failures that workers reported, of jobs without a result
-	leases     map[int]*lease // by job, the lease given out last
-	duplicates int64          // results refused since the coordinator started
-	audited    time.Time      // when the queue was last compared with the results
-	changed    chan struct{}  // closed at the next change
+	stopQueueing func() // returns when no more jobs are being queued from the start
+
+	recording sync.RWMutex // held for reading while a result is recorded, for writing while the sweep is cancelled
+
+	mu            sync.Mutex // guards what follows
+	stopFollowing func()     // nil where there are no other coordinators to follow
+	progress      *sweep.Progress
+	noted         time.Time // when a result was last taken into the progress, or the jobs were queued
+	revision      uint64    // of what is stored, as far as it is known
+	state         foiblev1.SweepState
+	priority      int32
+	endTime       *timestamppb.Timestamp
+	final         *foiblev1.Progress // as stored when it ended
+	queued        bool               // every job that can be done from the start is in the queue
+	ending        bool               // its end is being stored
+	failures      int                // jobs recorded as failed
+	reasons       []string           // why; different ones, at most maxReasons
+	reported      map[int]int        // failures that workers reported, of jobs without a result
+	leases        map[int]*lease     // by job, the lease given out last
+	duplicates    int64              // results refused since the coordinator started
+	audited       time.Time          // when the queue was last compared with the results
+	changed       chan struct{}      // closed at the next change
 }
 
 const maxReasons = 10
 
 // newRun plans a sweep from its spec.
-func (c *Coordinator) newRun(spec *foiblev1.Sweep) (*sweepRun, error) {
+func (c *Coordinator) newRun(ctx context.Context, spec *foiblev1.Sweep) (*sweepRun, error) {
 	config, err := codec.Config(spec.GetConfig())
 	if err != nil {
 		return nil, err
@@ -55,12 +68,18 @@ func (c *Coordinator) newRun(spec *foiblev1.Sweep) (*sweepRun, error) {
 	}
 	plan, err := sweep.NewPlan(sets, codec.Shapes(spec.GetStimuli()), int(spec.GetCellsPerJob()), config.Report.Runs > 0)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", service.ErrInvalid, err)
+	}
+	var extended *parent
+	if spec.GetExtends() != "" && unended(spec.GetState()) {
+		if extended, err = c.newParent(ctx, spec.GetExtends(), plan); err != nil {
+			return nil, fmt.Errorf("sweep %s, which it extends: %w", spec.GetExtends(), err)
+		}
 	}
 	return &sweepRun{
-		c: c, id: spec.GetSweepId(), spec: spec, config: config, plan: plan,
+		c: c, id: spec.GetSweepId(), spec: spec, config: config, plan: plan, parent: extended,
 		progress: sweep.NewProgress(plan),
-		state:    spec.GetState(),
+		state:    spec.GetState(), priority: spec.GetPriority(), endTime: spec.GetEndTime(),
 		reported: map[int]int{},
 		leases:   map[int]*lease{},
 		changed:  make(chan struct{}),
@@ -80,8 +99,16 @@ func (r *sweepRun) result(ctx context.Context, job int) (*foiblev1.JobResult, er
 	return m, nil
 }
 
+// errCancelled refuses results of a sweep that was cancelled.
+var errCancelled = errors.New("the sweep was cancelled")
+
 // record makes a result durable, and does what follows from it; false if the job has one already, which stands.
 func (r *sweepRun) record(ctx context.Context, job int, result *foiblev1.JobResult) (fresh bool, err error) {
+	r.recording.RLock()
+	defer r.recording.RUnlock()
+	if r.now() == cancelled {
+		return false, errCancelled
+	}
 	value, err := proto.Marshal(result)
 	if err != nil {
 		return false, err
@@ -113,12 +140,14 @@ func (r *sweepRun) record(ctx context.Context, job int, result *foiblev1.JobResu
 func (r *sweepRun) note(ctx context.Context, job int, result *foiblev1.JobResult) {
 	r.mu.Lock()
 	fresh, ready := r.progress.Add(job)
+	r.noted = time.Now()
 	if f := result.GetFailure(); fresh && f != nil {
 		r.blame(f)
 	}
 	delete(r.reported, job)
 	fitted := r.progress.Fitted()
 	r.change()
+	r.rest()
 	r.mu.Unlock()
 	if len(ready) > 0 {
 		if err := r.queueReady(ctx, ready, fitted); err != nil {
@@ -136,7 +165,13 @@ func (r *sweepRun) queueReady(ctx context.Context, jobs []int, fitted bool) erro
 			return err
 		}
 	}
-	return r.c.engine.Requeue(ctx, r.id, jobs)
+	if r.c.engine.Shared() { // others may have been faster, up to the sweep's end
+		spec, _, err := r.c.stored(ctx, r.id)
+		if err != nil || !unended(spec.GetState()) {
+			return err
+		}
+	}
+	return r.c.engine.RequeueReady(ctx, r.id, jobs)
 }
 
 // choose fills the report's chunk from the recorded fits, once.
@@ -161,6 +196,9 @@ func (r *sweepRun) choose(ctx context.Context) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.plan.Chosen() != nil {
+		return nil
+	}
 	r.plan.Choose(func(i int) *sweep.Fit { return fits[i] })
 	return nil
 }
@@ -197,33 +235,35 @@ func (r *sweepRun) blame(f *foiblev1.Failure) {
 // finish ends the sweep if all is done: the state is stored, the queue is removed. If that fails, audit tries again.
 func (r *sweepRun) finish(ctx context.Context) {
 	r.mu.Lock()
-	due := r.progress.Complete() && r.queued && r.state == foiblev1.SweepState_SWEEP_STATE_RUNNING && !r.ending
+	due := r.progress.Complete() && r.queued && unended(r.state) && !r.ending
 	if !due {
 		r.mu.Unlock()
 		return
 	}
 	r.ending = true
-	spec := proto.CloneOf(r.spec)
-	spec.Progress = r.count()
+	progress := r.count()
 	r.mu.Unlock()
 
-	end := time.Now()
-	spec.EndTime = timestamppb.New(end)
-	spec.State = foiblev1.SweepState_SWEEP_STATE_SUCCEEDED
-	if spec.GetProgress().GetJobsFailed() > 0 {
-		spec.State = foiblev1.SweepState_SWEEP_STATE_FAILED
-	}
-	err := r.c.store(ctx, spec)
-
+	spec, revision, err := r.c.update(ctx, r.id, func(s *foiblev1.Sweep) error {
+		if !unended(s.GetState()) {
+			return errEnded(s)
+		}
+		s.Progress, s.EndTime = progress, timestamppb.New(time.Now())
+		s.State = foiblev1.SweepState_SWEEP_STATE_SUCCEEDED
+		if progress.GetJobsFailed() > 0 {
+			s.State = foiblev1.SweepState_SWEEP_STATE_FAILED
+		}
+		return nil
+	})
 	r.mu.Lock()
 	r.ending = false
-	if err == nil {
-		r.state, r.endTime = spec.GetState(), end
-	}
-	r.change()
 	r.mu.Unlock()
+	if errors.Is(err, service.ErrPrecondition) { // it was cancelled at this moment, or ended by another coordinator
+		r.adopt(spec, revision)
+		return
+	}
 	if err == nil {
-		r.c.log.Info("sweep ended", "sweep", r.id, "state", spec.GetState().String(), "jobs_failed", spec.GetProgress().GetJobsFailed())
+		r.c.log.Info("sweep ended", "sweep", r.id, "state", spec.GetState().String(), "jobs_failed", progress.GetJobsFailed())
 		err = r.c.engine.DeleteJobs(ctx, r.id)
 	}
 	if err != nil && ctx.Err() == nil {
@@ -236,6 +276,9 @@ func (r *sweepRun) finish(ctx context.Context) {
 func (r *sweepRun) audit(ctx context.Context) error {
 	r.mu.Lock()
 	due := r.queued && len(r.leases) == 0 && time.Since(r.audited) > auditInterval
+	if r.c.engine.Shared() {
+		due = due && time.Since(r.noted) > settleTime
+	}
 	if due {
 		r.audited = time.Now()
 	}
@@ -244,8 +287,17 @@ func (r *sweepRun) audit(ctx context.Context) error {
 		return nil
 	}
 	waiting, leased, err := r.queue.Pending(ctx)
-	if err != nil || waiting+leased > 0 {
+	gone := r.c.engine.Shared() && errors.Is(err, engine.ErrNotFound) // it may be that of an earlier life of the sweep
+	if err != nil && !gone || waiting+leased > 0 {
 		return err
+	}
+	if behind, err := r.behind(ctx); behind || err != nil {
+		return err
+	}
+	if gone {
+		if r.queue, err = r.c.engine.Queue(ctx, r.id); err != nil {
+			return err
+		}
 	}
 	r.mu.Lock()
 	missing := r.progress.Ready()
@@ -261,7 +313,12 @@ func (r *sweepRun) audit(ctx context.Context) error {
 		return nil
 	}
 	r.c.log.Warn("jobs missing from the queue are queued again", "sweep", r.id, "jobs", len(missing))
-	return r.queueReady(ctx, missing, fitted)
+	if fitted {
+		if err := r.choose(ctx); err != nil {
+			return err
+		}
+	}
+	return r.c.engine.Requeue(ctx, r.id, missing)
 }
 
 // fail counts a failure that a worker reported; final once it will not be tried again.
@@ -284,24 +341,33 @@ func (r *sweepRun) forget(l *lease) (last bool) {
 
 // count is the progress. The caller holds mu.
 func (r *sweepRun) count() *foiblev1.Progress {
-	return &foiblev1.Progress{
+	_, _, elsewhere := r.c.others.sum(r.id)
+	p := &foiblev1.Progress{
 		Cells: int64(r.plan.Cells()), CellsDone: int64(r.progress.CellsDone()),
 		Jobs: int64(r.plan.Jobs()), JobsDone: int64(r.progress.JobsDone()),
-		JobsFailed: int64(r.failures), JobsLeased: int64(len(r.leases)), Duplicates: r.duplicates,
-		Failures: slices.Clone(r.reasons),
+		JobsFailed: int64(r.failures), JobsLeased: int64(len(r.leases)) + elsewhere.Leased,
+		Duplicates: r.duplicates + elsewhere.Duplicates, Failures: slices.Clone(r.reasons),
 	}
+	if f := r.final; f != nil && p.JobsDone < f.GetJobsDone() { // another coordinator was faster
+		p.CellsDone, p.JobsDone, p.JobsFailed, p.Failures = f.GetCellsDone(), f.GetJobsDone(), f.GetJobsFailed(), f.GetFailures()
+	}
+	return p
+}
+
+// counted is the progress.
+func (r *sweepRun) counted() *foiblev1.Progress {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.count()
 }
 
 // snapshot is the sweep as it stands.
 func (r *sweepRun) snapshot() *foiblev1.Sweep {
-	workers, slots := r.c.connected()
+	workers, slots := r.c.connectedAnywhere()
 	s := proto.CloneOf(r.spec)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s.State = r.state
-	if !r.endTime.IsZero() {
-		s.EndTime = timestamppb.New(r.endTime)
-	}
+	s.State, s.Priority, s.EndTime = r.state, cmp.Or(r.priority, DefaultPriority), r.endTime
 	s.Progress = r.count()
 	s.Progress.Workers, s.Progress.Slots = int32(workers), int32(slots)
 	return s
@@ -320,11 +386,14 @@ func (r *sweepRun) changes() <-chan struct{} {
 	return r.changed
 }
 
-func (r *sweepRun) ended() bool {
+// now is the state.
+func (r *sweepRun) now() foiblev1.SweepState {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.state != foiblev1.SweepState_SWEEP_STATE_RUNNING
+	return r.state
 }
+
+func (r *sweepRun) ended() bool { return !unended(r.now()) }
 
 func (r *sweepRun) done(job int) bool {
 	r.mu.Lock()

@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -47,6 +48,7 @@ func (c *Coordinator) Join(hello *foiblev1.Hello) (service.Session, error) {
 	c.mu.Lock()
 	c.slots[s] = s.slots
 	c.mu.Unlock()
+	c.others.tell(c)
 	s.log.Info("worker joined", "slots", s.slots, "busy", hello.GetBusy())
 	return s, nil
 }
@@ -59,6 +61,13 @@ func (c *Coordinator) connected() (workers, slots int) {
 		slots += n
 	}
 	return len(c.slots), slots
+}
+
+// connectedAnywhere counts those of the other coordinators too.
+func (c *Coordinator) connectedAnywhere() (workers, slots int) {
+	workers, slots = c.connected()
+	moreWorkers, moreSlots, _ := c.others.sum("")
+	return workers + moreWorkers, slots + moreSlots
 }
 
 // Welcome implements [service.Session].
@@ -84,6 +93,9 @@ func (s *session) Next(ctx context.Context) (*foiblev1.Assign, error) {
 			continue
 		}
 		assign, err := s.open(ctx, o)
+		if errors.Is(err, errCancelled) {
+			continue
+		}
 		if err != nil {
 			s.putBack(append(s.offers, o)...)
 			return nil, err
@@ -122,7 +134,12 @@ func (s *session) putBack(offers ...offer) {
 // open makes an assignment of a job that has been fetched; nil if there is nothing to do.
 func (s *session) open(ctx context.Context, o offer) (*foiblev1.Assign, error) {
 	job, attempt := o.delivery.Job(), o.delivery.Attempt()
-	if o.run.ended() || o.run.done(job) {
+	switch state := o.run.now(); {
+	case state == cancelled: // its queue is gone
+		return nil, nil
+	case state == paused:
+		return nil, o.delivery.Release()
+	case o.run.ended() || o.run.done(job):
 		return nil, o.delivery.Ack()
 	}
 	if attempt > s.c.cfg.MaxAttempts {
@@ -171,7 +188,7 @@ func (s *session) vacate(id uint64) {
 }
 
 // Heartbeat implements [service.Session]. By the first one, a worker that has come back takes its leases up again.
-func (s *session) Heartbeat(ids []uint64) {
+func (s *session) Heartbeat(ids []uint64) (unwanted []uint64) {
 	s.mu.Lock()
 	if s.vacated != nil {
 		for _, id := range ids {
@@ -192,10 +209,13 @@ func (s *session) Heartbeat(ids []uint64) {
 	}
 	s.c.mu.Unlock()
 	for _, l := range kept {
-		if err := l.delivery.InProgress(); err != nil {
+		if l.run.now() == cancelled {
+			unwanted = append(unwanted, l.id)
+		} else if err := l.delivery.InProgress(); err != nil {
 			s.log.Warn("extend lease", "sweep", l.run.id, "job", l.job, "error", err)
 		}
 	}
+	return unwanted
 }
 
 // Record implements [service.Session].
@@ -216,6 +236,9 @@ func (s *session) Record(ctx context.Context, m *foiblev1.Result) (*foiblev1.Rec
 	}()
 	job := int(m.GetJob())
 	run, ok := s.c.run(m.GetSweepId())
+	if !ok {
+		run, ok = s.c.find(ctx, m.GetSweepId())
+	}
 	if !ok || job < 0 || job >= run.plan.Jobs() {
 		answer.Verdict, answer.Reason = foiblev1.Verdict_VERDICT_REFUSED, "no such sweep or job here"
 		return answer, nil
@@ -229,6 +252,9 @@ func (s *session) Record(ctx context.Context, m *foiblev1.Result) (*foiblev1.Rec
 
 	result := m.GetResult()
 	if !run.done(job) {
+		if err := run.complete(ctx, job, result); err != nil {
+			return nil, err
+		}
 		verdict, reason, err := run.judge(ctx, l, job, result)
 		if err != nil {
 			return nil, err
@@ -244,6 +270,10 @@ func (s *session) Record(ctx context.Context, m *foiblev1.Result) (*foiblev1.Rec
 		}
 	}
 	fresh, err := run.record(ctx, job, result)
+	if errors.Is(err, errCancelled) {
+		answer.Verdict, answer.Reason = foiblev1.Verdict_VERDICT_REFUSED, err.Error()
+		return answer, nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -274,6 +304,7 @@ func (s *session) Leave(handedBack bool) {
 	s.c.mu.Lock()
 	delete(s.c.slots, s)
 	s.c.mu.Unlock()
+	s.c.others.tell(s.c)
 	grace := s.c.cfg.Grace
 	if handedBack {
 		grace = 0 // what is left is a job that it never saw

@@ -86,6 +86,8 @@ type Worker struct {
 // job is what a worker holds from its assignment until its result is answered.
 type job struct {
 	assign *foiblev1.Assign
+	ctx    context.Context     // of its execution
+	stop   context.CancelFunc  // ends ctx
 	result *foiblev1.JobResult // nil while it runs
 	sent   *session            // the connection by which the result was sent
 }
@@ -137,6 +139,7 @@ func (w *Worker) Run(ctx context.Context) error {
 		case s.drained:
 			w.log.Info("drained")
 			return nil
+		case s.welcomed && status.Code(err) == codes.Unauthenticated: // its token has ended; there may be another by now
 		case refused(err):
 			return fmt.Errorf("worker: the coordinator refuses it: %s", status.Convert(err).Message())
 		case ctx.Err() != nil && w.held() == 0:
@@ -187,13 +190,14 @@ func (w *Worker) signal() {
 }
 
 // maxResult bounds a result in bytes; a coordinator takes no larger message.
-const maxResult = 32 << 20
+const maxResult = 15 << 20
 
 // execute does a job and leaves its result for the connection of the moment.
-// A job that ctx interrupts has none.
+// A job that ctx interrupts has none; one that is stopped has failed.
 func (w *Worker) execute(ctx context.Context, j *job) {
 	started := time.Now()
-	result, err := w.try(ctx, j.assign)
+	defer j.stop()
+	result, err := w.try(j.ctx, j.assign)
 	log := w.log.With("sweep", j.assign.GetSweepId(), "job", j.assign.GetJob(), "attempt", j.assign.GetAttempt())
 	if err != nil && ctx.Err() != nil {
 		return

@@ -1,0 +1,128 @@
+package command
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"strings"
+
+	"foible/coordinator/access"
+)
+
+// Target says which coordinator to dial, and how it and its caller know each other.
+type Target struct {
+	Address   string // or several, separated by commas, of coordinators that share their data
+	TokenFile string // holds the token, or is the coordinator's data directory; "": see token
+	TLSCA     string // file of a site's own authorities, or "system"; "": the token says whom to trust
+	Insecure  bool   // without encryption and token
+}
+
+// Environment variables that stand for flags; and one for a token, which is no
+// flag: those of a process can be seen by everyone on its machine.
+const (
+	AddressEnv   = "FOIBLE_COORDINATOR"
+	TokenFileEnv = "FOIBLE_TOKEN_FILE"
+	TLSCAEnv     = "FOIBLE_TLS_CA"
+	tokenEnv     = "FOIBLE_TOKEN"
+)
+
+// DefaultData is the directory in which a coordinator keeps its data unless told otherwise.
+const DefaultData = "foible-data"
+
+// hostPort checks an address given by a flag: without encryption, it must be of this machine.
+func hostPort(flag, address string, insecure bool) error {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return usagef("%s %q: write it as host:port, e.g. %s", flag, address, DefaultAddress)
+	}
+	if ip := net.ParseIP(host); !insecure || host == "localhost" || ip != nil && ip.IsLoopback() {
+		return nil
+	}
+	return usagef("%s %q: --insecure is for addresses of one machine, such as %s; leave it out", flag, address, DefaultAddress)
+}
+
+// addresses are those of the target.
+func (t Target) addresses() []string {
+	all := strings.Split(t.Address, ",")
+	for i := range all {
+		all[i] = strings.TrimSpace(all[i])
+	}
+	return all
+}
+
+// flags are those by which a command for a kind of token finds the same coordinator.
+func (t Target) flags(kind access.Kind) string {
+	flags := ""
+	if t.Address != DefaultAddress {
+		flags += " --coordinator " + t.Address
+	}
+	// A file has a token of one kind, a data directory of both.
+	if info, err := os.Stat(t.TokenFile); t.TokenFile != "" && t.TokenFile != os.Getenv(TokenFileEnv) && (kind == access.User || err == nil && info.IsDir()) {
+		flags += " --token-file " + quoted(t.TokenFile)
+	}
+	if t.TLSCA != os.Getenv(TLSCAEnv) {
+		flags += " --tls-ca " + quoted(t.TLSCA)
+	}
+	if t.Insecure {
+		flags += " --insecure"
+	}
+	return flags
+}
+
+// access finds the token and whom to trust; nil without encryption.
+func (t Target) access(kind access.Kind) (*access.Client, error) {
+	for _, address := range t.addresses() {
+		if err := hostPort("--coordinator", address, t.Insecure); err != nil {
+			return nil, err
+		}
+	}
+	if t.Insecure {
+		return nil, nil
+	}
+	if t.TLSCA == "" {
+		return access.NewClient(func() (access.Token, error) { return t.token(kind) }, nil)
+	}
+	roots, err := access.Roots(t.TLSCA)
+	if err != nil {
+		return nil, fmt.Errorf("--tls-ca %s: %w; name a file of certificates in PEM, or say `system` for those that this machine trusts", quoted(t.TLSCA), cause(err))
+	}
+	return access.NewClient(func() (access.Token, error) { return t.token(kind) }, roots)
+}
+
+// token reads the token from the file named, from the environment, or from the
+// default data directory, in which a coordinator of this machine may work.
+func (t Target) token(kind access.Kind) (access.Token, error) {
+	var token access.Token
+	var err error
+	from := "the token in " + quoted(cmp.Or(t.TokenFile, DefaultData))
+	switch {
+	case t.TokenFile != "":
+		path := t.TokenFile
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			path = access.TokenFile(path, kind)
+		}
+		if token, err = access.ReadToken(path); err != nil {
+			return token, fmt.Errorf("--token-file %s: %w; name the file that holds the token, or the coordinator's data directory", quoted(path), cause(err))
+		}
+	case os.Getenv(tokenEnv) != "":
+		from = "the token in " + tokenEnv
+		if token, err = access.ParseToken(os.Getenv(tokenEnv)); err != nil {
+			return token, fmt.Errorf("%s: %w", tokenEnv, err)
+		}
+	default:
+		token, err = access.ReadToken(access.TokenFile(DefaultData, kind))
+		if errors.Is(err, fs.ErrNotExist) {
+			return token, fmt.Errorf("no token for the coordinator at %s; it makes one when it first starts: name its data directory, or a file with the token, with --token-file", t.Address)
+		}
+		if err != nil {
+			return token, fmt.Errorf("%s: %w", quoted(access.TokenFile(DefaultData, kind)), cause(err))
+		}
+	}
+	if token.Kind != kind {
+		return token, fmt.Errorf("%s is for a %s, and this is a command for a %s; `foible token show %[3]s` prints the right one where the coordinator runs", from, token.Kind, kind)
+	}
+	return token, nil
+}
