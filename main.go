@@ -98,7 +98,7 @@ A study is a directory with study.yaml; without one, commands take a sample. Sta
 	complete(c, "log-format", logFormats...)
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &command.UsageError{Err: readable(err)} })
 	c.AddGroup(&cobra.Group{ID: here, Title: "On this machine:"}, &cobra.Group{ID: cluster, Title: "With a coordinator and workers:"})
-	c.AddCommand(fit(env), infer(env), simulate(env), check(env), sample(env), coordinator(env), worker(env), token(env), submit(env), status(env), results(env), version(env))
+	c.AddCommand(fit(env), infer(env), simulate(env), check(env), sample(env), coordinator(env), worker(env), token(env), submit(env), status(env), results(env), clusterOf(env), version(env))
 	return c
 }
 
@@ -236,6 +236,7 @@ func completeModels(c *cobra.Command, flag string) {
 
 func targetFlags(c *cobra.Command, t *command.Target) {
 	c.Flags().StringVar(&t.Address, "coordinator", cmp.Or(os.Getenv(command.AddressEnv), command.DefaultAddress), "`host:port` of the coordinator; "+command.AddressEnv+" sets it too")
+	c.Flags().StringVar(&t.AddressFile, "coordinator-file", "", "`file` that holds host:port of a coordinator that may move, in place of --coordinator; read again at each attempt to connect")
 	c.Flags().StringVar(&t.TokenFile, "token-file", os.Getenv(command.TokenFileEnv), "`file` that holds the token, or the coordinator's data directory; "+command.TokenFileEnv+" sets it too\n(default: the token in FOIBLE_TOKEN, or that of "+command.DefaultData+")")
 	c.Flags().StringVar(&t.TLSCA, "tls-ca", os.Getenv(command.TLSCAEnv), "`file` of authorities to trust, or system, of a site with certificates of its own; "+command.TLSCAEnv+" sets it\ntoo (default: the token says whom to trust)")
 	c.Flags().BoolVar(&t.Insecure, "insecure", false, "no encryption and no token, within one machine")
@@ -404,8 +405,9 @@ coordinator and no other, at any address. ` + "`foible token`" + ` shows, makes 
 		RunE: func(c *cobra.Command, _ []string) error { return env.Coordinator(c.Context(), o) },
 	}
 	c.Flags().StringVar(&o.Listen, "listen", command.DefaultAddress, "`host:port` to listen on; :7410 for all addresses of this machine")
+	c.Flags().StringVar(&o.AddressFile, "address-file", "", "`file` to write host:port to when it listens, for those who read it with --coordinator-file")
 	dataFlag(c, &o.Data, "of studies, sweeps, results and tokens")
-	c.Flags().DurationVar(&o.Lease, "lease", 30*time.Second, "`time` that a job stays with a worker that is not heard of")
+	c.Flags().DurationVar(&o.Lease, "lease", command.DefaultLease, "`time` that a job stays with a worker that is not heard of")
 	c.Flags().StringVar(&o.TLSCert, "tls-cert", "", "`file` of a certificate of the site's own, and of those between it and its authority")
 	c.Flags().StringVar(&o.TLSKey, "tls-key", "", "`file` of its key")
 	c.Flags().BoolVar(&o.Insecure, "insecure", false, "no encryption and no tokens, within one machine: everyone on it may call")
@@ -424,6 +426,7 @@ func worker(env *command.Env) *cobra.Command {
 	targetFlags(c, &o.Coordinator)
 	c.Flags().IntVar(&o.Slots, "slots", 0, "`number` of jobs done at once (default: one a core)")
 	c.Flags().DurationVar(&o.Drain, "drain", 20*time.Second, "`time` that jobs may take after an interrupt, before they are handed back")
+	c.Flags().DurationVar(&o.Patience, "patience", 0, "`time` without a coordinator that answers, after which it ends (default: it waits for ever)")
 	return c
 }
 

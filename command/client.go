@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"strings"
 	"time"
 
@@ -49,7 +50,18 @@ func dialAs(kind access.Kind, t Target, options ...grpc.DialOption) (*client, er
 	if known != nil {
 		security = known.Options()
 	}
-	c, err := newClient(t.Address, append(append(options, security...),
+	address := t.Address
+	if t.AddressFile != "" {
+		address = "passthrough:///coordinator"
+		options = append(options, grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
+			address, err := t.current()
+			if err != nil {
+				return nil, err
+			}
+			return new(net.Dialer).DialContext(ctx, "tcp", address)
+		}))
+	}
+	c, err := newClient(address, append(append(options, security...),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 20 * time.Second, Timeout: 20 * time.Second}),
 		grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff:           backoff.Config{BaseDelay: 200 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 5 * time.Second},
@@ -88,10 +100,10 @@ func (c *client) refusal() error {
 	}
 	err := c.access.Refused()
 	if plain := (tls.RecordHeaderError{}); errors.As(err, &plain) {
-		return fmt.Errorf("what answers at %s does not speak TLS; if it is a coordinator that was started with --insecure, say --insecure here too", c.target.Address)
+		return fmt.Errorf("what answers at %s does not speak TLS; if it is a coordinator that was started with --insecure, say --insecure here too", c.target.where())
 	}
 	if err != nil {
-		return fmt.Errorf("what answers at %s is not trusted: %w; get the token of that coordinator, or, if its site has certificates of its own, name their authority with --tls-ca", c.target.Address, err)
+		return fmt.Errorf("what answers at %s is not trusted: %w; get the token of that coordinator, or, if its site has certificates of its own, name their authority with --tls-ca", c.target.where(), err)
 	}
 	return nil
 }
@@ -109,6 +121,9 @@ func (c *client) explain(err error) error {
 		if err := c.refusal(); err != nil {
 			return err
 		}
+		if c.target.AddressFile != "" {
+			return fmt.Errorf("no coordinator answers at %s; start it again where it keeps its data", c.target.where())
+		}
 		listen := ""
 		if c.target.Address != DefaultAddress {
 			listen = " --listen " + c.target.Address
@@ -118,7 +133,7 @@ func (c *client) explain(err error) error {
 		}
 		return fmt.Errorf("no coordinator answers at %s; start one with `foible coordinator%s`, or say where it is with --coordinator", c.target.Address, listen)
 	case codes.Unimplemented:
-		return fmt.Errorf("what answers at %s is no coordinator of this version of Foible; say where it is with --coordinator", c.target.Address)
+		return fmt.Errorf("what answers at %s is no coordinator of this version of Foible; say where it is with --coordinator", c.target.where())
 	}
 	return errors.New(strings.ReplaceAll(s.Message(), "\n", "; "))
 }

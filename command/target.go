@@ -7,16 +7,18 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"strings"
 
 	"foible/coordinator/access"
 )
 
 // Target says which coordinator to dial, and how it and its caller know each other.
 type Target struct {
-	Address   string
-	TokenFile string // holds the token, or is the coordinator's data directory; "": see token
-	TLSCA     string // file of a site's own authorities, or "system"; "": the token says whom to trust
-	Insecure  bool   // without encryption and token
+	Address     string
+	AddressFile string // holds the address, in place of Address; read again whenever the coordinator is dialled
+	TokenFile   string // holds the token, or is the coordinator's data directory; "": see token
+	TLSCA       string // file of a site's own authorities, or "system"; "": the token says whom to trust
+	Insecure    bool   // without encryption and token
 }
 
 // Environment variables that stand for flags; and one for a token, which is no
@@ -43,10 +45,41 @@ func hostPort(flag, address string, insecure bool) error {
 	return usagef("%s %q: --insecure is for addresses of one machine, such as %s; leave it out", flag, address, DefaultAddress)
 }
 
+// current is the address to dial now.
+func (t Target) current() (string, error) {
+	if t.AddressFile == "" {
+		return t.Address, nil
+	}
+	text, err := os.ReadFile(t.AddressFile)
+	if err != nil {
+		return "", fmt.Errorf("--coordinator-file %s: %w; a coordinator writes its address there with --address-file", quoted(t.AddressFile), cause(err))
+	}
+	address := strings.TrimSpace(string(text))
+	if _, _, err := net.SplitHostPort(address); err != nil {
+		return "", fmt.Errorf("--coordinator-file %s: %q is no host:port; a coordinator writes its address there with --address-file", quoted(t.AddressFile), address)
+	}
+	return address, nil
+}
+
+// where says, to people, which address is dialled.
+func (t Target) where() string {
+	address, err := t.current()
+	switch {
+	case err != nil:
+		return "the address that " + quoted(t.AddressFile) + " is to hold"
+	case t.AddressFile != "":
+		return address + " (" + quoted(t.AddressFile) + ")"
+	}
+	return address
+}
+
 // flags are those by which a command for a kind of token finds the same coordinator.
 func (t Target) flags(kind access.Kind) string {
 	flags := ""
-	if t.Address != DefaultAddress {
+	switch {
+	case t.AddressFile != "":
+		flags += " --coordinator-file " + quoted(t.AddressFile)
+	case t.Address != DefaultAddress:
 		flags += " --coordinator " + t.Address
 	}
 	// A file has a token of one kind, a data directory of both.
@@ -64,8 +97,18 @@ func (t Target) flags(kind access.Kind) string {
 
 // access finds the token and whom to trust; nil without encryption.
 func (t Target) access(kind access.Kind) (*access.Client, error) {
-	if err := hostPort("--coordinator", t.Address, t.Insecure); err != nil || t.Insecure {
-		return nil, err
+	switch {
+	case t.AddressFile == "":
+		if err := hostPort("--coordinator", t.Address, t.Insecure); err != nil {
+			return nil, err
+		}
+	case t.Insecure:
+		return nil, usagef("--insecure is for one machine, --coordinator-file for several; leave one out")
+	case t.TLSCA != "":
+		return nil, usagef("--tls-ca goes by the name of an address that stays, --coordinator-file is for one that changes; leave one out")
+	}
+	if t.Insecure {
+		return nil, nil
 	}
 	if t.TLSCA == "" {
 		return access.NewClient(func() (access.Token, error) { return t.token(kind) }, nil)
@@ -100,7 +143,7 @@ func (t Target) token(kind access.Kind) (access.Token, error) {
 	default:
 		token, err = access.ReadToken(access.TokenFile(DefaultData, kind))
 		if errors.Is(err, fs.ErrNotExist) {
-			return token, fmt.Errorf("no token for the coordinator at %s; it makes one when it first starts: name its data directory, or a file with the token, with --token-file", t.Address)
+			return token, fmt.Errorf("no token for the coordinator at %s; it makes one when it first starts: name its data directory, or a file with the token, with --token-file", t.where())
 		}
 		if err != nil {
 			return token, fmt.Errorf("%s: %w", quoted(access.TokenFile(DefaultData, kind)), cause(err))

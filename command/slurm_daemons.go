@@ -1,0 +1,281 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"foible/command/slurm"
+	foiblev1 "foible/proto/foible/v1"
+)
+
+const (
+	// slurmNotice is how long before its time limit a job is told.
+	slurmNotice = 60 * time.Second
+	// slurmDrain is what jobs of a worker get then. It ends before Slurm's usual KillWait, 30 s.
+	slurmDrain = 20 * time.Second
+	// slurmPatience is how long a worker waits for a coordinator, in which it uses up its allocation.
+	slurmPatience = 15 * time.Minute
+	// slurmRestarts is how often a job puts itself back into the queue when its time is up.
+	slurmRestarts = 200
+	// slurmLeave is how long a coordinator waits for its workers to leave.
+	slurmLeave = slurmDrain + 10*time.Second
+	// slurmLinger is how long an ended coordinator still answers those who watch.
+	slurmLinger = 10 * time.Second
+	slurmPoll   = time.Second
+)
+
+var slurmCommands = slurm.Commands{Timeout: slurm.DefaultTimeout}
+
+// SlurmWorker is a worker in a job of Slurm. It leaves when the sweep has
+// ended or was stopped; when its time is up, it goes back into the queue.
+func (e *Env) SlurmWorker(ctx context.Context, dir string) error {
+	d, r, err := findSlurmDir(dir)
+	if err != nil {
+		return err
+	}
+	return e.untilTimeIsUp(ctx, d, func(ctx context.Context) error {
+		return e.Worker(ctx, WorkerOptions{Coordinator: d.target(), Slots: r.CPUs, Drain: slurmDrain, Patience: slurmPatience})
+	})
+}
+
+// untilTimeIsUp does work until Slurm says that the job's time is nearly up,
+// or the state is no longer running. In the first case it requeues the job.
+func (e *Env) untilTimeIsUp(ctx context.Context, d slurmDir, work func(context.Context) error) error {
+	told, ignore := slurm.TimeIsUp()
+	defer ignore()
+	state, err := d.state()
+	if err != nil {
+		return err
+	}
+	if state != slurmRunning {
+		e.Logger.Info("nothing is left to do", "state", state)
+		return nil
+	}
+	working, stop := context.WithCancel(ctx)
+	watched := make(chan struct{})
+	defer func() { stop(); <-watched }()
+	var timeIsUp atomic.Bool
+	go func() {
+		defer close(watched)
+		for tick := time.NewTicker(slurmPoll); ; {
+			select {
+			case <-told:
+				e.Logger.Info("time is nearly up")
+				timeIsUp.Store(true)
+				stop()
+			case <-tick.C:
+				if s, err := d.state(); err == nil && s != slurmRunning {
+					e.Logger.Info("leaving", "state", s)
+					stop()
+				}
+			case <-working.Done():
+				tick.Stop()
+				return
+			}
+		}
+	}()
+	if err := work(working); err != nil || !timeIsUp.Load() {
+		return err
+	}
+	self := slurm.Job()
+	if s, err := d.state(); err != nil || s != slurmRunning || self.ID == "" {
+		return err
+	}
+	if self.Restarts >= slurmRestarts {
+		return fmt.Errorf("the job has been requeued %d times; `foible cluster slurm scale` starts others", self.Restarts)
+	}
+	e.Logger.Info("going back into the queue", "job", self.ID)
+	return slurmCommands.Requeue(context.WithoutCancel(ctx), self.ID)
+}
+
+// SlurmCoordinator is the coordinator of a sweep under Slurm. It makes the
+// sweep, and when that has ended writes its results and ends.
+func (e *Env) SlurmCoordinator(ctx context.Context, dir string) error {
+	d, r, err := findSlurmDir(dir)
+	if err != nil {
+		return err
+	}
+	if !r.AsJob {
+		return e.slurmCoordinate(ctx, d, r)
+	}
+	return e.untilTimeIsUp(ctx, d, func(ctx context.Context) error { return e.slurmCoordinate(ctx, d, r) })
+}
+
+func (e *Env) slurmCoordinate(ctx context.Context, d slurmDir, r *slurmRecord) error {
+	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	following, unfollow := context.WithCancel(ctx)
+	defer unfollow()
+	served := make(chan error, 1)
+	go func() {
+		defer unfollow()
+		o := CoordinatorOptions{Listen: r.Listen, Data: r.Data, Lease: DefaultLease, AddressFile: d.path(slurmAddressFile)}
+		o.announced = func() error { return d.copyTokens(r.Data) }
+		served <- e.Coordinator(serving, o)
+	}()
+	err := e.slurmFollow(following, d, r)
+	stop()
+	if failed := <-served; failed != nil {
+		return failed // err is a consequence
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// slurmFollow makes the sweep, waits for its end, and writes its results.
+func (e *Env) slurmFollow(ctx context.Context, d slurmDir, r *slurmRecord) error {
+	s, config, err := d.sweep()
+	if err != nil {
+		return err
+	}
+	for { // until the coordinator has made its tokens
+		if err := d.copyTokens(r.Data); err == nil {
+			break
+		}
+		if err := pause(ctx, slurmPoll/10); err != nil {
+			return err
+		}
+	}
+	c, err := dial(d.target(), grpc.WithDefaultCallOptions(grpc.WaitForReady(true)))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = c.close() }()
+	created, err := c.submit(ctx, s, config)
+	if err != nil {
+		return err
+	}
+	id := created.GetSweep().GetSweepId()
+	if id != r.Sweep {
+		return fmt.Errorf("the sweep is %s, not %s as submitted; submit it again, in a new directory", id, r.Sweep)
+	}
+	if r.AsJob && slurm.Job().Restarts > 0 {
+		if err := e.slurmTopUp(ctx, d, r); err != nil {
+			e.Logger.Warn("submit workers for those that have left", "error", err)
+		}
+	}
+	var exported error
+	for done := false; ; {
+		if state, err := d.state(); err == nil && state == slurmStopped {
+			e.Logger.Info("stopped by a user")
+			c.untilLeft(ctx)
+			return nil
+		}
+		if err := d.copyTokens(r.Data); err != nil {
+			e.Logger.Warn("copy tokens", "error", err)
+		}
+		all, err := c.sweeps.ListSweeps(ctx, &foiblev1.ListSweepsRequest{})
+		if err != nil {
+			return c.explain(err)
+		}
+		running := 0
+		for _, m := range all.GetSweeps() {
+			switch {
+			case stateName(m) == stateRunning:
+				running++
+			case m.GetSweepId() == id && !done:
+				done = true
+				e.Logger.Info("sweep has ended", "sweep", id, "state", stateName(m))
+				partial := m.GetState() != foiblev1.SweepState_SWEEP_STATE_SUCCEEDED && m.GetState() != foiblev1.SweepState_SWEEP_STATE_FAILED
+				if exported = e.collect(ctx, c, m, s, d.path(slurmResults), partial); exported != nil {
+					e.Logger.Error("results", "error", exported)
+				}
+			}
+		}
+		if done && running == 0 {
+			break
+		}
+		if err := pause(ctx, slurmPoll); err != nil {
+			return err
+		}
+	}
+	if err := d.setState(slurmEnded); err != nil {
+		return err
+	}
+	if err := slurmCommands.CancelPending(ctx, r.names(true)...); err != nil {
+		e.Logger.Warn("cancel workers that have not begun; they will end as soon as they begin", "error", err)
+	}
+	c.untilLeft(ctx)
+	_ = pause(ctx, slurmLinger)
+	return exported
+}
+
+// untilLeft waits for the workers to leave, but not for ever.
+func (c *client) untilLeft(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, slurmLeave)
+	defer cancel()
+	for pause(ctx, slurmPoll) == nil {
+		all, err := c.sweeps.ListSweeps(ctx, &foiblev1.ListSweepsRequest{})
+		if err != nil {
+			return
+		}
+		workers := int32(0)
+		for _, m := range all.GetSweeps() {
+			workers = max(workers, m.GetProgress().GetWorkers())
+		}
+		if workers == 0 {
+			return
+		}
+	}
+}
+
+// pause waits, unless ctx ends.
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// slurmTopUp submits workers for those that are asked for and not there.
+func (e *Env) slurmTopUp(ctx context.Context, d slurmDir, r *slurmRecord) error {
+	unlock, err := d.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	fresh, err := d.record()
+	if err != nil {
+		return err
+	}
+	*r = *fresh
+	tasks, err := slurmWorkers(ctx, r)
+	if err != nil {
+		return err
+	}
+	_, err = e.slurmAdd(ctx, d, r, r.Workers-len(tasks))
+	return err
+}
+
+// follows says whether the coordinator answers and has the sweep.
+func (d slurmDir) follows(ctx context.Context, id string) (*foiblev1.Sweep, error) {
+	if _, err := d.target().current(); err != nil {
+		return nil, errNoAddress
+	}
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	c, err := dial(d.target())
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = c.close() }()
+	m, err := c.sweep(ctx, id)
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		err = fmt.Errorf("no coordinator answers at %s within %v", d.target().where(), answerTimeout)
+	}
+	return m, err
+}
+
+// answerTimeout is how long a coordinator may take to answer.
+const answerTimeout = 10 * time.Second
+
+var errNoAddress = errors.New("the coordinator has not begun to listen")
