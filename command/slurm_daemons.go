@@ -39,8 +39,26 @@ func (e *Env) SlurmWorker(ctx context.Context, dir string) error {
 		return err
 	}
 	return e.untilTimeIsUp(ctx, d, func(ctx context.Context) error {
+		if err := d.awaitAddress(ctx); err != nil || ctx.Err() != nil {
+			return err
+		}
 		return e.Worker(ctx, WorkerOptions{Coordinator: d.target(), Slots: r.CPUs, Drain: slurmDrain, Patience: slurmPatience})
 	})
+}
+
+// awaitAddress waits until a coordinator has begun, since it makes the tokens
+// that a worker needs. That ctx ends is no error.
+func (d slurmDir) awaitAddress(ctx context.Context) error {
+	for deadline := time.Now().Add(slurmPatience); ; {
+		_, err := d.target().current()
+		if err == nil || ctx.Err() != nil {
+			return nil
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("no coordinator has begun within %v: %w", slurmPatience, err)
+		}
+		_ = pause(ctx, slurmPoll)
+	}
 }
 
 // untilTimeIsUp does work until Slurm says that the job's time is nearly up,

@@ -51,8 +51,8 @@ func (e *Error) advice() string {
 		return "call this where Slurm's commands are on PATH"
 	}
 	for _, known := range []struct{ said, advice string }{
-		{"partition", "`sinfo` lists the partitions, --partition chooses one"},
 		{"account", "`sacctmgr show associations user=$USER` lists your accounts, --account chooses one"},
+		{"partition", "`sinfo` lists the partitions, --partition chooses one"},
 		{"time limit", "ask for less with --time"},
 		{"submit limit", "ask for fewer with --workers, or wait until jobs of yours have ended"},
 		{"submitjob", "ask for fewer with --workers, or wait until jobs of yours have ended"},
