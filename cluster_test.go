@@ -27,7 +27,7 @@ const (
 )
 
 var sweepArgs = []string{
-	"block-words", "--models", "boltzmann,full", "--particles", "5", "--runs", "2",
+	"block-words", "--models", "boltzmann,full", "--method", "sips", "--particles", "5", "--runs", "2",
 	"--set", "alpha=0.25,0.5,0.75,1,1.25,1.5,1.75,2,2.5,3,4,8", "--set", "value=on_policy",
 	"--set", "goal_noise=0.1", "--set", "budget_r=2", "--set", "budget_q=0.9", "--set", "search_noise=0.1", "--set", "action_noise=0.1",
 }

@@ -34,6 +34,8 @@ func main() {
 const (
 	exitFailed      = 1
 	exitUsage       = 2
+	exitInPart      = 3 // of watch: some jobs failed
+	exitCancelled   = 4 // of watch
 	exitInterrupted = 130
 )
 
@@ -52,6 +54,12 @@ func run(ctx context.Context) int {
 		return exitUsage
 	}
 	fmt.Fprintln(os.Stderr, "foible:", err)
+	if ended := (*command.EndedError)(nil); errors.As(err, &ended) {
+		if ended.Cancelled {
+			return exitCancelled
+		}
+		return exitInPart
+	}
 	return exitFailed
 }
 
@@ -98,7 +106,8 @@ A study is a directory with study.yaml; without one, commands take a sample. Sta
 	complete(c, "log-format", logFormats...)
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &command.UsageError{Err: readable(err)} })
 	c.AddGroup(&cobra.Group{ID: here, Title: "On this machine:"}, &cobra.Group{ID: cluster, Title: "With a coordinator and workers:"})
-	c.AddCommand(fit(env), infer(env), simulate(env), check(env), sample(env), coordinator(env), worker(env), token(env), submit(env), status(env), results(env), clusterOf(env), version(env))
+	c.AddCommand(fit(env), infer(env), simulate(env), check(env), sample(env), coordinator(env), worker(env), token(env),
+		submit(env), list(env), status(env), watch(env), pause(env), resume(env), cancel(env), extend(env), priority(env), results(env), clusterOf(env), version(env))
 	return c
 }
 
@@ -219,10 +228,13 @@ func sweepFlags(c *cobra.Command, s *command.SweepChoice) {
 	c.Flags().StringVar(&s.File, "sweep", "", "sweep `file` to use in place of the study's sweep.yaml")
 	c.Flags().StringSliceVar(&s.Models, "models", nil, "`names` of models to sweep, in place of all of the sweep's")
 	c.Flags().StringArrayVar(&s.Set, "set", nil, "`axis=value,...` in place of the sweep's values of the axis; may be repeated")
-	c.Flags().StringVar(&s.Preset, "preset", "", "published: the paper's grids, with the slips of the authors' code (per_action_odds)")
-	c.Flags().IntVar(&s.Particles, "particles", 0, "`number` of particles a goal in a run, for models that are not exact")
-	c.Flags().IntVar(&s.Runs, "runs", 0, "`number` of runs a cell, for models that are not exact")
+	c.Flags().StringVar(&s.Preset, "preset", "", "published: the paper's grids and particle filter (sips), with the slips of the authors' code (per_action_odds)")
+	c.Flags().StringVar(&s.Method, "method", "", "`method` of inference, in place of the sweep's: marginal, or sips, the published particle filter")
+	c.Flags().Float64Var(&s.MCSE, "mc-se", 0, "`target` for the Monte-Carlo standard error of r, of marginal inference")
+	c.Flags().IntVar(&s.Particles, "particles", 0, "`number` of particles a goal in a run, of sips")
+	c.Flags().IntVar(&s.Runs, "runs", 0, "`number` of runs a cell, of sips; of batches of samples, of marginal inference")
 	c.Flags().StringVar(&s.Seed, "seed", "", "`number` to draw all chance from, in place of the sweep's seed")
+	complete(c, "method", command.Methods...)
 	completeModels(c, "models")
 }
 
@@ -272,11 +284,7 @@ of a sample: ` + domains.Names() + `.`,
 }
 
 func infer(env *command.Env) *cobra.Command {
-	o := command.InferOptions{
-		StimulusChoice:   command.StimulusChoice{Models: []string{"full"}, Inference: sweep.DefaultInference},
-		Runs:             sweep.DefaultReport.Runs,
-		ParticlesPerGoal: sweep.DefaultReport.ParticlesPerGoal,
-	}
+	o := command.InferOptions{StimulusChoice: command.StimulusChoice{Models: []string{"full"}, Inference: sweep.Inference{Method: sweep.Marginal}}}
 	c := &cobra.Command{
 		Use:   "infer STUDY STIMULUS",
 		Short: "Infer the goal of one stimulus, step by step",
@@ -286,24 +294,32 @@ value that the 2021 paper fitted for the domain and the model, or else the middl
 is printed. STUDY is a directory with study.yaml, or the name of a sample: ` + domains.Names() + `.`,
 		Example: "  foible infer doors-keys-gems 3-1\n  foible infer my-study 1-2 --model full,boltzmann --set action_noise=0.1 --set alpha=1",
 		GroupID: here, Args: stimulusOfStudy(&o.StimulusChoice), ValidArgsFunction: stimuli,
-		RunE: func(c *cobra.Command, _ []string) error { return env.Infer(c.Context(), o) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := o.Default(c.Flags().Changed); err != nil {
+				return err
+			}
+			return env.Infer(c.Context(), o)
+		},
 	}
 	stimulusFlags(c, &o.StimulusChoice)
 	c.Flags().StringSliceVar(&o.Models, "model", o.Models, "`names` of the models: "+sweep.ModelNames())
 	completeModels(c, "model")
-	c.Flags().IntVar(&o.Runs, "runs", o.Runs, "`number` of runs to average, of models that are not exact")
-	c.Flags().IntVar(&o.ParticlesPerGoal, "particles", o.ParticlesPerGoal, "`number` of particles a goal in a run")
+	in, report := sweep.MarginalInference, sweep.MarginalReport
+	c.Flags().IntVar(&o.Runs, "runs", 0, fmt.Sprintf("`number` of batches of samples (default %d), or of runs of sips (default %d), of models that are not exact", report.Runs, sweep.PaperReport.Runs))
+	c.Flags().Float64Var(&o.Inference.MCSE, "mc-se", 0, fmt.Sprintf("`target` for the Monte-Carlo standard error of r in a fit with such samples (default %v)", in.MCSE))
+	c.Flags().Float64Var(&o.Inference.PosteriorSE, "posterior-se", 0, fmt.Sprintf("`target` for the Monte-Carlo standard error of each probability at a judgement step (default %v)", in.PosteriorSE))
+	c.Flags().IntVar(&o.ParticlesPerGoal, "particles", 0, fmt.Sprintf("`number` of particles a goal in a run of sips (default %d)", sweep.PaperReport.ParticlesPerGoal))
 	for _, f := range command.InferenceFlags {
 		wordFlag(c, f, &o.Inference)
 	}
-	c.Flags().Float64Var(&o.Inference.ResampleThreshold, "resample-threshold", o.Inference.ResampleThreshold, "effective sample size, as a `part` of the particles, below which to resample")
+	c.Flags().Float64Var(&o.Inference.ResampleThreshold, "resample-threshold", 0, fmt.Sprintf("effective sample size, as a `part` of the particles, below which sips resamples (default %v)", sweep.PaperInference.ResampleThreshold))
 	c.Flags().StringVar(&o.Out, "out", "", "output `directory` (default: foible-NAME-STIMULUS, by the study's name)")
 	return c
 }
 
 func simulate(env *command.Env) *cobra.Command {
 	o := command.SimulateOptions{
-		StimulusChoice: command.StimulusChoice{Models: []string{"full"}, Inference: sweep.DefaultInference},
+		StimulusChoice: command.StimulusChoice{Models: []string{"full"}, Inference: sweep.MarginalInference},
 		N:              10, Steps: 200,
 	}
 	c := &cobra.Command{
@@ -530,7 +546,7 @@ func submit(env *command.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "submit [STUDY]",
 		Short:   "Give a study's sweep to a coordinator",
-		Long:    "Submit sends a study and its sweep to a coordinator and prints the sweep's id. The same study and sweep have the same\nid, and are not done twice.",
+		Long:    "Submit sends a study and its sweep to a coordinator and prints the sweep's id. The same study and sweep have the same\nid, and are not done twice. One that was cancelled goes on, with the results that it has.",
 		GroupID: cluster, Args: atMost(1), ValidArgsFunction: studies,
 		RunE: func(c *cobra.Command, args []string) error {
 			o.Study = argument(args)
@@ -538,22 +554,118 @@ func submit(env *command.Env) *cobra.Command {
 		},
 	}
 	sweepFlags(c, &o.Sweep)
+	c.Flags().IntVar(&o.Priority, "priority", 0, "the sweep's `share` of the workers, see `foible priority` (default 10)")
 	targetFlags(c, &o.Coordinator)
 	return c
+}
+
+func list(env *command.Env) *cobra.Command {
+	var target command.Target
+	var asJSON bool
+	c := &cobra.Command{
+		Use:     "list",
+		Short:   "List the sweeps of a coordinator",
+		GroupID: cluster, Args: atMost(0),
+		RunE: func(c *cobra.Command, _ []string) error { return env.List(c.Context(), target, asJSON) },
+	}
+	jsonFlag(c, &asJSON)
+	targetFlags(c, &target)
+	return c
+}
+
+func jsonFlag(c *cobra.Command, asJSON *bool) {
+	c.Flags().BoolVar(asJSON, "json", false, "print JSON, for scripts")
 }
 
 func status(env *command.Env) *cobra.Command {
 	var o command.StatusOptions
 	c := &cobra.Command{
 		Use:     "status [SWEEP]",
-		Short:   "Show the sweeps of a coordinator, or one with its best fits",
+		Short:   "Show a sweep of a coordinator with its best fits, or list all",
 		GroupID: cluster, Args: atMost(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			o.Sweep = argument(args)
 			return env.Status(c.Context(), o)
 		},
 	}
+	jsonFlag(c, &o.JSON)
 	targetFlags(c, &o.Coordinator)
+	return c
+}
+
+// oneSweep is a command that takes a sweep.
+func oneSweep(name, short, long string, run func(context.Context, command.Target, string) error) *cobra.Command {
+	var target command.Target
+	c := &cobra.Command{
+		Use: name + " SWEEP", Short: short, Long: long,
+		GroupID: cluster, Args: exactlyOne(nameSweep),
+		RunE: func(c *cobra.Command, args []string) error { return run(c.Context(), target, args[0]) },
+	}
+	targetFlags(c, &target)
+	return c
+}
+
+const nameSweep = "name a sweep of those that `foible list` lists"
+
+func watch(env *command.Env) *cobra.Command {
+	return oneSweep("watch", "Follow a sweep until it ends",
+		fmt.Sprintf(`Watch shows the progress of a sweep until it ends, from any machine and at any time, also while its coordinator is
+started again. To stop watching changes nothing. Its exit code is 0 if the sweep succeeded, %d if some jobs failed, %d if it
+was cancelled, %d if the watching was stopped, and %d if the sweep could not be watched.`, exitInPart, exitCancelled, exitInterrupted, exitFailed), env.Watch)
+}
+
+func pause(env *command.Env) *cobra.Command {
+	return oneSweep("pause", "Give out no more jobs of a sweep",
+		"Pause lets a sweep give out no more jobs. Those that workers have are finished and recorded.", env.Pause)
+}
+
+func resume(env *command.Env) *cobra.Command {
+	return oneSweep("resume", "Let a paused sweep go on", "", env.Resume)
+}
+
+func cancel(env *command.Env) *cobra.Command {
+	return oneSweep("cancel", "End a sweep before it is done",
+		"Cancel ends a sweep. What is recorded stays, `foible results --partial` writes it; what workers still have is refused when\nit comes. Submitted again, the sweep goes on from there.", env.Cancel)
+}
+
+func extend(env *command.Env) *cobra.Command {
+	var o command.ExtendOptions
+	c := &cobra.Command{
+		Use:   "extend SWEEP",
+		Short: "Add values to the grid of a sweep",
+		Long: `Extend makes a sweep of a larger grid and prints its id, which is that of the larger grid submitted anew; so are its tables
+and figures. It begins when SWEEP has ended, of itself or cancelled. Cells that SWEEP has recorded are not run again;
+the comparisons with people and the report are.`,
+		Example: "  foible extend SWEEP --set alpha=0.75,16",
+		GroupID: cluster, Args: exactlyOne(nameSweep),
+		RunE: func(c *cobra.Command, args []string) error {
+			o.Sweep = args[0]
+			return env.Extend(c.Context(), o)
+		},
+	}
+	c.Flags().StringArrayVar(&o.Set, "set", nil, "`axis=value,...` to add to the values of the axis; may be repeated")
+	targetFlags(c, &o.Coordinator)
+	return c
+}
+
+func priority(env *command.Env) *cobra.Command {
+	var target command.Target
+	c := &cobra.Command{
+		Use:     "priority SWEEP N",
+		Short:   "Change a sweep's share of the workers",
+		Long:    fmt.Sprintf("Priority changes a sweep's share of the workers: of two sweeps, one of twice the priority is given twice as many jobs.\nIt is 1 to %d, and 10 unless told otherwise.", command.MaxPriority),
+		GroupID: cluster,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) < 2 {
+				return usagef("name a sweep and its priority, as in `%s`", synopsis(c))
+			}
+			return atMost(2)(c, args)
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			return env.SetPriority(c.Context(), target, args[0], args[1])
+		},
+	}
+	targetFlags(c, &target)
 	return c
 }
 
@@ -562,7 +674,7 @@ func results(env *command.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "results SWEEP",
 		Short:   "Write the tables and figures of a coordinator's sweep",
-		GroupID: cluster, Args: exactlyOne("name a sweep of those that `foible status` lists"),
+		GroupID: cluster, Args: exactlyOne(nameSweep),
 		RunE: func(c *cobra.Command, args []string) error {
 			o.Sweep = args[0]
 			return env.Results(c.Context(), o)
@@ -570,7 +682,7 @@ func results(env *command.Env) *cobra.Command {
 	}
 	targetFlags(c, &o.Coordinator)
 	outFlag(c, &o.Out)
-	c.Flags().BoolVar(&o.Partial, "partial", false, "write what is there, though the sweep is still running")
+	c.Flags().BoolVar(&o.Partial, "partial", false, "write what is there, though the sweep is not done")
 	return c
 }
 

@@ -241,7 +241,12 @@ func TestWrongWays(t *testing.T) {
 		{"token show user", 1, "the directory foible-data has no tokens; a coordinator makes them when it first starts there: name its directory with --data"},
 		{"token create worker --read-only", 2, "--read-only is for tokens of users (see `foible token create --help`)"},
 		{"token rotate worker user", 2, "\"user\" is too much: write `foible token rotate worker|user` (see `foible token rotate --help`)"},
-		{"results", 2, "name a sweep of those that `foible status` lists, as in `foible results SWEEP` (see `foible results --help`)"},
+		{"results", 2, "name a sweep of those that `foible list` lists, as in `foible results SWEEP` (see `foible results --help`)"},
+		{"pause", 2, "name a sweep of those that `foible list` lists, as in `foible pause SWEEP` (see `foible pause --help`)"},
+		{"extend a", 2, "say which values to add with --set axis=value,value (see `foible extend --help`)"},
+		{"priority a", 2, "name a sweep and its priority, as in `foible priority SWEEP N` (see `foible priority --help`)"},
+		{"priority a high", 2, "priority \"high\": must be a whole number from 1 to 1000 (see `foible priority --help`)"},
+		{"submit --priority -1", 2, "--priority -1: must be 1 to 1000 (see `foible submit --help`)"},
 		{"status --token-file user.token --coordinator " + closed, 1, "no coordinator answers at " + closed + "; start one with `foible coordinator --listen " + closed + "`, or say where it is with --coordinator"},
 		{"submit --token-file user.token --coordinator " + closed, 1, "no coordinator answers at " + closed + "; start one with `foible coordinator --listen " + closed + "`, or say where it is with --coordinator"},
 	} {
@@ -290,7 +295,7 @@ func TestSample(t *testing.T) {
 	if got := succeed(t, dir, "check", "my study").stdout; !strings.Contains(got, "\n0 errors, 0 warnings, ") {
 		t.Errorf("check said %q", got)
 	}
-	fit := []string{"fit", "my study", "--models", "boltzmann,plan-lesioned", "--set", "alpha=1", "--set", "action_noise=0.1", "--particles", "5", "--runs", "2", "--out", "my fit"}
+	fit := []string{"fit", "my study", "--models", "boltzmann,plan-lesioned", "--set", "alpha=1", "--set", "action_noise=0.1", "--method", "sips", "--particles", "5", "--runs", "2", "--out", "my fit"}
 	first := succeed(t, dir, fit...)
 	again := succeed(t, dir, fit...)
 	if !strings.Contains(again.stderr, "has been fitted before") || again.stdout != first.stdout {

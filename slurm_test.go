@@ -21,7 +21,7 @@ import (
 
 // A sweep of a minute or so on one core.
 var slurmSweep = []string{
-	"block-words", "--models", "boltzmann,full", "--particles", "60", "--runs", "5",
+	"block-words", "--models", "boltzmann,full", "--method", "sips", "--particles", "60", "--runs", "5",
 	"--set", "alpha=0.25,0.5,1,2", "--set", "value=on_policy", "--set", "goal_noise=0.1,0.2", "--set", "budget_r=2",
 	"--set", "budget_q=0.95", "--set", "search_noise=0.02,0.5",
 }
@@ -44,7 +44,7 @@ func TestSlurm(t *testing.T) {
 		c := &slurmSweepTest{slurmCluster: c, t: t, dir: filepath.Join(dir, "trouble")}
 		t.Cleanup(c.clean)
 		slurm(slices.Concat([]string{"submit", "--dir", "trouble", "--workers", "6", "--time", "30"}, slurmSweep)...)
-		c.until("all workers are there", func() bool { return strings.Contains(c.status(), "\n6 workers with 6 slots\n") })
+		c.until("all workers are there", func() bool { return strings.Contains(c.status(), "; 6 workers with 6 slots\n") })
 		address := c.read("address")
 
 		// Time is up for one worker, which goes back into the queue; another is preempted, and Slurm puts it back.
@@ -58,7 +58,7 @@ func TestSlurm(t *testing.T) {
 			return len(c.logs(`draining(?s:.*)connected`)) > 1
 		})
 
-		c.crashNode("n1")
+		c.crash(strings.Fields(c.command("squeue", "--noheader", "--state=RUNNING", "--format=%N"))[0])
 		c.kill(c.coordinator())
 		slurm("restart", "--dir", "trouble")
 		if again := c.read("address"); again == address {
@@ -67,7 +67,7 @@ func TestSlurm(t *testing.T) {
 		c.until("workers have found the new coordinator", func() bool {
 			return len(c.logs(`connected(?s:.*)connection lost(?s:.*)connected`)) >= 2
 		})
-		c.killController()
+		c.crash("slurmctld")
 		c.up() // and with it the node
 		if m := progressLine.FindStringSubmatch(c.status()); m == nil || m[1] == m[2] {
 			t.Errorf("the sweep is too short for this test: %s", c.status())
@@ -80,11 +80,11 @@ func TestSlurm(t *testing.T) {
 		c := &slurmSweepTest{slurmCluster: c, t: t, dir: filepath.Join(dir, "job")}
 		t.Cleanup(c.clean)
 		slurm(slices.Concat([]string{"submit", "--dir", "job", "--workers", "4", "--coordinator-job"}, slurmSweep)...)
-		c.until("workers are there", func() bool { return strings.Contains(c.status(), "\n4 workers with 4 slots\n") })
+		c.until("workers are there", func() bool { return strings.Contains(c.status(), "; 4 workers with 4 slots\n") })
 		address := c.read("address")
 		c.command("scancel", "--signal=USR1", "--batch", c.tasks()[0]) // the coordinator came first
 		c.until("the coordinator has come again", func() bool { return c.read("address") != address })
-		c.until("workers are back", func() bool { return strings.Contains(c.status(), "\n4 workers with 4 slots\n") })
+		c.until("workers are back", func() bool { return strings.Contains(c.status(), "; 4 workers with 4 slots\n") })
 
 		slurm("stop", "--dir", "job")
 		c.until("the queue is empty", func() bool { return len(c.tasks()) == 0 })
@@ -150,8 +150,16 @@ func (c *slurmSweepTest) command(name string, args ...string) string {
 	return run(c.t, 20*time.Second, name, args...)
 }
 
-// process is that of a daemon which the script has started.
-func (c *slurmSweepTest) process(name string) int {
+// kill ends a process without notice.
+func (c *slurmSweepTest) kill(pid int) {
+	c.t.Helper()
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// crash kills the daemon of Slurm, or a node with everything that runs on it.
+func (c *slurmSweepTest) crash(name string) {
 	c.t.Helper()
 	text, err := os.ReadFile(filepath.Join(c.home, "pid", name))
 	if err != nil {
@@ -161,21 +169,8 @@ func (c *slurmSweepTest) process(name string) int {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	return pid
+	c.kill(pid)
 }
-
-// kill ends a process without notice.
-func (c *slurmSweepTest) kill(pid int) {
-	c.t.Helper()
-	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-		c.t.Fatal(err)
-	}
-}
-
-// crashNode takes a node with everything that runs on it.
-func (c *slurmSweepTest) crashNode(name string) { c.kill(c.process(name)) }
-
-func (c *slurmSweepTest) killController() { c.kill(c.process("slurmctld")) }
 
 // coordinator finds the process that works on the directory.
 func (c *slurmSweepTest) coordinator() int {
@@ -397,7 +392,8 @@ func TestSlurmArrays(t *testing.T) {
 		}
 		return found
 	}
-	submit := []string{"submit", "block-words", "--models", "boltzmann", "--workers", "28", "--time", "60", "--mem", "1G", "--cpus-per-worker", "2", "--sbatch-option=--qos=long"}
+	sweep := []string{"submit", "block-words", "--models", "full", "--method", "sips", "--particles", "20", "--runs", "50"} // too long to end here
+	submit := slices.Concat(sweep, []string{"--workers", "28", "--time", "60", "--mem", "1G", "--cpus-per-worker", "2", "--sbatch-option=--qos=long"})
 	said := slurm(submit...)
 	if !strings.Contains(said.stderr, "(MaxSubmitJobs), and you have 2: 25 of 28 workers are submitted.") {
 		t.Errorf("it said\n%s", said.stderr)
@@ -405,7 +401,7 @@ func TestSlurmArrays(t *testing.T) {
 	var arrays []string
 	for _, call := range calls("sbatch") {
 		arrays = append(arrays, regexp.MustCompile(`--array=0-\d+`).FindString(call))
-		for _, option := range []string{"--time=60", "--mem=1G", "--cpus-per-task=2", "--qos=long", "--requeue", "--signal=B:USR1@60"} {
+		for _, option := range []string{"--time=60", "--mem=1G", "--cpus-per-task=2", "--qos=long", "--requeue", "--signal=B:USR1@90"} {
 			if !slices.Contains(strings.Fields(call), option) {
 				t.Errorf("no %s: %s", option, call)
 			}
@@ -423,13 +419,42 @@ func TestSlurmArrays(t *testing.T) {
 		t.Errorf("status says\n%s", got)
 	}
 	t.Cleanup(func() { do(t, dir, "cluster", "slurm", "stop") })
-	other := do(t, dir, "cluster", "slurm", "submit", "block-words", "--models", "boltzmann", "--seed", "1")
+	other := do(t, dir, slices.Concat([]string{"cluster", "slurm"}, sweep, []string{"--seed", "1"})...)
 	if other.code != 1 || !strings.Contains(other.stderr, "is of another sweep, block-words-sample-") {
 		t.Errorf("another sweep in the same directory: exit code %d\n%s", other.code, other.stderr)
 	}
-	if again := slurm("submit", "block-words", "--models", "boltzmann", "--workers", "5"); !strings.Contains(again.stderr, "The sweep is running, with 5 workers") {
+	if again := slurm(append(sweep, "--workers", "5")...); !strings.Contains(again.stderr, "The sweep is running, with 5 workers") {
 		t.Errorf("the same again: it said\n%s", again.stderr)
 	}
+
+	// A worker whose time is up goes back into the queue, but not for ever.
+	worker := func(restarts string) *process {
+		t.Helper()
+		for name, value := range map[string]string{"SLURM_JOB_ID": "7", "SLURM_ARRAY_JOB_ID": "7", "SLURM_ARRAY_TASK_ID": "3", "SLURM_RESTART_COUNT": restarts} {
+			t.Setenv(name, value)
+		}
+		w := start(t, dir, "cluster", "slurm", "worker", "--dir", "foible-slurm-block-words-sample")
+		w.says("connected")
+		return w
+	}
+	for _, c := range []struct {
+		restarts string
+		signal   syscall.Signal
+		code     int
+		requeued bool
+	}{{"", syscall.SIGUSR1, 0, true}, {"", syscall.SIGTERM, 0, false}, {"200", syscall.SIGUSR1, 1, false}} {
+		before := len(calls("scontrol requeue"))
+		w := worker(c.restarts)
+		w.signal(c.signal)
+		if code := w.wait(20 * time.Second); code != c.code {
+			t.Errorf("%+v: exit code %d\n%s", c, code, w.stderr.String())
+		}
+		if requeued := calls("scontrol requeue")[before:]; c.requeued != slices.Equal(requeued, []string{"7_3"}) || len(requeued) > 1 {
+			t.Errorf("%+v: requeued %q", c, requeued)
+		}
+	}
+	stopped := worker("")
+
 	address, err := os.ReadFile(filepath.Join(dir, "foible-slurm-block-words-sample", "address"))
 	if err != nil {
 		t.Fatal(err)
@@ -438,6 +463,12 @@ func TestSlurmArrays(t *testing.T) {
 	if conn, err := net.Dial("tcp", strings.TrimSpace(string(address))); err == nil {
 		_ = conn.Close()
 		t.Error("the coordinator still listens")
+	}
+	if code := stopped.wait(20 * time.Second); code != 0 || len(calls("scontrol requeue")) != 1 {
+		t.Errorf("the worker that was stopped: exit code %d\n%s", code, stopped.stderr.String())
+	}
+	if late := slurm("worker", "--dir", "foible-slurm-block-words-sample").stderr; !strings.Contains(late, "nothing is left to do: state=stopped") {
+		t.Errorf("a worker that comes late says\n%s", late)
 	}
 	if got := calls("scancel"); len(got) != 1+3+3 {
 		t.Errorf("scancel was called with %q", got)

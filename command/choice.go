@@ -43,27 +43,32 @@ var ActionNoiseKind = InferenceFlag{
 // InferenceFlags lists them all.
 var InferenceFlags = []InferenceFlag{
 	{
-		"observe", "`how` states are seen: noisy, exact",
+		"method", "`method` of inference: marginal, or sips, the published particle filter",
+		Methods,
+		func(in *sweep.Inference) *string { return &in.Method },
+	},
+	{
+		"observe", "`how` states are seen, by sips: noisy, exact",
 		[]string{"noisy", "exact"},
 		func(in *sweep.Inference) *string { return &in.Observe },
 	},
 	{
-		"filters", "`filters` over goals: joint, or per_goal, in which no goal can die",
+		"filters", "`filters` of sips over goals: joint, or per_goal, in which no goal can die",
 		[]string{"joint", "per_goal"},
 		func(in *sweep.Inference) *string { return &in.Filters },
 	},
 	{
-		"resample", "`when` to resample: ess (below --resample-threshold), always, never",
+		"resample", "`when` sips resamples: ess (below --resample-threshold), always, never",
 		[]string{"ess", "always", "never"},
 		func(in *sweep.Inference) *string { return &in.Resample },
 	},
 	{
-		"resample-kind", "`how` to resample: residual, systematic, multinomial",
+		"resample-kind", "`how` sips resamples: residual, systematic, multinomial",
 		[]string{"residual", "systematic", "multinomial"},
 		func(in *sweep.Inference) *string { return &in.ResampleKind },
 	},
 	{
-		"rejuvenate", "`move` after resampling: none, replan, goal, mixed",
+		"rejuvenate", "`move` of sips after resampling: none, replan, goal, mixed",
 		[]string{"none", "replan", "goal", "mixed"},
 		func(in *sweep.Inference) *string { return &in.Rejuvenate },
 	},
@@ -124,11 +129,31 @@ func (e *Env) resolve(c *StimulusChoice) (*chosen, error) {
 	return r, nil
 }
 
+// Methods of inference, the default first.
+var Methods = []string{sweep.Marginal, sweep.SIPS}
+
+// applies says whether a flag applies to a method of inference.
+func (f *InferenceFlag) applies(method string) bool {
+	in, _, _ := sweep.DefaultsOf(method)
+	return *f.Field(&in) != ""
+}
+
 func checkInference(in *sweep.Inference) error {
 	for _, f := range InferenceFlags {
-		if word := *f.Field(in); !slices.Contains(f.Words, word) {
+		if word := *f.Field(in); f.applies(in.Method) && !slices.Contains(f.Words, word) {
 			return usagef("--%s %q: it can be %s", f.Name, word, strings.Join(f.Words, ", "))
 		}
+	}
+	if in.Method == sweep.Marginal {
+		switch {
+		case in.Observe != "exact":
+			return usagef("--observe %s: marginal inference takes the observed states as known; leave it out, or add --method sips", in.Observe)
+		case !(in.MCSE > 0 && in.MCSE <= 1):
+			return usagef("--mc-se %v: must be above 0, and at most 1", in.MCSE)
+		case !(in.PosteriorSE > 0 && in.PosteriorSE <= 1):
+			return usagef("--posterior-se %v: must be above 0, and at most 1", in.PosteriorSE)
+		}
+		return nil
 	}
 	if !(in.ResampleThreshold >= 0 && in.ResampleThreshold <= 1) {
 		return usagef("--resample-threshold %v: must lie between 0 and 1", in.ResampleThreshold)

@@ -143,13 +143,13 @@ func (c *client) sweep(ctx context.Context, id string) (*foiblev1.Sweep, error) 
 	got, err := c.sweeps.GetSweep(ctx, &foiblev1.GetSweepRequest{SweepId: id})
 	switch status.Code(err) {
 	case codes.NotFound, codes.InvalidArgument: // never made, or no id that could be made
-		return nil, fmt.Errorf("the coordinator has no sweep %q; `foible status%s` lists those that it has", id, c.flags())
+		return nil, fmt.Errorf("the coordinator has no sweep %q; `foible list%s` lists those that it has", id, c.flags())
 	}
 	return got.GetSweep(), c.explain(err)
 }
 
 // submit sends a study and makes a sweep of it.
-func (c *client) submit(ctx context.Context, s *domains.Study, config *foiblev1.SweepConfig) (*foiblev1.CreateSweepResponse, error) {
+func (c *client) submit(ctx context.Context, s *domains.Study, config *foiblev1.SweepConfig, priority int) (*foiblev1.CreateSweepResponse, error) {
 	stream, err := c.studies.CreateStudy(ctx)
 	if err != nil {
 		return nil, c.explain(err)
@@ -169,7 +169,7 @@ func (c *client) submit(ctx context.Context, s *domains.Study, config *foiblev1.
 		return nil, fmt.Errorf("study %s arrived as %s", s.Hash, created.GetStudyHash())
 	}
 	response, err := c.sweeps.CreateSweep(ctx, &foiblev1.CreateSweepRequest{
-		StudyHash: s.Hash, StudyName: s.Name, Config: config, Stimuli: s.Shapes(),
+		StudyHash: s.Hash, StudyName: s.Name, Config: config, Stimuli: s.Shapes(), Priority: int32(priority),
 	})
 	return response, c.explain(err)
 }

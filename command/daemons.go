@@ -149,7 +149,7 @@ type WorkerOptions struct {
 }
 
 // leaveTimeout is how long a worker that has drained waits for jobs that do not stop.
-const leaveTimeout = 10 * time.Second
+const leaveTimeout = time.Second
 
 // Worker works until ctx ends, and then drains.
 func (e *Env) Worker(ctx context.Context, o WorkerOptions) error {

@@ -70,7 +70,7 @@ func (e *Env) Fit(ctx context.Context, o FitOptions) error {
 // fit makes the sweep, waits for it and writes the report.
 func (e *Env) fit(cluster *local, s *domains.Study, config *foiblev1.SweepConfig, workers int, out string) error {
 	ctx, c := cluster.ctx, cluster.client
-	created, err := c.submit(ctx, s, config)
+	created, err := c.submit(ctx, s, config, 0)
 	if err != nil {
 		return err
 	}
@@ -79,11 +79,11 @@ func (e *Env) fit(cluster *local, s *domains.Study, config *foiblev1.SweepConfig
 		e.say("%s has been fitted before; writing its tables and figures again.", s.Name)
 		return e.collect(ctx, c, m, s, out, false)
 	}
-	e.say("Fitting %s: %s on %s", s.Name, count(int(m.GetProgress().GetCells()), "cell"), count(workers, "worker slot"))
+	e.say("Fitting %s: %s on %s; %s", s.Name, count(int(m.GetProgress().GetCells()), "cell"), count(workers, "worker slot"), methodText(config))
 	if err := e.mentionOthers(ctx, c, m.GetSweepId(), out); err != nil {
 		return err
 	}
-	if m, err = e.watch(ctx, c, m.GetSweepId()); err != nil {
+	if m, err = e.watch(ctx, c, m.GetSweepId(), false); err != nil {
 		return err
 	}
 	return e.collect(ctx, c, m, s, out, false)

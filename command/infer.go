@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"foible/core/figure"
@@ -18,30 +19,75 @@ import (
 // InferOptions say what to infer, and how.
 type InferOptions struct {
 	StimulusChoice
-	Runs             int // of models that are not exact
-	ParticlesPerGoal int
+	Runs             int    // of sips, or batches of marginal inference, for models that are not exact
+	ParticlesPerGoal int    // of sips
 	Out              string // output directory; "": named after study and stimulus
+}
+
+// Default fills in what was not given as a flag by the defaults of the method,
+// and refuses a flag that does not apply to it.
+func (o *InferOptions) Default(given func(flag string) bool) error {
+	method := o.Inference.Method
+	if !slices.Contains(Methods, method) {
+		return usagef("--method %q: it can be %s", method, strings.Join(Methods, ", "))
+	}
+	in, _, stage := sweep.DefaultsOf(method)
+	for _, f := range InferenceFlags {
+		switch {
+		case !given(f.Name):
+			*f.Field(&o.Inference) = *f.Field(&in)
+		case !f.applies(method):
+			return doesNotApply(f.Name, method)
+		}
+	}
+	for _, f := range []struct {
+		name    string
+		methods string
+		unset   func()
+	}{
+		{"resample-threshold", sweep.SIPS, func() { o.Inference.ResampleThreshold = in.ResampleThreshold }},
+		{"particles", sweep.SIPS, func() { o.ParticlesPerGoal = stage.ParticlesPerGoal }},
+		{"mc-se", sweep.Marginal, func() { o.Inference.MCSE = in.MCSE }},
+		{"posterior-se", sweep.Marginal, func() { o.Inference.PosteriorSE = in.PosteriorSE }},
+		{"runs", method, func() { o.Runs = stage.Runs }},
+	} {
+		switch {
+		case !given(f.name):
+			f.unset()
+		case f.methods != method:
+			return doesNotApply(f.name, method)
+		}
+	}
+	return nil
+}
+
+func doesNotApply(flag, method string) error {
+	other := sweep.SIPS
+	if method == sweep.SIPS {
+		other = sweep.Marginal
+	}
+	return usagef("--%s does not apply to --method %s; leave it out, or choose --method %s", flag, method, other)
 }
 
 // Infer infers the goal of one stimulus by each of some models in this process:
 // the cell of a sweep's reporting runs with the same seed. It prints and writes
 // the posteriors by step, and draws them.
 func (e *Env) Infer(ctx context.Context, o InferOptions) error {
+	marginal := o.Inference.Method == sweep.Marginal
 	switch {
+	case marginal && (o.Runs < 2 || o.Runs > maxRuns):
+		return usagef("--runs %d: must be 2 to %d, to know the error of marginal inference", o.Runs, maxRuns)
 	case o.Runs < 1 || o.Runs > maxRuns:
 		return usagef("--runs %d: must be 1 to %d", o.Runs, maxRuns)
-	case o.ParticlesPerGoal < 1 || o.ParticlesPerGoal > maxParticles:
+	case !marginal && (o.ParticlesPerGoal < 1 || o.ParticlesPerGoal > maxParticles):
 		return usagef("--particles %d: must be 1 to %d", o.ParticlesPerGoal, maxParticles)
 	}
 	c, err := e.resolve(&o.StimulusChoice)
 	if err != nil {
 		return err
 	}
-	p := sweep.Procedure{
-		StageName: sweep.ReportStage,
-		Stage:     sweep.Stage{Runs: o.Runs, ParticlesPerGoal: o.ParticlesPerGoal},
-		Inference: o.Inference,
-	}
+	config := sweep.Config{Inference: o.Inference, Report: sweep.Stage{Runs: o.Runs, ParticlesPerGoal: o.ParticlesPerGoal}}
+	p := config.Procedure(sweep.ReportStage)
 	ready, err := c.study.Ready(c.stimulus.ID)
 	if err != nil {
 		return err
@@ -116,8 +162,12 @@ func (e *Env) printInference(c *chosen, set *sweep.ParameterSet, p sweep.Procedu
 		if budget := budgetText(set); budget != "" {
 			fmt.Fprintf(e.Out, "  %s\n", budget)
 		}
-		fmt.Fprintf(e.Out, "  %s of %s a goal, %s, seed %d\n", count(p.Runs, "run"), count(p.ParticlesPerGoal, "particle"), kindText(p.Inference), c.seed)
-		fmt.Fprintf(e.Out, "  observe %s, filters %s, resample %s (%s), rejuvenate %s\n", p.Observe, p.Filters, resampleText(p.Inference), p.ResampleKind, p.Rejuvenate)
+		if p.Method == sweep.Marginal {
+			fmt.Fprintf(e.Out, "  marginal inference, %d batches, %d searches for each goal and step, %s, seed %d\n", p.Runs, cell.Samples, kindText(p.Inference), c.seed)
+		} else {
+			fmt.Fprintf(e.Out, "  %s of %s a goal, %s, seed %d\n", count(p.Runs, "run"), count(p.ParticlesPerGoal, "particle"), kindText(p.Inference), c.seed)
+			fmt.Fprintf(e.Out, "  observe %s, filters %s, resample %s (%s), rejuvenate %s\n", p.Observe, p.Filters, resampleText(p.Inference), p.ResampleKind, p.Rejuvenate)
+		}
 	}
 	fmt.Fprintln(e.Out)
 	people := "people"
@@ -128,7 +178,15 @@ func (e *Env) printInference(c *chosen, set *sweep.ParameterSet, p sweep.Procedu
 	if c.stimulus.TrueGoal >= 0 {
 		fmt.Fprintln(e.Out, "* the true goal")
 	}
-	if !model.Exact {
+	switch {
+	case model.Exact:
+	case p.Method == sweep.Marginal:
+		fmt.Fprintln(e.Out, "MC SE: largest Monte-Carlo standard error; ln P: log evidence of the steps so far")
+		if cell.Mistakes != nil {
+			fmt.Fprintln(e.Out, "Probable mistakes behind an action: Confused, a goal taken for the agent's own; Slip, an action other")
+			fmt.Fprintln(e.Out, "than intended; Off path, a plan that ends off every shortest path to its goal")
+		}
+	default:
 		fmt.Fprintln(e.Out, "MC SE: largest standard error over runs; ESS: particles that count; Alive: goals that particles have;")
 		fmt.Fprintln(e.Out, "ln P: log evidence of the steps so far")
 	}
@@ -174,6 +232,11 @@ func writeInference(out directory, c *chosen, p sweep.Procedure, cells []sweep.C
 	}
 	if err := write("posteriors.csv", func(w io.Writer) error { return writePosteriors(w, c, cells) }); err != nil {
 		return err
+	}
+	if slices.ContainsFunc(cells, func(cell sweep.Cell) bool { return cell.Mistakes != nil }) {
+		if err := write("mistakes.csv", func(w io.Writer) error { return writeMistakes(w, c, cells) }); err != nil {
+			return err
+		}
 	}
 	story, err := storyboard(c, cells)
 	if err != nil {

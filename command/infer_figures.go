@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"foible/core/figure"
+	"foible/core/report"
 	"foible/core/study"
 	"foible/core/sweep"
 	"foible/domains"
@@ -42,7 +43,13 @@ func timeCourse(c *chosen, cells []sweep.Cell) *figure.Figure {
 		}
 		panels[goal] = p
 	}
-	return figure.TimeCourse(figureTitle(c.study, c.stimulus), panels)
+	var mistakes []figure.MistakeCourse
+	for m := range cells {
+		if cells[m].Mistakes != nil {
+			mistakes = append(mistakes, report.Mistakes(c.sets[m].Model, cells[m].Mistakes))
+		}
+	}
+	return figure.TimeCourse(figureTitle(c.study, c.stimulus), panels, mistakes...)
 }
 
 func storyboard(c *chosen, cells []sweep.Cell) (*figure.Figure, error) {

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,7 +21,7 @@ import (
 // inferring are options that take little time.
 func inferring(stimulus string, models ...string) InferOptions {
 	return InferOptions{
-		StimulusChoice: StimulusChoice{Study: "block-words", Stimulus: stimulus, Models: models, Inference: sweep.DefaultInference},
+		StimulusChoice: StimulusChoice{Study: "block-words", Stimulus: stimulus, Models: models, Inference: sweep.PaperInference},
 		Runs:           2, ParticlesPerGoal: 20, Out: "out",
 	}
 }
@@ -162,7 +163,7 @@ func TestInferIsTheCellOfASweep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config := sweep.Config{Inference: sweep.DefaultInference, Report: sweep.Stage{Runs: 2, ParticlesPerGoal: 20}}
+	config := sweep.Config{Inference: sweep.PaperInference, Report: sweep.Stage{Runs: 2, ParticlesPerGoal: 20}}
 	cell, err := ready.Infer(&c.sets[0], config.Procedure(sweep.ReportStage), 2021)
 	if err != nil {
 		t.Fatal(err)
@@ -216,15 +217,18 @@ func TestInferWrongWays(t *testing.T) {
 		`--set "a": write it as axis=value`: func(o *InferOptions) { o.Set = []string{"a"} },
 		`--set "alpha=1": full has no axis "alpha"; it has goal_noise, budget_r, budget_q, search_noise, action_noise`: func(o *InferOptions) { o.Set = []string{"alpha=1"} },
 		`--set "budget_r=2,4": one value only; ` + "`foible fit` takes several":                                        func(o *InferOptions) { o.Set = []string{"budget_r=2,4"} },
-		`--set budget_r is given twice`:                                          func(o *InferOptions) { o.Set = []string{"budget_r=2", "budget_r=4"} },
-		`--set "budget_r=two": "two" is not a number`:                            func(o *InferOptions) { o.Set = []string{"budget_r=two"} },
-		`--set "budget_r=1.5": budget_r is 1.5, not a whole number`:              func(o *InferOptions) { o.Set = []string{"budget_r=1.5"} },
-		`--set "goal_noise=NaN": goal_noise is NaN; it must lie between 0 and 1`: func(o *InferOptions) { o.Set = []string{"goal_noise=NaN"} },
-		`--runs 0: must be 1 to 100000`:                                          func(o *InferOptions) { o.Runs = 0 },
-		`--particles 0: must be 1 to 10000000`:                                   func(o *InferOptions) { o.ParticlesPerGoal = 0 },
-		`--observe "badly": it can be noisy, exact`:                              func(o *InferOptions) { o.Inference.Observe = "badly" },
-		`--resample-threshold 1.5: must lie between 0 and 1`:                     func(o *InferOptions) { o.Inference.ResampleThreshold = 1.5 },
-		`--seed "-1": must be a whole number from 0`:                             func(o *InferOptions) { o.Seed = "-1" },
+		`--set budget_r is given twice`:                                                                              func(o *InferOptions) { o.Set = []string{"budget_r=2", "budget_r=4"} },
+		`--set "budget_r=two": "two" is not a number`:                                                                func(o *InferOptions) { o.Set = []string{"budget_r=two"} },
+		`--set "budget_r=1.5": budget_r is 1.5, not a whole number`:                                                  func(o *InferOptions) { o.Set = []string{"budget_r=1.5"} },
+		`--set "goal_noise=NaN": goal_noise is NaN; it must lie between 0 and 1`:                                     func(o *InferOptions) { o.Set = []string{"goal_noise=NaN"} },
+		`--runs 0: must be 1 to 100000`:                                                                              func(o *InferOptions) { o.Runs = 0 },
+		`--particles 0: must be 1 to 10000000`:                                                                       func(o *InferOptions) { o.ParticlesPerGoal = 0 },
+		`--observe "badly": it can be noisy, exact`:                                                                  func(o *InferOptions) { o.Inference.Observe = "badly" },
+		`--resample-threshold 1.5: must lie between 0 and 1`:                                                         func(o *InferOptions) { o.Inference.ResampleThreshold = 1.5 },
+		`--seed "-1": must be a whole number from 0`:                                                                 func(o *InferOptions) { o.Seed = "-1" },
+		`--runs 1: must be 2 to 100000, to know the error of marginal inference`:                                     func(o *InferOptions) { o.Inference, o.Runs = sweep.MarginalInference, 1 },
+		`--mc-se 0: must be above 0, and at most 1`:                                                                  func(o *InferOptions) { o.Inference = sweep.MarginalInference; o.Inference.MCSE = 0 },
+		`--observe noisy: marginal inference takes the observed states as known; leave it out, or add --method sips`: func(o *InferOptions) { o.Inference = sweep.MarginalInference; o.Inference.Observe = "noisy" },
 	} {
 		o := inferring("1-1", "full")
 		change(&o)
@@ -232,6 +236,40 @@ func TestInferWrongWays(t *testing.T) {
 		err := (&Env{Out: &out, Err: &said}).Infer(context.Background(), o)
 		if err == nil || err.Error() != want || out.Len()+said.Len() > 0 {
 			t.Errorf("got  %v %s%s\nwant %s", err, &out, &said, want)
+		}
+	}
+}
+
+// A flag that is not given has the default of the method; one that does not
+// apply is refused by name.
+func TestInferDefaults(t *testing.T) {
+	defaults := func(method string, given ...string) (InferOptions, error) {
+		o := InferOptions{StimulusChoice: StimulusChoice{Inference: sweep.Inference{Method: method, Observe: "exact", ActionNoiseKind: "per_action_odds", MCSE: 0.5}}, Runs: 3}
+		err := o.Default(func(flag string) bool { return flag == "method" || slices.Contains(given, flag) })
+		return o, err
+	}
+	for _, method := range Methods {
+		in, _, report := sweep.DefaultsOf(method)
+		if o, err := defaults(method); err != nil || o.Inference != in || o.Runs != report.Runs || o.ParticlesPerGoal != report.ParticlesPerGoal {
+			t.Errorf("%s: %+v, %v", method, o, err)
+		}
+		in.Observe, in.ActionNoiseKind = "exact", "per_action_odds"
+		if o, err := defaults(method, "observe", "action-noise-kind", "runs"); err != nil || o.Inference != in || o.Runs != 3 {
+			t.Errorf("%s: %+v, %v", method, o, err)
+		}
+	}
+	if o, err := defaults(sweep.Marginal, "mc-se"); err != nil || o.Inference.MCSE != 0.5 {
+		t.Errorf("%+v, %v", o, err)
+	}
+	for want, given := range map[string][]string{
+		"--filters does not apply to --method marginal; leave it out, or choose --method sips":            {sweep.Marginal, "filters"},
+		"--resample-threshold does not apply to --method marginal; leave it out, or choose --method sips": {sweep.Marginal, "resample-threshold"},
+		"--particles does not apply to --method marginal; leave it out, or choose --method sips":          {sweep.Marginal, "particles"},
+		"--mc-se does not apply to --method sips; leave it out, or choose --method marginal":              {sweep.SIPS, "mc-se"},
+		`--method "magic": it can be marginal, sips`:                                                      {"magic"},
+	} {
+		if _, err := defaults(given[0], given[1:]...); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
 		}
 	}
 }

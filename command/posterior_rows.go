@@ -18,7 +18,7 @@ func writePosteriors(w io.Writer, c *chosen, cells []sweep.Cell) error {
 	for i := range sweep.Axes {
 		header = append(header, sweep.Axes[i].Name)
 	}
-	header = append(header, "stimulus", "step", "action", "goal", "probability", "mc_se", "human", "human_se", "ess", "goals_alive", "log_evidence", "outcome")
+	header = append(header, "stimulus", "step", "action", "goal", "probability", "mc_se", "human", "human_se", "ess", "goals_alive", "log_evidence", "goal_log_evidence", "outcome")
 	rows := [][]string{header}
 	for m := range cells {
 		cell := &cells[m]
@@ -40,14 +40,14 @@ func writePosteriors(w io.Writer, c *chosen, cells []sweep.Cell) error {
 }
 
 func posteriorRow(st *study.Stimulus, cell *sweep.Cell, step, goal int) []string {
-	row := []string{st.ID, strconv.Itoa(step), actionText(st, step), st.Goals[goal].Name, "", "", "", "", "", "", "", ""}
+	row := []string{st.ID, strconv.Itoa(step), actionText(st, step), st.Goals[goal].Name, "", "", "", "", "", "", "", "", ""}
 	if step < len(cell.Posterior) {
 		row[4] = numberText(cell.Posterior[step][goal])
 		if step < len(cell.SE) {
 			row[5] = numberText(cell.SE[step][goal])
 		}
 	} else if cell.Undefined != nil {
-		row[11] = cell.Undefined.Reason
+		row[12] = cell.Undefined.Reason
 	}
 	if mean, se := judged(st, step, goal); !math.IsNaN(mean) {
 		row[6] = numberText(mean)
@@ -60,7 +60,30 @@ func posteriorRow(st *study.Stimulus, cell *sweep.Cell, step, goal int) []string
 			row[8+i] = numberText(values[step])
 		}
 	}
+	if step < len(cell.LogEvidence) && !math.IsInf(cell.LogEvidence[step][goal], -1) {
+		row[11] = numberText(cell.LogEvidence[step][goal])
+	}
 	return row
+}
+
+// writeMistakes writes a row a model and action.
+func writeMistakes(w io.Writer, c *chosen, cells []sweep.Cell) error {
+	table := csv.NewWriter(w)
+	rows := [][]string{{"model", "stimulus", "step", "action", "goal_confused", "goal_confused_se", "slip", "slip_se", "plan_off_path", "plan_off_path_se"}}
+	for m := range cells {
+		mistakes := cells[m].Mistakes
+		if mistakes == nil {
+			continue
+		}
+		for i := range mistakes.Confused {
+			row := []string{c.sets[m].Model, c.stimulus.ID, strconv.Itoa(i + 1), actionText(c.stimulus, i+1)}
+			for _, estimate := range []sweep.Estimate{mistakes.Confused[i], mistakes.Slip[i], mistakes.OffPath[i]} {
+				row = append(row, numberText(estimate.Probability), numberText(estimate.SE))
+			}
+			rows = append(rows, row)
+		}
+	}
+	return table.WriteAll(rows)
 }
 
 // numberText is the shortest decimal that reads back as the same number.

@@ -86,7 +86,7 @@ func (t *textTable) part(w io.Writer, widths, columns []int) {
 
 // posteriorTable has a row a step, and one below it for the people who judged
 // there. A model that is sampled also has the largest Monte-Carlo standard error
-// of the step, and how its filters fared.
+// of the step, and how its filters fared or which mistakes are behind the action.
 func posteriorTable(st *study.Stimulus, cell *sweep.Cell, people string) *textTable {
 	t := &textTable{columns: []textColumn{{head: "Step", lead: true}, {head: "Action", lead: true, left: true}}}
 	for g := range st.Goals {
@@ -96,11 +96,9 @@ func posteriorTable(st *study.Stimulus, cell *sweep.Cell, people string) *textTa
 		}
 		t.columns = append(t.columns, textColumn{head: name})
 	}
-	sampled := len(cell.ESS) > 0
-	if sampled {
-		for _, head := range []string{"MC SE", "ESS", "Alive", "ln P"} {
-			t.columns = append(t.columns, textColumn{head: head})
-		}
+	more := sampledColumns(cell)
+	for _, c := range more {
+		t.columns = append(t.columns, textColumn{head: c.head})
 	}
 	for step := 0; step <= len(st.Plan); step++ {
 		row := []string{fmt.Sprint(step), actionText(st, step)}
@@ -116,13 +114,8 @@ func posteriorTable(st *study.Stimulus, cell *sweep.Cell, people string) *textTa
 			answered = true
 			human = append(human, fmt.Sprintf("%.2f", mean))
 		}
-		if sampled {
-			row = append(row,
-				at(cell.SE, step, func(se []float64) string { return fmt.Sprintf("%.2f", slices.Max(se)) }),
-				at(cell.ESS, step, func(x float64) string { return fmt.Sprintf("%.0f", x) }),
-				at(cell.Alive, step, func(x float64) string { return fmt.Sprintf("%.3g", x) }),
-				at(cell.Evidence, step, logText))
-			human = append(human, "", "", "", "")
+		for _, c := range more {
+			row, human = append(row, c.at(step)), append(human, "")
 		}
 		t.rows = append(t.rows, row)
 		if answered {
@@ -130,6 +123,52 @@ func posteriorTable(st *study.Stimulus, cell *sweep.Cell, people string) *textTa
 		}
 	}
 	return t
+}
+
+// sampledColumn is a column of a model that is not exact.
+type sampledColumn struct {
+	head string
+	at   func(step int) string
+}
+
+func sampledColumns(cell *sweep.Cell) []sampledColumn {
+	if cell.SE == nil {
+		return nil
+	}
+	se := sampledColumn{"MC SE", func(step int) string {
+		return at(cell.SE, step, func(se []float64) string { return fmt.Sprintf("%.3f", slices.Max(se)) })
+	}}
+	evidence := sampledColumn{"ln P", func(step int) string { return at(cell.Evidence, step, logText) }}
+	if len(cell.ESS) > 0 {
+		se.at = func(step int) string {
+			return at(cell.SE, step, func(se []float64) string { return fmt.Sprintf("%.2f", slices.Max(se)) })
+		}
+		return []sampledColumn{
+			se,
+			{"ESS", func(step int) string {
+				return at(cell.ESS, step, func(x float64) string { return fmt.Sprintf("%.0f", x) })
+			}},
+			{"Alive", func(step int) string {
+				return at(cell.Alive, step, func(x float64) string { return fmt.Sprintf("%.3g", x) })
+			}},
+			evidence,
+		}
+	}
+	columns := []sampledColumn{se, evidence}
+	if m := cell.Mistakes; m != nil {
+		for _, kind := range []struct {
+			head string
+			of   []sweep.Estimate
+		}{{"Confused", m.Confused}, {"Slip", m.Slip}, {"Off path", m.OffPath}} {
+			columns = append(columns, sampledColumn{kind.head, func(step int) string {
+				if step == 0 {
+					return ""
+				}
+				return at(kind.of, step-1, func(e sweep.Estimate) string { return fmt.Sprintf("%.2f", e.Probability) })
+			}})
+		}
+	}
+	return columns
 }
 
 func logText(x float64) string {

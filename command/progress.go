@@ -10,30 +10,61 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	foiblev1 "foible/proto/foible/v1"
 )
 
-// watch shows the progress of a sweep until it has ended, and returns it.
-func (e *Env) watch(ctx context.Context, c *client, id string) (*foiblev1.Sweep, error) {
-	stream, err := c.sweeps.WatchSweep(ctx, &foiblev1.WatchSweepRequest{SweepId: id})
-	if err != nil {
-		return nil, c.explain(err)
-	}
+// retryInterval is how long to wait for a coordinator that has gone.
+const retryInterval = time.Second
+
+// watch shows the progress of a sweep until it has ended, and returns it. It waits for a coordinator that goes away
+// meanwhile, if that may come back.
+func (e *Env) watch(ctx context.Context, c *client, id string, mayReturn bool) (*foiblev1.Sweep, error) {
 	shown := newProgress(e.Err)
 	var last *foiblev1.Sweep
+	said := false
 	for {
-		m, err := stream.Recv()
-		if errors.Is(err, io.EOF) && last != nil {
+		err := c.watch(ctx, id, func(m *foiblev1.Sweep) {
+			last, said = m, false
+			shown.update(m.GetProgress(), stateName(m) == statePaused)
+		})
+		switch {
+		case err == nil:
 			shown.finish(last.GetProgress())
 			return last, nil
-		}
-		if err != nil {
+		case last == nil || !mayReturn || status.Code(err) != codes.Unavailable || c.refusal() != nil:
 			shown.stop()
 			return nil, c.explain(err)
+		case !said:
+			said = true
+			e.say("The coordinator does not answer; trying until it does.")
 		}
-		last = m.GetSweep()
-		shown.update(last.GetProgress())
+		select {
+		case <-time.After(retryInterval):
+		case <-ctx.Done():
+			shown.stop()
+			return nil, ErrInterrupted
+		}
+	}
+}
+
+// watch calls back for a sweep now and at its changes, until it has ended.
+func (c *client) watch(ctx context.Context, id string, each func(*foiblev1.Sweep)) error {
+	stream, err := c.sweeps.WatchSweep(ctx, &foiblev1.WatchSweepRequest{SweepId: id})
+	if err != nil {
+		return err
+	}
+	for {
+		m, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		each(m.GetSweep())
 	}
 }
 
@@ -53,6 +84,7 @@ type progress struct {
 	first   int64 // cells done when it began
 	printed time.Time
 	tenth   int64 // of the cells, when a line was last printed
+	paused  bool
 }
 
 func newProgress(out io.Writer) *progress {
@@ -67,7 +99,9 @@ func newProgress(out io.Writer) *progress {
 	return p
 }
 
-func (p *progress) update(m *foiblev1.Progress) {
+func (p *progress) update(m *foiblev1.Progress, paused bool) {
+	turned := paused != p.paused
+	p.paused = paused
 	if p.first < 0 {
 		p.first = m.GetCellsDone()
 	}
@@ -79,7 +113,7 @@ func (p *progress) update(m *foiblev1.Progress) {
 	}
 	tenth := 10 * m.GetCellsDone() / max(1, m.GetCells())
 	since := p.now().Sub(p.printed)
-	if since >= mostLineInterval || since >= leastLineInterval && tenth > p.tenth {
+	if turned || since >= mostLineInterval || since >= leastLineInterval && tenth > p.tenth {
 		p.printed, p.tenth = p.now(), tenth
 		fmt.Fprintln(p.out, p.text(m))
 	}
@@ -90,6 +124,8 @@ func (p *progress) text(m *foiblev1.Progress) string {
 	text := fmt.Sprintf("cells %d/%d", m.GetCellsDone(), m.GetCells())
 	elapsed := p.now().Sub(p.began).Seconds()
 	switch done := m.GetCellsDone() - p.first; {
+	case p.paused:
+		text += ", paused"
 	case m.GetCellsDone() == m.GetCells():
 		text += ", comparing with people"
 	case done > 0 && elapsed > 0:
@@ -125,7 +161,7 @@ func (p *progress) finish(m *foiblev1.Progress) {
 	if p.first > 0 {
 		before = fmt.Sprintf("; %d were there already", p.first)
 	}
-	fmt.Fprintf(p.out, "%s in %s%s\n", count(int(m.GetCells()-p.first), "cell"), p.now().Sub(p.began).Round(100*time.Millisecond), before)
+	fmt.Fprintf(p.out, "%s in %s%s\n", count(int(m.GetCellsDone()-p.first), "cell"), p.now().Sub(p.began).Round(100*time.Millisecond), before)
 }
 
 // stop leaves the bar where it is.

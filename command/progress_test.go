@@ -56,7 +56,7 @@ func TestProgressLines(t *testing.T) {
 	tick := func(after time.Duration, cells int64) {
 		*clock = clock.Add(after)
 		done += cells
-		p.update(&foiblev1.Progress{Cells: 100, CellsDone: done, Workers: 1})
+		p.update(&foiblev1.Progress{Cells: 100, CellsDone: done, Workers: 1}, false)
 	}
 	tick(0, 0)                     // the first
 	tick(500*time.Millisecond, 20) // too soon

@@ -42,17 +42,8 @@ func (e *Env) Results(ctx context.Context, o ResultsOptions) error {
 	if err != nil {
 		return err
 	}
-	if m.GetState() == foiblev1.SweepState_SWEEP_STATE_RUNNING {
-		switch running := stateName(m) == stateRunning; {
-		case !o.Partial && running:
-			return fmt.Errorf("the sweep is still running, %s are done; wait for it, or take what is there with --partial", cells(m))
-		case !o.Partial:
-			return fmt.Errorf("version %s left the sweep unfinished; submit it again, or take what is there with --partial", m.GetVersion())
-		case running:
-			e.say("The sweep is still running: %s are done, and the rest is missing from what follows.", cells(m))
-		default:
-			e.say("Version %s left the sweep unfinished; what it had not done is missing from what follows.", m.GetVersion())
-		}
+	if err := e.unfinished(c, m, o.Partial); err != nil {
+		return err
 	}
 	s, err := c.study(ctx, m.GetStudyHash())
 	if err != nil {
@@ -62,6 +53,29 @@ func (e *Env) Results(ctx context.Context, o ResultsOptions) error {
 		o.Out = defaultOut(s)
 	}
 	return e.collect(ctx, c, m, s, o.Out, o.Partial)
+}
+
+// unfinished says what the results of a sweep that is not done lack; unless that is what is wanted, it is an error.
+func (e *Env) unfinished(c *client, m *foiblev1.Sweep, partial bool) error {
+	if state := m.GetState(); !unended(state) && state != foiblev1.SweepState_SWEEP_STATE_CANCELLED {
+		return nil
+	}
+	var is, todo string
+	switch stateName(m) {
+	case stateRunning:
+		is, todo = "the sweep is still running, "+cells(m)+" are done", "wait for it"
+	case statePaused:
+		is, todo = "the sweep is paused, "+cells(m)+" are done", fmt.Sprintf("let it go on with `foible resume%s %s`", c.flags(), m.GetSweepId())
+	case stateCancelled:
+		is, todo = "the sweep was cancelled, "+cells(m)+" are done", "submit it again"
+	default:
+		is, todo = "version "+m.GetVersion()+" left the sweep unfinished", "submit it again"
+	}
+	if !partial {
+		return fmt.Errorf("%s; %s, or take what is there with --partial", is, todo)
+	}
+	e.say("%s%s; what is not done is missing from what follows.", strings.ToUpper(is[:1]), is[1:])
+	return nil
 }
 
 func defaultOut(s *domains.Study) string { return "foible-" + s.Name }

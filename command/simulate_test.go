@@ -13,7 +13,7 @@ import (
 
 func simulating(model string) SimulateOptions {
 	return SimulateOptions{
-		StimulusChoice: StimulusChoice{Study: "block-words", Stimulus: "4-1", Models: []string{model}, Inference: sweep.DefaultInference},
+		StimulusChoice: StimulusChoice{Study: "block-words", Stimulus: "4-1", Models: []string{model}, Inference: sweep.PaperInference},
 		Goal:           "LAMP", N: 4, Steps: 30, Out: "out",
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"net"
 	"os"
@@ -57,6 +56,9 @@ func (o *SlurmOptions) validate() error {
 	}
 	if err := hostPort("--listen", o.Listen, false); err != nil {
 		return err
+	}
+	if limit, ok := slurm.ParseTime(o.Time); ok && limit > 0 && limit < slurmLeastTime {
+		return usagef("--time %s: a worker needs at least %d minutes, of which it works until %v before the end", o.Time, int(slurmLeastTime.Minutes()), slurmNotice)
 	}
 	for _, option := range o.Options {
 		name, _, _ := strings.Cut(option, "=")
@@ -135,16 +137,6 @@ func (e *Env) SlurmSubmit(ctx context.Context, o SlurmOptions) (err error) {
 	if _, err := slurmCommands.Limits(ctx, o.Account); err != nil { // first of all: is there a Slurm?
 		return err
 	}
-	known, err := d.record()
-	switch {
-	case err == nil && known.Sweep != id:
-		return fmt.Errorf("%s is of another sweep, %s of version %s; name another directory with --dir", quoted(o.Dir), known.Sweep, known.Version)
-	case err == nil:
-		return e.slurmAgain(ctx, d, known, o.Workers)
-	case !errors.Is(err, fs.ErrNotExist):
-		return cannotWrite(o.Dir, "--dir", err)
-	}
-
 	r := &slurmRecord{
 		Sweep: id, Study: s.Name, Version: Version(), Name: "foible-" + s.Name + "-" + strings.ToLower(rand.Text()[:6]),
 		Data: d.path(slurmData), Listen: o.Listen, AsJob: o.AsJob, Workers: o.Workers, CPUs: o.CPUs, Options: o.options(),
@@ -157,48 +149,49 @@ func (e *Env) SlurmSubmit(ctx context.Context, o SlurmOptions) (err error) {
 	if o.AsJob {
 		r.CoordinatorOptions = (&SlurmOptions{Time: o.Time, Partition: o.Partition, Account: o.Account, Options: o.Options}).options()
 	}
-	if kind := slurm.NetworkFileSystem(r.Data); kind != "" {
-		e.say("The coordinator's data directory %s is on %s, on which it is slow and may lose its locks; if nothing but this command forbids it, name one on a local disk with --data, e.g. --data /var/tmp/%s.", quoted(r.Data), kind, r.Name)
+	if known, err := d.record(); err == nil {
+		if known.Sweep != id {
+			return fmt.Errorf("%s is of another sweep, %s of version %s; name another directory with --dir", quoted(o.Dir), known.Sweep, known.Version)
+		}
+		return e.slurmAgain(ctx, d, known, o.Workers)
 	}
-	clear, err := makeSlurmDir(o.Dir, d, r)
+	release, err := d.claim(r.Data)
 	if err != nil {
-		return err
+		return cannotWrite(o.Dir, "--dir", err)
 	}
 	defer func() {
-		if err != nil {
-			err = undone(ctx, err, clear())
+		if failed := release(err == nil); err != nil {
+			err = undone(ctx, err, failed)
 		}
 	}()
+	if kind := slurm.NetworkFileSystem(r.Data); kind != "" {
+		e.say("The coordinator is to keep its data in %s, which is on %s: slow, and perhaps without locks. A local disk is better, if it is always this machine that runs the coordinator: --data /var/tmp/%s.", quoted(r.Data), kind, r.Name)
+	}
 	if err := d.fill(s, config, r); err != nil {
 		return cannotWrite(o.Dir, "--dir", err)
 	}
-	unlock, err := d.lock()
-	if err != nil {
-		return err
-	}
-	defer unlock()
 	stop, err := e.slurmStart(ctx, d, r)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			stop()
-		}
-	}()
 	n, err := e.slurmAdd(ctx, d, r, o.Workers)
 	if err != nil {
-		return err
+		return errors.Join(err, stop())
 	}
 	e.slurmSay(d, r, n)
 	return nil
 }
+
+// errLeft is of jobs that could not be cancelled.
+var errLeft = errors.New("end them with scancel")
 
 // undone is an error after which nothing is left, unless that failed too.
 func undone(ctx context.Context, err, failed error) error {
 	switch {
 	case failed != nil:
 		return errors.Join(err, fmt.Errorf("what was begun could not be removed: %w", failed))
+	case errors.Is(err, errLeft):
+		return err
 	case ctx.Err() != nil:
 		return ErrInterrupted
 	}
@@ -216,38 +209,6 @@ func sweepID(s *domains.Study, config *foiblev1.SweepConfig) (string, error) {
 		return "", err
 	}
 	return s.Name + "-" + c.ID(s.Hash, Version(), sets), nil
-}
-
-// makeSlurmDir makes the directory, or takes an empty one. What it returns undoes that.
-func makeSlurmDir(name string, d slurmDir, r *slurmRecord) (clear func() error, err error) {
-	entries, err := os.ReadDir(string(d))
-	there := err == nil
-	switch {
-	case there && len(entries) > 0:
-		return nil, fmt.Errorf("%s is not empty; name a new directory with --dir", quoted(name))
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return nil, cannotWrite(name, "--dir", err)
-	}
-	_, err = os.Stat(r.Data)
-	newData := errors.Is(err, fs.ErrNotExist)
-	if err := os.MkdirAll(string(d), 0o755); err != nil {
-		return nil, cannotWrite(name, "--dir", err)
-	}
-	return func() error {
-		var errs []error
-		if newData {
-			errs = append(errs, os.RemoveAll(r.Data))
-		}
-		if !there {
-			return errors.Join(append(errs, os.RemoveAll(string(d)))...)
-		}
-		entries, err := os.ReadDir(string(d))
-		errs = append(errs, err)
-		for _, entry := range entries {
-			errs = append(errs, os.RemoveAll(d.path(entry.Name())))
-		}
-		return errors.Join(errs...)
-	}, nil
 }
 
 // slurmSay says what can be done now.
@@ -285,7 +246,7 @@ func (e *Env) SlurmRestart(ctx context.Context, dir string) error {
 }
 
 func (e *Env) slurmRestart(ctx context.Context, d slurmDir, r *slurmRecord, workers int) (result error) {
-	unlock, err := d.lock()
+	unlock, err := d.lock(r)
 	if err != nil {
 		return err
 	}
@@ -317,15 +278,14 @@ func (e *Env) slurmRestart(ctx context.Context, d slurmDir, r *slurmRecord, work
 				}
 			}
 		}
+		before := cmp.Or(before, slurmStopped)
 		stop, err := e.slurmStart(ctx, d, r)
-		undo := func() error { return d.setState(cmp.Or(before, slurmStopped)) }
 		if err != nil {
-			return undone(ctx, err, undo())
+			return undone(ctx, err, d.setState(before))
 		}
 		defer func() {
 			if result != nil {
-				stop()
-				result = undone(ctx, result, undo())
+				result = undone(ctx, errors.Join(result, stop()), d.setState(before))
 			}
 		}()
 		if before == slurmEnded { // its results are to be written again
@@ -346,7 +306,7 @@ func (r *slurmRecord) isCoordinator(name string) bool {
 
 // slurmStart starts the coordinator: a process that outlives this command, or a job. It waits until the process
 // answers; a job may have to wait for its turn. Stop ends it again.
-func (e *Env) slurmStart(ctx context.Context, d slurmDir, r *slurmRecord) (stop func(), err error) {
+func (e *Env) slurmStart(ctx context.Context, d slurmDir, r *slurmRecord) (stop func() error, err error) {
 	if err := d.setState(slurmRunning); err != nil {
 		return nil, err
 	}
@@ -355,7 +315,7 @@ func (e *Env) slurmStart(ctx context.Context, d slurmDir, r *slurmRecord) (stop 
 		if err != nil {
 			return nil, err
 		}
-		return func() { e.slurmCancel(ctx, name) }, nil
+		return func() error { return slurmCancel(ctx, name) }, nil
 	}
 
 	logPath := d.path(slurmLogs, "coordinator.log")
@@ -376,7 +336,7 @@ func (e *Env) slurmStart(ctx context.Context, d slurmDir, r *slurmRecord) (stop 
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	stop = func() {
+	stop = func() error {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		select {
 		case <-ended:
@@ -384,6 +344,7 @@ func (e *Env) slurmStart(ctx context.Context, d slurmDir, r *slurmRecord) (stop 
 			_ = cmd.Process.Kill()
 			<-ended
 		}
+		return nil
 	}
 	const patience = 2 * time.Minute
 	for deadline := time.Now().Add(patience); ; {
@@ -391,8 +352,7 @@ func (e *Env) slurmStart(ctx context.Context, d slurmDir, r *slurmRecord) (stop 
 		case err := <-ended:
 			return nil, fmt.Errorf("the coordinator has ended at once (%w): %s", err, tail(logPath, from))
 		case <-ctx.Done():
-			stop()
-			return nil, ErrInterrupted
+			return nil, errors.Join(ErrInterrupted, stop())
 		case <-time.After(100 * time.Millisecond):
 		}
 		_, err := d.follows(ctx, r.Sweep)
@@ -400,8 +360,7 @@ func (e *Env) slurmStart(ctx context.Context, d slurmDir, r *slurmRecord) (stop 
 			return stop, nil
 		}
 		if time.Now().After(deadline) {
-			stop()
-			return nil, fmt.Errorf("the coordinator has not begun within %v (%w): %s", patience, err, tail(logPath, from))
+			return nil, errors.Join(fmt.Errorf("the coordinator has not begun within %v (%w): %s", patience, err, tail(logPath, from)), stop())
 		}
 	}
 }
@@ -417,11 +376,11 @@ func tail(path string, from int64) string {
 }
 
 // slurmCancel ends jobs that must not stay, also if ctx has ended.
-func (e *Env) slurmCancel(ctx context.Context, names ...string) {
-	ctx = context.WithoutCancel(ctx)
-	if err := slurmCommands.Cancel(ctx, names...); err != nil {
-		e.say("Jobs named %s may be left; end them with `scancel --name=%s`: %v", strings.Join(names, ", "), strings.Join(names, ","), err)
+func slurmCancel(ctx context.Context, names ...string) error {
+	if err := slurmCommands.Cancel(context.WithoutCancel(ctx), names...); err != nil {
+		return fmt.Errorf("jobs named %s may be left; %w: %w", strings.Join(names, ", "), errLeft, err)
 	}
+	return nil
 }
 
 // sbatch submits a job, and writes it down before and after. If that fails, it is cancelled.
@@ -437,8 +396,7 @@ func (e *Env) sbatch(ctx context.Context, d slurmDir, r *slurmRecord, j slurmJob
 		err = d.setRecord(r)
 	}
 	if err != nil {
-		e.slurmCancel(ctx, j.Name)
-		return "", err
+		return "", errors.Join(err, slurmCancel(ctx, j.Name))
 	}
 	return j.Name, nil
 }
@@ -469,7 +427,7 @@ func (e *Env) slurmAdd(ctx context.Context, d slurmDir, r *slurmRecord, n int) (
 	var submitted []string
 	defer func() {
 		if err != nil {
-			e.slurmCancel(ctx, submitted...)
+			err = errors.Join(err, slurmCancel(ctx, submitted...))
 		}
 	}()
 	var after []string
@@ -518,7 +476,7 @@ func (e *Env) SlurmScale(ctx context.Context, dir string, n int) error {
 		e.say("This sweep has ended and needs no workers.")
 		return nil
 	}
-	unlock, err := d.lock()
+	unlock, err := d.lock(r)
 	if err != nil {
 		return err
 	}
@@ -562,7 +520,7 @@ func (e *Env) SlurmStop(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	unlock, err := d.lock()
+	unlock, err := d.lock(r)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"foible/command/slurm"
 	foiblev1 "foible/proto/foible/v1"
@@ -15,7 +17,9 @@ import (
 
 const (
 	// slurmNotice is how long before its time limit a job is told.
-	slurmNotice = 60 * time.Second
+	slurmNotice = 90 * time.Second
+	// slurmLeastTime is a time limit of which enough is left to work in.
+	slurmLeastTime = 5 * time.Minute
 	// slurmDrain is what jobs of a worker get then. It ends before Slurm's usual KillWait, 30 s.
 	slurmDrain = 20 * time.Second
 	// slurmPatience is how long a worker waits for a coordinator, in which it uses up its allocation.
@@ -166,21 +170,21 @@ func (e *Env) slurmFollow(ctx context.Context, d slurmDir, r *slurmRecord) error
 		return err
 	}
 	defer func() { _ = c.close() }()
-	created, err := c.submit(ctx, s, config)
-	if err != nil {
-		return err
+	// A sweep that is there is left as it is: it may have been paused or cancelled.
+	_, err = c.sweeps.GetSweep(ctx, &foiblev1.GetSweepRequest{SweepId: r.Sweep})
+	if status.Code(err) == codes.NotFound {
+		_, err = c.submit(ctx, s, config, 0)
 	}
-	id := created.GetSweep().GetSweepId()
-	if id != r.Sweep {
-		return fmt.Errorf("the sweep is %s, not %s as submitted; submit it again, in a new directory", id, r.Sweep)
+	if err != nil {
+		return c.explain(err)
 	}
 	if r.AsJob && slurm.Job().Restarts > 0 {
 		if err := e.slurmTopUp(ctx, d, r); err != nil {
 			e.Logger.Warn("submit workers for those that have left", "error", err)
 		}
 	}
-	var exported error
-	for done := false; ; {
+	var exported error // what has become of the results
+	for done := map[string]bool{}; ; {
 		if state, err := d.state(); err == nil && state == slurmStopped {
 			e.Logger.Info("stopped by a user")
 			c.untilLeft(ctx)
@@ -193,21 +197,17 @@ func (e *Env) slurmFollow(ctx context.Context, d slurmDir, r *slurmRecord) error
 		if err != nil {
 			return c.explain(err)
 		}
-		running := 0
-		for _, m := range all.GetSweeps() {
+		unfinished := 0
+		for _, m := range all.GetSweeps() { // others may have been given to the coordinator too
 			switch {
-			case stateName(m) == stateRunning:
-				running++
-			case m.GetSweepId() == id && !done:
-				done = true
-				e.Logger.Info("sweep has ended", "sweep", id, "state", stateName(m))
-				partial := m.GetState() != foiblev1.SweepState_SWEEP_STATE_SUCCEEDED && m.GetState() != foiblev1.SweepState_SWEEP_STATE_FAILED
-				if exported = e.collect(ctx, c, m, s, d.path(slurmResults), partial); exported != nil {
-					e.Logger.Error("results", "error", exported)
-				}
+			case unended(m.GetState()) && m.GetProgress() != nil:
+				unfinished++
+			case !unended(m.GetState()) && !done[m.GetSweepId()]:
+				done[m.GetSweepId()] = true
+				exported = errors.Join(exported, e.slurmExport(ctx, c, d, r, m))
 			}
 		}
-		if done && running == 0 {
+		if unfinished == 0 {
 			break
 		}
 		if err := pause(ctx, slurmPoll); err != nil {
@@ -223,6 +223,20 @@ func (e *Env) slurmFollow(ctx context.Context, d slurmDir, r *slurmRecord) error
 	c.untilLeft(ctx)
 	_ = pause(ctx, slurmLinger)
 	return exported
+}
+
+// slurmExport writes the results of a sweep that has ended.
+func (e *Env) slurmExport(ctx context.Context, c *client, d slurmDir, r *slurmRecord, m *foiblev1.Sweep) error {
+	e.Logger.Info("sweep has ended", "sweep", m.GetSweepId(), "state", stateName(m))
+	s, err := c.study(ctx, m.GetStudyHash())
+	if err != nil {
+		return err
+	}
+	dir := d.path(slurmResults)
+	if m.GetSweepId() != r.Sweep {
+		dir += "-" + m.GetSweepId()
+	}
+	return e.collect(ctx, c, m, s, dir, m.GetState() == foiblev1.SweepState_SWEEP_STATE_CANCELLED)
 }
 
 // untilLeft waits for the workers to leave, but not for ever.
@@ -256,16 +270,11 @@ func pause(ctx context.Context, d time.Duration) error {
 
 // slurmTopUp submits workers for those that are asked for and not there.
 func (e *Env) slurmTopUp(ctx context.Context, d slurmDir, r *slurmRecord) error {
-	unlock, err := d.lock()
+	unlock, err := d.lock(r)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	fresh, err := d.record()
-	if err != nil {
-		return err
-	}
-	*r = *fresh
 	tasks, err := slurmWorkers(ctx, r)
 	if err != nil {
 		return err

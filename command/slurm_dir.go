@@ -8,7 +8,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/gofrs/flock"
 	"google.golang.org/protobuf/encoding/protojson"
@@ -35,6 +37,7 @@ const (
 	slurmWorkerSh    = "worker.sh"      // what sbatch is given
 	slurmCoordSh     = "coordinator.sh" // for a coordinator that is a job
 	slurmAccess      = "access"         // tokens, as in a coordinator's data directory
+	slurmLock        = ".lock"          // held by the command that works on it
 )
 
 func (d slurmDir) path(name ...string) string {
@@ -128,17 +131,77 @@ func (d slurmDir) setRecord(r *slurmRecord) error {
 	return replaceFile(d.path(slurmRecordFile), append(text, '\n'), 0o644)
 }
 
-// lock makes other commands on the directory wait.
-func (d slurmDir) lock() (unlock func(), err error) {
-	l := flock.New(d.path(".lock"))
+// lock makes other commands on the directory wait, and brings the record, if
+// there is one, up to date. It does nothing on a file system without locks.
+func (d slurmDir) lock(r *slurmRecord) (unlock func(), err error) {
+	l := flock.New(d.path(slurmLock))
 	ok, err := l.TryLock()
-	if err != nil {
-		return nil, fmt.Errorf("lock %s: %w", d, cause(err))
-	}
-	if !ok {
+	switch {
+	case errors.Is(err, syscall.ENOSYS), errors.Is(err, syscall.EOPNOTSUPP), errors.Is(err, syscall.ENOLCK):
+	case err != nil:
+		return nil, fmt.Errorf("lock %s: %w", quoted(string(d)), cause(err))
+	case !ok:
 		return nil, fmt.Errorf("another command works on %s; wait for it", quoted(string(d)))
 	}
+	fresh, err := d.record()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		_ = l.Unlock()
+		return nil, err
+	}
+	if err == nil {
+		*r = *fresh
+	}
 	return func() { _ = l.Unlock() }, nil
+}
+
+// claim makes the directory of a new sweep, or takes an empty one, and locks
+// it. Release unlocks it, and removes what is in it if nothing came of it.
+func (d slurmDir) claim(data string) (release func(keep bool) error, err error) {
+	_, err = os.Stat(string(d))
+	there := err == nil
+	_, err = os.Stat(data)
+	dataThere := err == nil
+	if err := os.MkdirAll(string(d), 0o755); err != nil {
+		return nil, err
+	}
+	if err := d.mustBeEmpty(); err != nil {
+		return nil, err
+	}
+	unlock, err := d.lock(&slurmRecord{})
+	if err != nil {
+		return nil, err
+	}
+	if err := d.mustBeEmpty(); err != nil { // still
+		unlock()
+		return nil, err
+	}
+	return func(keep bool) error {
+		defer unlock()
+		if keep {
+			return nil
+		}
+		var errs []error
+		if !dataThere {
+			errs = append(errs, os.RemoveAll(data))
+		}
+		if !there {
+			return errors.Join(append(errs, os.RemoveAll(string(d)))...)
+		}
+		entries, err := os.ReadDir(string(d))
+		errs = append(errs, err)
+		for _, entry := range entries {
+			errs = append(errs, os.RemoveAll(d.path(entry.Name())))
+		}
+		return errors.Join(errs...)
+	}, nil
+}
+
+func (d slurmDir) mustBeEmpty() error {
+	entries, err := os.ReadDir(string(d))
+	if err == nil && slices.ContainsFunc(entries, func(entry fs.DirEntry) bool { return entry.Name() != slurmLock }) {
+		err = fmt.Errorf("%s is not empty; name a new directory with --dir", quoted(string(d)))
+	}
+	return err
 }
 
 // findSlurmDir is the directory named, the current one, or the only one in it.

@@ -9,7 +9,9 @@ import (
 	"strings"
 
 	"foible/core/study"
+	"foible/core/sweep"
 	"foible/domains"
+	"foible/proto/codec"
 	foiblev1 "foible/proto/foible/v1"
 )
 
@@ -88,7 +90,9 @@ func (e *Env) Check(name string, choice SweepChoice) error {
 		counts[f.Severity]++
 		fmt.Fprintln(e.Out, f)
 	}
-	if _, err := choice.config(fsys, domain); err != nil {
+	if config, err := choice.config(fsys, domain); err == nil {
+		fmt.Fprintln(e.Out, "sweep: "+methodText(config))
+	} else {
 		for line := range strings.Lines(err.Error()) {
 			counts[study.Error]++
 			fmt.Fprintln(e.Out, strings.TrimSpace(line))
@@ -99,6 +103,28 @@ func (e *Env) Check(name string, choice SweepChoice) error {
 		return ErrReported
 	}
 	return nil
+}
+
+// methodText says in words how a sweep infers.
+func methodText(m *foiblev1.SweepConfig) string {
+	c, err := codec.Config(m)
+	if err != nil {
+		return err.Error()
+	}
+	exact := true
+	for _, grid := range c.Models {
+		model, _ := sweep.ModelByName(grid.Model)
+		exact = exact && model.Exact
+	}
+	switch {
+	case exact:
+		return "exact inference"
+	case c.Inference.Method == sweep.Marginal:
+		return fmt.Sprintf("marginal inference, the observed states taken as known, sampled to a standard error of %g in r and of %g in each judged probability",
+			c.Inference.MCSE, c.Inference.PosteriorSE)
+	}
+	return fmt.Sprintf("the particle filter of the paper (sips), %s of %s a goal, states observed as %s",
+		count(c.Fit.Runs, "run"), count(c.Fit.ParticlesPerGoal, "particle"), c.Inference.Observe)
 }
 
 // Sample writes a sample study into a new directory.

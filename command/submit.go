@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"text/tabwriter"
-	"time"
 
 	"foible/coordinator/access"
 	"foible/proto/codec"
@@ -16,10 +15,14 @@ type SubmitOptions struct {
 	Coordinator Target
 	Study       string
 	Sweep       SweepChoice
+	Priority    int // 0: the coordinator's default
 }
 
 // Submit sends a study and its sweep to a coordinator, and prints the sweep's id.
 func (e *Env) Submit(ctx context.Context, o SubmitOptions) error {
+	if o.Priority < 0 || o.Priority > MaxPriority {
+		return usagef("--priority %d: must be 1 to %d", o.Priority, MaxPriority)
+	}
 	s, config, err := e.prepare(o.Study, o.Sweep)
 	if err != nil {
 		return err
@@ -29,7 +32,7 @@ func (e *Env) Submit(ctx context.Context, o SubmitOptions) error {
 		return err
 	}
 	defer func() { _ = c.close() }()
-	created, err := c.submit(ctx, s, config)
+	created, err := c.submit(ctx, s, config, o.Priority)
 	if err != nil {
 		return err
 	}
@@ -38,8 +41,8 @@ func (e *Env) Submit(ctx context.Context, o SubmitOptions) error {
 		e.say("This sweep is there already, %s, with %s done.", stateName(m), cells(m))
 	}
 	fmt.Fprintln(e.Out, m.GetSweepId())
-	e.sayWorkers(c, m)
-	e.say("`foible status%s %s` shows how far it is, `foible results%s %[2]s` writes its tables and figures.", c.flags(), m.GetSweepId(), c.flags())
+	e.sayNext(ctx, c, m)
+	e.sayHow(c, m)
 	return nil
 }
 
@@ -54,18 +57,19 @@ func (e *Env) sayWorkers(c *client, m *foiblev1.Sweep) {
 type StatusOptions struct {
 	Coordinator Target
 	Sweep       string // its id; "": all
+	JSON        bool
 }
 
 // Status prints all sweeps, or one with its best fits.
 func (e *Env) Status(ctx context.Context, o StatusOptions) error {
+	if o.Sweep == "" {
+		return e.List(ctx, o.Coordinator, o.JSON)
+	}
 	c, err := dial(o.Coordinator)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = c.close() }()
-	if o.Sweep == "" {
-		return e.listSweeps(ctx, c)
-	}
 	m, err := c.sweep(ctx, o.Sweep)
 	if err != nil {
 		return err
@@ -74,26 +78,12 @@ func (e *Env) Status(ctx context.Context, o StatusOptions) error {
 	if err != nil {
 		return c.explain(err)
 	}
+	if o.JSON {
+		return e.statusJSON(m, fits.GetFits())
+	}
 	e.printSweep(m)
-	e.sayWorkers(c, m)
+	e.sayNext(ctx, c, m)
 	return e.printFits(fits.GetFits())
-}
-
-func (e *Env) listSweeps(ctx context.Context, c *client) error {
-	all, err := c.sweeps.ListSweeps(ctx, &foiblev1.ListSweepsRequest{})
-	if err != nil {
-		return c.explain(err)
-	}
-	if len(all.GetSweeps()) == 0 {
-		e.say("The coordinator has no sweeps yet; make one with `foible submit%s STUDY`.", c.flags())
-		return nil
-	}
-	w := tabwriter.NewWriter(e.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "Sweep\tState\tDone\tMade")
-	for _, m := range all.GetSweeps() {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", m.GetSweepId(), stateName(m), cells(m), m.GetCreateTime().AsTime().Local().Format(time.DateTime))
-	}
-	return w.Flush()
 }
 
 func (e *Env) printSweep(m *foiblev1.Sweep) {
@@ -105,7 +95,7 @@ func (e *Env) printSweep(m *foiblev1.Sweep) {
 	fmt.Fprintf(e.Out, "jobs: %d of %d done, %d with workers, %d failed; %s refused\n",
 		p.GetJobsDone(), p.GetJobs(), p.GetJobsLeased(), p.GetJobsFailed(), count(int(p.GetDuplicates()), "repeated result"))
 	if stateName(m) == stateRunning {
-		fmt.Fprintf(e.Out, "%s with %s\n", count(int(p.GetWorkers()), "worker"), count(int(p.GetSlots()), "slot"))
+		fmt.Fprintf(e.Out, "priority %d; %s with %s\n", m.GetPriority(), count(int(p.GetWorkers()), "worker"), count(int(p.GetSlots()), "slot"))
 	}
 	for _, reason := range p.GetFailures() {
 		fmt.Fprintf(e.Out, "failed: %s\n", reason)
@@ -132,21 +122,28 @@ func (e *Env) printFits(fits []*foiblev1.Fit) error {
 	return w.Flush()
 }
 
-const stateRunning = "running"
+// States as they are shown.
+const (
+	stateRunning   = "running"
+	statePaused    = "paused"
+	stateCancelled = "cancelled"
+)
 
 func stateName(m *foiblev1.Sweep) string {
-	switch m.GetState() {
-	case foiblev1.SweepState_SWEEP_STATE_RUNNING:
-		if m.GetProgress() == nil {
-			return "left by version " + m.GetVersion() // no other version takes it up
-		}
-		return stateRunning
-	case foiblev1.SweepState_SWEEP_STATE_SUCCEEDED:
-		return "succeeded"
-	case foiblev1.SweepState_SWEEP_STATE_FAILED:
+	switch state := m.GetState(); {
+	case unended(state) && m.GetProgress() == nil:
+		return "left by version " + m.GetVersion() // no other version takes it up
+	case state == foiblev1.SweepState_SWEEP_STATE_FAILED:
 		return "failed in part"
+	case stateWords[state] != "":
+		return stateWords[state]
 	}
 	return "unknown"
+}
+
+// unended says whether a sweep in a state may still have results.
+func unended(state foiblev1.SweepState) bool {
+	return state == foiblev1.SweepState_SWEEP_STATE_RUNNING || state == foiblev1.SweepState_SWEEP_STATE_PAUSED
 }
 
 // cells says how many of a sweep's cells are done. Of a sweep that ended in an
@@ -160,7 +157,7 @@ func cells(m *foiblev1.Sweep) string {
 	switch {
 	case err != nil:
 		return "an unknown number of cells"
-	case m.GetState() == foiblev1.SweepState_SWEEP_STATE_RUNNING:
+	case unended(m.GetState()) || m.GetState() == foiblev1.SweepState_SWEEP_STATE_CANCELLED:
 		return "some of " + count(plan.Cells(), "cell")
 	}
 	return fmt.Sprintf("%d of %s", plan.Cells(), count(plan.Cells(), "cell"))

@@ -23,9 +23,11 @@ type SweepChoice struct {
 	File      string   // a sweep.yaml; without one the study's own, else the domain's
 	Models    []string // keep these alone
 	Set       []string // axis=value[,value...] for every model that has the axis
-	Preset    string   // "published": the domain's grids with the authors' action_noise_kind; in place of the study's sweep
+	Preset    string   // "published": the domain's grids, inferred as in the paper and its code; in place of the study's sweep
+	Method    string   // of inference, with its defaults; "" leaves the sweep's
 	Runs      int      // runs a cell of the fit stage; 0 leaves them
-	Particles int      // particles a goal in the fit stage; 0 leaves them
+	Particles int      // particles a goal in the fit stage of sips; 0 leaves them
+	MCSE      float64  // target for the Monte-Carlo standard error of r, of marginal inference; 0 leaves it
 	Seed      string   // the sweep's seed; "" leaves it
 }
 
@@ -56,16 +58,8 @@ func (c *SweepChoice) config(fsys fs.FS, domain *domains.Domain) (*foiblev1.Swee
 		}
 		m.Models = kept
 	}
-	given := map[string]bool{}
-	for _, assignment := range c.Set {
-		axis, err := set(m, assignment)
-		if err != nil {
-			return nil, err
-		}
-		if given[axis] {
-			return nil, usagef("--set %s is given twice; write all its values as --set %[1]s=value,value", axis)
-		}
-		given[axis] = true
+	if err := setAll(m, c.Set); err != nil {
+		return nil, err
 	}
 	if c.Runs < 0 || c.Runs > maxRuns {
 		return nil, usagef("--runs %d: must be 1 to %d", c.Runs, maxRuns)
@@ -73,14 +67,27 @@ func (c *SweepChoice) config(fsys fs.FS, domain *domains.Domain) (*foiblev1.Swee
 	if c.Particles < 0 || c.Particles > maxParticles {
 		return nil, usagef("--particles %d: must be 1 to %d", c.Particles, maxParticles)
 	}
+	if !(c.MCSE >= 0 && c.MCSE <= 1) {
+		return nil, usagef("--mc-se %v: must be above 0, and at most 1", c.MCSE)
+	}
+	if err := c.method(m); err != nil {
+		return nil, err
+	}
 	if m.Fit == nil {
-		m.Fit = &foiblev1.StageConfig{Runs: int32(sweep.DefaultFit.Runs)}
+		_, fit, _ := sweep.DefaultsOf(m.GetInference().GetMethod())
+		m.Fit = &foiblev1.StageConfig{Runs: int32(fit.Runs)}
 	}
 	if c.Runs > 0 {
 		m.Fit.Runs = int32(c.Runs)
 	}
 	if c.Particles > 0 {
 		m.Fit.ParticlesPerGoal = int32(c.Particles)
+	}
+	if c.MCSE > 0 {
+		if m.Inference == nil {
+			m.Inference = &foiblev1.InferenceConfig{}
+		}
+		m.Inference.McSe = &c.MCSE
 	}
 	if c.Seed != "" {
 		if m.Seed, err = strconv.ParseUint(c.Seed, 10, 64); err != nil {
@@ -97,12 +104,31 @@ func (c *SweepChoice) config(fsys fs.FS, domain *domains.Domain) (*foiblev1.Swee
 	return m, nil
 }
 
+// method puts the method asked for in place of the sweep's, whose options and stages go with it.
+func (c *SweepChoice) method(m *foiblev1.SweepConfig) error {
+	switch {
+	case c.Method == "":
+		return nil
+	case !slices.Contains(Methods, c.Method):
+		return usagef("--method %q: it can be %s", c.Method, strings.Join(Methods, ", "))
+	case c.Preset == published && c.Method != sweep.SIPS:
+		return usagef("--preset published is of the method sips; leave out one of --preset and --method")
+	}
+	if was := m.GetInference().GetMethod(); was != c.Method && (was != "" || c.Method != sweep.Marginal) {
+		m.Inference = &foiblev1.InferenceConfig{Method: c.Method}
+		m.Fit, m.Report = nil, nil
+	}
+	return nil
+}
+
 func (c *SweepChoice) base(fsys fs.FS, domain *domains.Domain) (*foiblev1.SweepConfig, error) {
 	switch {
 	case c.Preset == published && c.File == "":
 		m, err := domains.LoadSweep("sweep.yaml", domain.Sweep)
 		if err == nil {
 			m.ActionNoiseKind = "per_action_odds"
+			m.Inference = &foiblev1.InferenceConfig{Method: sweep.SIPS}
+			m.Fit, m.Report = stageConfig(sweep.PaperFit), stageConfig(sweep.PaperReport)
 		}
 		return m, err
 	case c.Preset == published:
@@ -125,6 +151,26 @@ func (c *SweepChoice) base(fsys fs.FS, domain *domains.Domain) (*foiblev1.SweepC
 		return nil, err
 	}
 	return domains.LoadSweep("sweep.yaml", src)
+}
+
+func stageConfig(s sweep.Stage) *foiblev1.StageConfig {
+	return &foiblev1.StageConfig{Runs: int32(s.Runs), ParticlesPerGoal: int32(s.ParticlesPerGoal)}
+}
+
+// setAll makes assignments, each of another axis.
+func setAll(m *foiblev1.SweepConfig, assignments []string) error {
+	given := map[string]bool{}
+	for _, assignment := range assignments {
+		axis, err := set(m, assignment)
+		if err != nil {
+			return err
+		}
+		if given[axis] {
+			return usagef("--set %s is given twice; write all its values as --set %[1]s=value,value", axis)
+		}
+		given[axis] = true
+	}
+	return nil
 }
 
 // set replaces the values of an axis by `axis=value[,value...]`, and returns the axis.

@@ -10,7 +10,9 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"foible/core/sweep"
 	"foible/domains"
+	"foible/proto/codec"
 	foiblev1 "foible/proto/foible/v1"
 )
 
@@ -40,10 +42,10 @@ func TestSweepChoice(t *testing.T) {
 		seed   uint64
 		models []string
 	}{
-		{"the domain's", fstest.MapFS{}, SweepChoice{}, []float64{.125, .25, .5, 1, 2, 4, 8}, []string{"optimal"}, 5, 60, 2021, all},
+		{"the domain's", fstest.MapFS{}, SweepChoice{}, []float64{.125, .25, .5, 1, 2, 4, 8}, []string{"optimal"}, 4, 0, 2021, all},
 		{"the study's", own, SweepChoice{}, []float64{1, 2}, []string{"heuristic"}, 3, 0, 7, boltzmann},
-		{"a file", own, SweepChoice{File: file}, []float64{16}, nil, 5, 0, 9, boltzmann},
-		{"narrowed", own, SweepChoice{Set: []string{"alpha=0.5, 4", "value=on_policy,optimal"}, Runs: 8, Particles: 9, Seed: "0"}, []float64{.5, 4}, []string{"on_policy", "optimal"}, 8, 9, 0, boltzmann},
+		{"a file", own, SweepChoice{File: file}, []float64{16}, nil, 4, 0, 9, boltzmann},
+		{"narrowed", own, SweepChoice{Set: []string{"alpha=0.5, 4", "value=on_policy,optimal"}, Method: "sips", Runs: 8, Particles: 9, Seed: "0"}, []float64{.5, 4}, []string{"on_policy", "optimal"}, 8, 9, 0, boltzmann},
 		{"one model", own, SweepChoice{Models: []string{"boltzmann"}}, []float64{1, 2}, []string{"heuristic"}, 3, 0, 7, boltzmann},
 		{"a model more", own, SweepChoice{Models: []string{"full", "boltzmann"}, Set: []string{"alpha=3", "goal_noise=0.1"}}, []float64{3}, []string{"heuristic"}, 3, 0, 7, []string{"boltzmann", "full"}},
 		{"published", own, SweepChoice{Preset: "published"}, []float64{.125, .25, .5, 1, 2, 4, 8}, []string{"optimal"}, 5, 60, 2021, all},
@@ -78,23 +80,29 @@ func TestSweepChoiceRefused(t *testing.T) {
 	for want, choice := range map[string]SweepChoice{
 		`--models: unknown model "a"; it can be full, goal-lesioned, plan-lesioned, action-lesioned, boltzmann`: {Models: []string{"a"}},
 		`--set alpha is given twice; write all its values as --set alpha=value,value`:                           {Set: []string{"alpha=1", "alpha=2"}},
-		`--runs -1: must be 1 to 100000`:                                                      {Runs: -1},
-		`--runs 100001: must be 1 to 100000`:                                                  {Runs: 100_001},
-		`--particles -1: must be 1 to 10000000`:                                               {Particles: -1},
-		`--particles 10000001: must be 1 to 10000000`:                                         {Particles: 10_000_001},
-		`--preset "best": it can be published`:                                                {Preset: "best"},
-		`--preset and --sweep both name a sweep; give one of them`:                            {Preset: published, File: "sweep.yaml"},
-		`--set "budget_r=1.5": budget_r cannot be 1.5; it must be a whole number`:             {Set: []string{"budget_r=1.5"}},
-		`--set "goal_noise=0.1": none of the sweep's models has the axis goal_noise`:          {Models: []string{"boltzmann"}, Set: []string{"goal_noise=0.1"}},
-		`--seed "-1": must be a whole number from 0`:                                          {Seed: "-1"},
-		`--set "alpha": write it as axis=value or axis=value,value`:                           {Set: []string{"alpha"}},
-		`--set "=1": write it as axis=value or axis=value,value`:                              {Set: []string{"=1"}},
-		`--set "alpha= ": write it as axis=value or axis=value,value`:                         {Set: []string{"alpha= "}},
-		`--set "alpha=1,": a value is missing`:                                                {Set: []string{"alpha=1,"}},
-		`--set "alpha=one": "one" is not a number`:                                            {Set: []string{"alpha=one"}},
-		`--set "alpha=NaN": alpha cannot be NaN; it must lie in [1e-09, 1e+06]`:               {Set: []string{"alpha=NaN"}},
-		`--set "alpha=0": alpha cannot be 0; it must lie in [1e-09, 1e+06]`:                   {Set: []string{"alpha=0"}},
-		`--set "value=best": value cannot be "best"; it can be optimal, on_policy, heuristic`: {Set: []string{"value=best"}},
+		`--runs -1: must be 1 to 100000`:                                                               {Runs: -1},
+		`--runs 100001: must be 1 to 100000`:                                                           {Runs: 100_001},
+		`--particles -1: must be 1 to 10000000`:                                                        {Particles: -1},
+		`--particles 10000001: must be 1 to 10000000`:                                                  {Particles: 10_000_001},
+		`--mc-se -1: must be above 0, and at most 1`:                                                   {MCSE: -1},
+		`mc_se does not apply to the method sips; leave it out, or choose the method marginal`:         {Method: "sips", MCSE: 0.1},
+		`--method "exact": it can be marginal, sips`:                                                   {Method: "exact"},
+		`--preset published is of the method sips; leave out one of --preset and --method`:             {Preset: published, Method: "marginal"},
+		`marginal inference has no particles; leave particles_per_goal out, or choose the method sips`: {Particles: 5},
+		`marginal inference needs 2 runs at least, to know its error`:                                  {Runs: 1},
+		`--preset "best": it can be published`:                                                         {Preset: "best"},
+		`--preset and --sweep both name a sweep; give one of them`:                                     {Preset: published, File: "sweep.yaml"},
+		`--set "budget_r=1.5": budget_r cannot be 1.5; it must be a whole number`:                      {Set: []string{"budget_r=1.5"}},
+		`--set "goal_noise=0.1": none of the sweep's models has the axis goal_noise`:                   {Models: []string{"boltzmann"}, Set: []string{"goal_noise=0.1"}},
+		`--seed "-1": must be a whole number from 0`:                                                   {Seed: "-1"},
+		`--set "alpha": write it as axis=value or axis=value,value`:                                    {Set: []string{"alpha"}},
+		`--set "=1": write it as axis=value or axis=value,value`:                                       {Set: []string{"=1"}},
+		`--set "alpha= ": write it as axis=value or axis=value,value`:                                  {Set: []string{"alpha= "}},
+		`--set "alpha=1,": a value is missing`:                                                         {Set: []string{"alpha=1,"}},
+		`--set "alpha=one": "one" is not a number`:                                                     {Set: []string{"alpha=one"}},
+		`--set "alpha=NaN": alpha cannot be NaN; it must lie in [1e-09, 1e+06]`:                        {Set: []string{"alpha=NaN"}},
+		`--set "alpha=0": alpha cannot be 0; it must lie in [1e-09, 1e+06]`:                            {Set: []string{"alpha=0"}},
+		`--set "value=best": value cannot be "best"; it can be optimal, on_policy, heuristic`:          {Set: []string{"value=best"}},
 		`--set "beta=1": unknown axis "beta"; it can be goal_noise, budget_r, budget_q, search_noise, action_noise, alpha, value, unreachable_value`: {Set: []string{"beta=1"}},
 	} {
 		_, err := choice.config(fstest.MapFS{}, &domains.All[0])
@@ -110,6 +118,36 @@ func TestSweepChoiceRefused(t *testing.T) {
 		_, err := choice.config(fstest.MapFS{"sweep.yaml": {Data: []byte("models: {bolzmann: {}}\n")}}, &domains.All[0])
 		if usage := (*UsageError)(nil); err == nil || errors.As(err, &usage) || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("got  %v\nwant %s", err, want)
+		}
+	}
+}
+
+// The method of the command line goes before the sweep's, with its own defaults.
+func TestSweepMethod(t *testing.T) {
+	paper := fstest.MapFS{"sweep.yaml": {Data: []byte("models: {full: {}}\ninference: {method: sips, filters: per_goal}\nfit: {runs: 3}\n")}}
+	for _, c := range []struct {
+		study  fstest.MapFS
+		choice SweepChoice
+		in     sweep.Inference
+		fit    sweep.Stage
+	}{
+		{fstest.MapFS{}, SweepChoice{}, sweep.MarginalInference, sweep.MarginalFit},
+		{fstest.MapFS{}, SweepChoice{Method: "sips"}, sweep.PaperInference, sweep.PaperFit},
+		{paper, SweepChoice{Method: "marginal"}, sweep.MarginalInference, sweep.MarginalFit},
+		{paper, SweepChoice{Method: "sips"}, func() sweep.Inference { in := sweep.PaperInference; in.Filters = "per_goal"; return in }(), sweep.Stage{Runs: 3, ParticlesPerGoal: 60}},
+		{fstest.MapFS{}, SweepChoice{MCSE: 0.25}, func() sweep.Inference { in := sweep.MarginalInference; in.MCSE = 0.25; return in }(), sweep.MarginalFit},
+		{paper, SweepChoice{Preset: published}, func() sweep.Inference {
+			in := sweep.PaperInference
+			in.ActionNoiseKind = "per_action_odds"
+			return in
+		}(), sweep.PaperFit},
+	} {
+		m, err := c.choice.config(c.study, &domains.All[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := codec.Config(m); err != nil || got.Inference != c.in || got.Fit != c.fit {
+			t.Errorf("%+v: %+v, %+v, %v", c.choice, got.Inference, got.Fit, err)
 		}
 	}
 }

@@ -176,8 +176,8 @@ func (c *cluster) request(sets, n int) *foiblev1.CreateSweepRequest {
 
 // The stages of a sweep of two stages.
 var (
-	fitSize    = &foiblev1.StageConfig{Runs: 2, ParticlesPerGoal: 5}
-	reportSize = &foiblev1.StageConfig{Runs: 3, ParticlesPerGoal: 7}
+	fitSize    = &foiblev1.StageConfig{Runs: 2}
+	reportSize = &foiblev1.StageConfig{Runs: 3}
 )
 
 // staged asks for a sweep of several models, Boltzmann with so many parameter sets and four more with two each, and

@@ -43,7 +43,8 @@ type Coordinator struct {
 	engine *engine.Engine
 	demand *demand
 
-	taking sync.Mutex // held while a new sweep is stored and taken up
+	taking sync.Mutex // held while a sweep is stored and taken up, or cancelled
+	shares shares     // of the dispatcher alone
 
 	mu     sync.Mutex // guards what follows; taken before the mu of a sweep
 	sweeps map[string]*sweepRun
@@ -82,9 +83,9 @@ func (c *Coordinator) Run(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, c.engine.Close()) }()
 
-	running, stop := context.WithCancel(ctx)
+	life, stop := context.WithCancel(ctx)
 	defer stop()
-	c.background, c.ctx = errgroup.WithContext(running)
+	c.background, c.ctx = errgroup.WithContext(life)
 	if err := c.resume(c.ctx); err != nil {
 		_ = c.cfg.Listener.Close()
 		stop()

@@ -3,6 +3,7 @@ package coordinator
 import (
 	"context"
 	"errors"
+	"math"
 	"time"
 
 	"foible/coordinator/engine"
@@ -20,9 +21,8 @@ const (
 func (c *Coordinator) dispatch(ctx context.Context) error {
 	poll := time.NewTimer(pollInterval)
 	defer poll.Stop()
-	for first := 0; ; {
-		if c.deal(ctx, first) {
-			first++ // only now: with one slot at a time, every sweep has its turn
+	for {
+		if c.deal(ctx) {
 			continue
 		}
 		poll.Reset(pollInterval)
@@ -35,26 +35,73 @@ func (c *Coordinator) dispatch(ctx context.Context) error {
 	}
 }
 
-// deal shares the slots that wait among the sweeps that run, beginning with one of them: each gets an equal
-// part, and what others leave. It says whether there was a job.
-func (c *Coordinator) deal(ctx context.Context, first int) (some bool) {
+// deal shares the slots that wait among the sweeps that run, by their weights: each gets its part, and what others
+// leave. It says whether there was a job.
+func (c *Coordinator) deal(ctx context.Context) (some bool) {
 	waiting := c.demand.size()
 	if waiting == 0 {
 		return false
 	}
-	runs := c.running()
-	for i := range runs {
-		run, others := runs[(first+i)%len(runs)], len(runs)-i
-		n, err := c.offer(ctx, run, (waiting+others-1)/others)
-		if err != nil && ctx.Err() == nil {
-			c.log.Error("fetch jobs", "sweep", run.id, "error", err)
+	for runs := c.running(); waiting > 0 && len(runs) > 0; {
+		var more []*sweepRun // those that may have further jobs
+		got := make([]int, len(runs))
+		for i, n := range c.shares.split(runs, waiting) {
+			var err error
+			if n > 0 {
+				if got[i], err = c.offer(ctx, runs[i], n); err != nil && ctx.Err() == nil {
+					c.log.Error("fetch jobs", "sweep", runs[i].id, "error", err)
+				}
+			}
+			if got[i] == n {
+				more = append(more, runs[i])
+			}
+			waiting -= got[i]
+			some = some || got[i] > 0
 		}
-		some = some || n > 0
-		if waiting -= n; waiting <= 0 {
-			break
-		}
+		c.shares.charge(runs, got)
+		runs = more
 	}
 	return some
+}
+
+// shares divides slots between sweeps by weight, over time: each job puts a sweep's tag forward by 1 / weight, and the
+// sweep with the least tag is next. One that had nothing to do begins where the others are: it has saved up nothing.
+type shares struct {
+	now float64 // the tag of the last sweep served, before that
+}
+
+// split says how many of the slots each sweep is to have.
+func (s *shares) split(runs []*sweepRun, slots int) []int {
+	n, tags, weights := make([]int, len(runs)), make([]float64, len(runs)), make([]float64, len(runs))
+	for i, run := range runs {
+		tags[i], weights[i] = max(s.now, run.tag), run.weight()
+	}
+	for range slots {
+		next := 0
+		for i := range tags {
+			if tags[i] < tags[next] {
+				next = i
+			}
+		}
+		n[next]++
+		tags[next] += 1 / weights[next]
+	}
+	return n
+}
+
+// charge notes how many jobs each sweep has been given.
+func (s *shares) charge(runs []*sweepRun, jobs []int) {
+	least := math.Inf(1)
+	for i, run := range runs {
+		if jobs[i] > 0 {
+			begin := max(s.now, run.tag)
+			least = min(least, begin)
+			run.tag = begin + float64(jobs[i])/run.weight()
+		}
+	}
+	if !math.IsInf(least, 1) {
+		s.now = max(s.now, least)
+	}
 }
 
 // offer fetches at most n jobs of a sweep and gives them to slots.

@@ -45,15 +45,19 @@ func answer(job *foiblev1.Assign) *foiblev1.JobResult {
 		if err != nil {
 			panic(err)
 		}
+		hasher := sweep.NewCellHash(job.GetStudyHash(), work.GetStimulus(), job.GetSeed(), procedure)
+		kept := procedure
+		kept.Detail = "" // the numbers do not depend on how many of them are kept
+		numbers := sweep.NewCellHash(job.GetStudyHash(), work.GetStimulus(), job.GetSeed(), kept)
 		result := &foiblev1.InferResult{Cells: make([]*foiblev1.Cell, len(work.GetParameterSets()))}
 		for i, m := range work.GetParameterSets() {
 			set := must(codec.ReadParameterSet(m))
-			hash := sweep.CellHash(job.GetStudyHash(), work.GetStimulus(), job.GetSeed(), procedure, &set)
-			cell := codec.Cell(predicted(hash, &set, procedure.Runs))
+			hash := hasher.Of(&set)
+			cell := codec.Cell(predicted(numbers.Of(&set), &set, procedure))
 			if strings.HasPrefix(work.GetStimulus(), "long") {
 				cell = codec.Cell(&sweep.Cell{Undefined: &sweep.Undefined{Reason: "too long"}})
 			}
-			cell.StudyHash, cell.Stimulus, cell.ParameterSet, cell.CellHash = job.GetStudyHash(), work.GetStimulus(), m, hash
+			cell.CellHash = hash
 			result.Cells[i] = cell
 		}
 		return &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Infer{Infer: result}}
@@ -80,18 +84,33 @@ func answer(job *foiblev1.Assign) *foiblev1.JobResult {
 const undefined = "action-lesioned"
 
 // predicted makes a cell out of a hash; of a model that is not exact, with runs.
-func predicted(hash []byte, set *sweep.ParameterSet, runs int) *sweep.Cell {
+func predicted(hash []byte, set *sweep.ParameterSet, p sweep.Procedure) *sweep.Cell {
 	c := &sweep.Cell{Posterior: posterior(hash)}
+	if p.Detail == sweep.DetailJudged {
+		defer c.Judge([]int{2, actions})
+	}
 	if model, ok := sweep.ModelByName(set.Model); !ok || model.Exact {
 		return c
 	}
 	for k := range c.Posterior {
-		c.SE = append(c.SE, make([]float64, goals))
-		c.ESS, c.Alive, c.Evidence = append(c.ESS, float64(runs)), append(c.Alive, goals), append(c.Evidence, -float64(k))
+		c.SE, c.LogEvidence = append(c.SE, make([]float64, goals)), append(c.LogEvidence, make([]float64, goals))
+		c.Evidence = append(c.Evidence, -float64(k))
+		if p.Method == sweep.SIPS {
+			c.ESS, c.Alive = append(c.ESS, float64(p.Runs)), append(c.Alive, goals)
+		}
 	}
-	for i := range runs {
+	for i := range p.Runs {
 		run := posterior(hash[i%8:])
 		c.Runs = append(c.Runs, [][]float64{run[2], run[actions]})
+	}
+	if p.Method == sweep.SIPS {
+		c.LogEvidence = nil
+		return c
+	}
+	c.Samples = 64
+	if p.Detail == sweep.DetailMistakes {
+		some := make([]sweep.Estimate, actions)
+		c.Mistakes = &sweep.Mistakes{Confused: some, Slip: some, OffPath: some}
 	}
 	return c
 }

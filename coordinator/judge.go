@@ -14,15 +14,24 @@ import (
 	foiblev1 "foible/proto/foible/v1"
 )
 
-// assign says what a job is, and for a score job the hashes that its fits must have. A score job that cannot be
-// made because an infer job failed is recorded as failed, and assign returns nil.
+// assign says what a job is, and for a score job the hashes that its fits must have. It returns nil for a job that needs
+// no worker: an infer job all cells of which were kept is recorded, and a score job that cannot be made because an infer
+// job failed is recorded as failed.
 func (r *sweepRun) assign(ctx context.Context, number int) (m *foiblev1.Assign, hashes [][]byte, err error) {
 	job := r.job(number)
 	m = &foiblev1.Assign{
 		SweepId: r.id, Job: int32(number), StudyHash: r.spec.GetStudyHash(), Seed: r.config.Seed,
 	}
 	if !job.Score {
-		m.Work = &foiblev1.Assign_Infer{Infer: codec.InferJob(r.plan.Stimuli[job.Stimulus].Stimulus, r.config.Procedure(job.Stage), job.Sets)}
+		sets, kept, err := r.missing(ctx, &job)
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(sets) == 0 && len(job.Sets) > 0 {
+			_, err := r.record(ctx, number, &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Infer{Infer: &foiblev1.InferResult{Cells: kept}}})
+			return nil, nil, err
+		}
+		m.Work = &foiblev1.Assign_Infer{Infer: codec.InferJob(r.plan.Stimuli[job.Stimulus].Stimulus, r.plan.Procedure(&r.config, job.Stage), sets)}
 		return m, nil, nil
 	}
 	predictions, failure, err := r.predictions(ctx, job)
@@ -33,7 +42,7 @@ func (r *sweepRun) assign(ctx context.Context, number int) (m *foiblev1.Assign, 
 		_, err := r.record(ctx, number, failed(failure))
 		return nil, nil, err
 	}
-	score := &foiblev1.ScoreJob{Bootstrap: codec.Bootstrap(r.config.Bootstrap)}
+	score := &foiblev1.ScoreJob{Bootstrap: codec.Bootstrap(r.plan.BootstrapOf(&r.config, job.Stage))}
 	for i := range job.Sets {
 		score.Scored = append(score.Scored, &foiblev1.Scored{
 			ParameterSet: codec.ParameterSet(&job.Sets[i]), Predictions: codec.Predictions(predictions[i]),
@@ -72,8 +81,9 @@ func (r *sweepRun) predictions(ctx context.Context, job sweep.Job) (all [][]swee
 
 func (r *sweepRun) scoreHashes(job sweep.Job, predictions [][]sweep.Prediction) [][]byte {
 	hashes := make([][]byte, len(job.Sets))
+	bootstrap := r.plan.BootstrapOf(&r.config, job.Stage)
 	for i := range job.Sets {
-		hashes[i] = sweep.ScoreHash(r.spec.GetStudyHash(), r.config.Seed, r.config.Bootstrap, &job.Sets[i], predictions[i])
+		hashes[i] = sweep.ScoreHash(r.spec.GetStudyHash(), r.config.Seed, bootstrap, &job.Sets[i], predictions[i])
 	}
 	return hashes
 }
@@ -122,22 +132,24 @@ func (r *sweepRun) checkCells(job sweep.Job, cells []*foiblev1.Cell) error {
 		return fmt.Errorf("%d cells for %d parameter sets", len(cells), len(job.Sets))
 	}
 	shape := &r.plan.Stimuli[job.Stimulus]
+	procedure := r.plan.Procedure(&r.config, job.Stage)
+	want := sweep.NewCellHash(r.spec.GetStudyHash(), shape.Stimulus, r.config.Seed, procedure)
 	for i, m := range cells {
-		if m.GetStudyHash() != r.spec.GetStudyHash() {
-			return fmt.Errorf("computed for study %s, not %s", m.GetStudyHash(), r.spec.GetStudyHash())
+		if !bytes.Equal(m.GetCellHash(), want.Of(&job.Sets[i])) {
+			return otherHash(&job.Sets[i])
 		}
-		if m.GetStimulus() != shape.Stimulus {
-			return fmt.Errorf("computed for stimulus %s, not %s", m.GetStimulus(), shape.Stimulus)
-		}
-		want := sweep.CellHash(r.spec.GetStudyHash(), shape.Stimulus, r.config.Seed, r.config.Procedure(job.Stage), &job.Sets[i])
-		if err := echo(m.GetParameterSet(), &job.Sets[i], m.GetCellHash(), want); err != nil {
-			return err
+		if m.GetJudged() != (procedure.Detail == sweep.DetailJudged) {
+			return fmt.Errorf("%s: rows of judgement steps alone: %v", &job.Sets[i], m.GetJudged())
 		}
 		if _, err := codec.ReadCell(m, shape); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func otherHash(set *sweep.ParameterSet) error {
+	return fmt.Errorf("%s: the hash is of another computation", set)
 }
 
 // checkFits says why fits do not answer a score job; nil if they do.
@@ -168,7 +180,7 @@ func echo(m *foiblev1.ParameterSet, want *sweep.ParameterSet, hash, wantHash []b
 	case got != *want:
 		return fmt.Errorf("computed with %s, not %s", got.String(), want.String())
 	case !bytes.Equal(hash, wantHash):
-		return fmt.Errorf("%s: the hash is of another computation", want.String())
+		return otherHash(want)
 	}
 	return nil
 }

@@ -18,7 +18,14 @@ func (r *sweepRun) start(ctx context.Context) error {
 	if err := r.replay(ctx); err != nil {
 		return err
 	}
+	ctx, stop := context.WithCancel(ctx)
+	stopped := make(chan struct{})
+	r.stopQueueing = func() {
+		stop()
+		<-stopped
+	}
 	r.c.background.Go(func() error {
+		defer close(stopped)
 		if err := r.c.engine.Enqueue(ctx, r.id, r.plan.FitJobs()); err != nil {
 			if ctx.Err() != nil {
 				return nil

@@ -99,7 +99,7 @@ func models(sets []*foiblev1.ParameterSet) (names []string) {
 const reportSets, reportStimuli = 6, 3 // of [cluster.staged] in these tests, which makes for jobs of one cell or two
 
 // While a fit is missing, no job of the report is given out, however many slots are idle. Then each model's best
-// parameter set is run again, with the runs and particles of the report.
+// parameter set is run again, with the runs of the report.
 func TestReportAfterFits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, nil)

@@ -17,12 +17,15 @@ func (c *Coordinator) opened(ctx context.Context, id string) (*sweepRun, error) 
 	if run, ok := c.run(id); ok {
 		return run, nil
 	}
-	spec, err := c.stored(ctx, id)
+	spec, _, err := c.stored(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	return c.newRun(spec)
+	return c.newRun(ctx, spec)
 }
+
+// undone says why a sweep may lack results.
+var undone = map[foiblev1.SweepState]string{running: "is still running", paused: "is paused", cancelled: "was cancelled"}
 
 // Results implements [service.Sweeps].
 func (c *Coordinator) Results(ctx context.Context, id string, partial bool, each func(int, *foiblev1.JobResult) error) error {
@@ -30,8 +33,8 @@ func (c *Coordinator) Results(ctx context.Context, id string, partial bool, each
 	if err != nil {
 		return err
 	}
-	if !partial && !run.ended() {
-		return fmt.Errorf("%w: it is still running; ask for what is there with --partial", service.ErrPrecondition)
+	if why, undone := undone[run.now()]; undone && !partial {
+		return fmt.Errorf("%w: it %s; ask for what is there with --partial", service.ErrPrecondition, why)
 	}
 	send := func(job int) error {
 		result, err := run.result(ctx, job)

@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"foible/coordinator/engine"
+	"foible/coordinator/service"
 	"foible/core/sweep"
 	"foible/proto/codec"
 	foiblev1 "foible/proto/foible/v1"
@@ -25,11 +27,19 @@ type sweepRun struct {
 	config sweep.Config
 	plan   *sweep.Plan
 	queue  *engine.Queue
+	parent *parent // the sweep that it extends; nil if there is none
+	tag    float64 // see shares
+
+	stopQueueing func() // returns when no more jobs are being queued from the start
+
+	recording sync.RWMutex // held for reading while a result is recorded, for writing while the sweep is cancelled
 
 	mu         sync.Mutex // guards what follows
 	progress   *sweep.Progress
+	revision   uint64 // of what is stored, as far as it is known
 	state      foiblev1.SweepState
-	endTime    time.Time
+	priority   int32
+	endTime    *timestamppb.Timestamp
 	queued     bool           // every job that can be done from the start is in the queue
 	ending     bool           // its end is being stored
 	failures   int            // jobs recorded as failed
@@ -44,7 +54,7 @@ type sweepRun struct {
 const maxReasons = 10
 
 // newRun plans a sweep from its spec.
-func (c *Coordinator) newRun(spec *foiblev1.Sweep) (*sweepRun, error) {
+func (c *Coordinator) newRun(ctx context.Context, spec *foiblev1.Sweep) (*sweepRun, error) {
 	config, err := codec.Config(spec.GetConfig())
 	if err != nil {
 		return nil, err
@@ -57,10 +67,16 @@ func (c *Coordinator) newRun(spec *foiblev1.Sweep) (*sweepRun, error) {
 	if err != nil {
 		return nil, err
 	}
+	var extended *parent
+	if spec.GetExtends() != "" && unended(spec.GetState()) {
+		if extended, err = c.newParent(ctx, spec.GetExtends(), plan); err != nil {
+			return nil, fmt.Errorf("sweep %s, which it extends: %w", spec.GetExtends(), err)
+		}
+	}
 	return &sweepRun{
-		c: c, id: spec.GetSweepId(), spec: spec, config: config, plan: plan,
+		c: c, id: spec.GetSweepId(), spec: spec, config: config, plan: plan, parent: extended,
 		progress: sweep.NewProgress(plan),
-		state:    spec.GetState(),
+		state:    spec.GetState(), priority: spec.GetPriority(), endTime: spec.GetEndTime(),
 		reported: map[int]int{},
 		leases:   map[int]*lease{},
 		changed:  make(chan struct{}),
@@ -80,8 +96,16 @@ func (r *sweepRun) result(ctx context.Context, job int) (*foiblev1.JobResult, er
 	return m, nil
 }
 
+// errCancelled refuses results of a sweep that was cancelled.
+var errCancelled = errors.New("the sweep was cancelled")
+
 // record makes a result durable, and does what follows from it; false if the job has one already, which stands.
 func (r *sweepRun) record(ctx context.Context, job int, result *foiblev1.JobResult) (fresh bool, err error) {
+	r.recording.RLock()
+	defer r.recording.RUnlock()
+	if r.now() == cancelled {
+		return false, errCancelled
+	}
 	value, err := proto.Marshal(result)
 	if err != nil {
 		return false, err
@@ -197,33 +221,34 @@ func (r *sweepRun) blame(f *foiblev1.Failure) {
 // finish ends the sweep if all is done: the state is stored, the queue is removed. If that fails, audit tries again.
 func (r *sweepRun) finish(ctx context.Context) {
 	r.mu.Lock()
-	due := r.progress.Complete() && r.queued && r.state == foiblev1.SweepState_SWEEP_STATE_RUNNING && !r.ending
+	due := r.progress.Complete() && r.queued && unended(r.state) && !r.ending
 	if !due {
 		r.mu.Unlock()
 		return
 	}
 	r.ending = true
-	spec := proto.CloneOf(r.spec)
-	spec.Progress = r.count()
+	progress := r.count()
 	r.mu.Unlock()
 
-	end := time.Now()
-	spec.EndTime = timestamppb.New(end)
-	spec.State = foiblev1.SweepState_SWEEP_STATE_SUCCEEDED
-	if spec.GetProgress().GetJobsFailed() > 0 {
-		spec.State = foiblev1.SweepState_SWEEP_STATE_FAILED
-	}
-	err := r.c.store(ctx, spec)
-
+	spec, err := r.c.update(ctx, r.id, func(s *foiblev1.Sweep) error {
+		if !unended(s.GetState()) {
+			return errEnded(s)
+		}
+		s.Progress, s.EndTime = progress, timestamppb.New(time.Now())
+		s.State = foiblev1.SweepState_SWEEP_STATE_SUCCEEDED
+		if progress.GetJobsFailed() > 0 {
+			s.State = foiblev1.SweepState_SWEEP_STATE_FAILED
+		}
+		return nil
+	})
 	r.mu.Lock()
 	r.ending = false
-	if err == nil {
-		r.state, r.endTime = spec.GetState(), end
-	}
-	r.change()
 	r.mu.Unlock()
+	if errors.Is(err, service.ErrPrecondition) { // it was cancelled at this moment
+		return
+	}
 	if err == nil {
-		r.c.log.Info("sweep ended", "sweep", r.id, "state", spec.GetState().String(), "jobs_failed", spec.GetProgress().GetJobsFailed())
+		r.c.log.Info("sweep ended", "sweep", r.id, "state", spec.GetState().String(), "jobs_failed", progress.GetJobsFailed())
 		err = r.c.engine.DeleteJobs(ctx, r.id)
 	}
 	if err != nil && ctx.Err() == nil {
@@ -292,16 +317,20 @@ func (r *sweepRun) count() *foiblev1.Progress {
 	}
 }
 
+// counted is the progress.
+func (r *sweepRun) counted() *foiblev1.Progress {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.count()
+}
+
 // snapshot is the sweep as it stands.
 func (r *sweepRun) snapshot() *foiblev1.Sweep {
 	workers, slots := r.c.connected()
 	s := proto.CloneOf(r.spec)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s.State = r.state
-	if !r.endTime.IsZero() {
-		s.EndTime = timestamppb.New(r.endTime)
-	}
+	s.State, s.Priority, s.EndTime = r.state, cmp.Or(r.priority, DefaultPriority), r.endTime
 	s.Progress = r.count()
 	s.Progress.Workers, s.Progress.Slots = int32(workers), int32(slots)
 	return s
@@ -320,11 +349,14 @@ func (r *sweepRun) changes() <-chan struct{} {
 	return r.changed
 }
 
-func (r *sweepRun) ended() bool {
+// now is the state.
+func (r *sweepRun) now() foiblev1.SweepState {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.state != foiblev1.SweepState_SWEEP_STATE_RUNNING
+	return r.state
 }
+
+func (r *sweepRun) ended() bool { return !unended(r.now()) }
 
 func (r *sweepRun) done(job int) bool {
 	r.mu.Lock()

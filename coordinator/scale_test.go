@@ -30,10 +30,15 @@ func cpu(t testing.TB) time.Duration {
 
 // runJobs runs about so many jobs of an executor that does nothing but answer: through gRPC, the queue, and to the
 // disk. Coordinator and workers share the process, and its processor time.
-func runJobs(t testing.TB, jobs, workers, cells int) (rate float64, each time.Duration) {
+func runJobs(t testing.TB, model string, jobs, workers, cells int) (rate float64, each time.Duration) {
 	const n, slots = 16, 64
 	c := newCluster(t, nil)
 	m := c.request(max(1, jobs/(n+1))*cells, n)
+	if axes := m.Config.Models["boltzmann"]; model == "full" {
+		one := []float64{0.5}
+		full := &foiblev1.ModelConfig{GoalNoise: one, BudgetR: []int32{2}, BudgetQ: one, ActionNoise: one, SearchNoise: axes.Alpha}
+		m.Config.Models = map[string]*foiblev1.ModelConfig{model: full}
+	}
 	if cells < 256 {
 		m.Stimuli = long(n, cells)
 	}
@@ -51,16 +56,20 @@ func runJobs(t testing.TB, jobs, workers, cells int) (rate float64, each time.Du
 }
 
 func BenchmarkJobs(b *testing.B) {
+	run := func(model string, workers, cells int) {
+		b.Run(fmt.Sprintf("model=%s/workers=%d/slots=%d/cells=%d", model, workers, 64/workers, cells), func(b *testing.B) {
+			rate, each := runJobs(b, model, b.N, workers, cells)
+			b.ReportMetric(rate, "jobs/s")
+			b.ReportMetric(float64(each.Microseconds()), "cpu-µs/job")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
 	for _, workers := range []int{1, 8} {
 		for _, cells := range []int{1, 16, 256} {
-			b.Run(fmt.Sprintf("workers=%d/slots=%d/cells=%d", workers, 64/workers, cells), func(b *testing.B) {
-				rate, each := runJobs(b, b.N, workers, cells)
-				b.ReportMetric(rate, "jobs/s")
-				b.ReportMetric(float64(each.Microseconds()), "cpu-µs/job")
-				b.ReportMetric(0, "ns/op")
-			})
+			run("boltzmann", workers, cells)
 		}
 	}
+	run("full", 1, 256) // with the batches of marginal inference, and in "judged" detail from 80 jobs on
 }
 
 // TestJobsASecond: at least 1,000 jobs a second are recorded on disk before they are acknowledged, at less than
@@ -70,7 +79,7 @@ func TestJobsASecond(t *testing.T) {
 		t.Skip("a short run, or one with the race detector, says nothing about speed")
 	}
 	for _, workers := range []int{1, 8} {
-		rate, each := runJobs(t, 8500, workers, 1)
+		rate, each := runJobs(t, "boltzmann", 8500, workers, 1)
 		t.Logf("%d workers: %.0f jobs a second, %v of processor time each", workers, rate, each)
 		if rate < 1000 || each > 500*time.Microsecond {
 			t.Errorf("%d workers: %.0f jobs a second at %v each", workers, rate, each)
@@ -127,7 +136,7 @@ func recordAll(b *testing.B, dir, id string, results, scores int) {
 		b.Fatal(err)
 	}
 	infer := must(proto.Marshal(&foiblev1.JobResult{Outcome: &foiblev1.JobResult_Infer{Infer: &foiblev1.InferResult{
-		Cells: []*foiblev1.Cell{{StudyHash: "x", CellHash: make([]byte, 32), Posterior: make([]float64, 15)}},
+		Cells: []*foiblev1.Cell{{CellHash: make([]byte, 32), Posterior: make([]float64, 15)}},
 	}}}))
 	score := must(proto.Marshal(&foiblev1.JobResult{Outcome: &foiblev1.JobResult_Score{Score: &foiblev1.ScoreResult{}}}))
 	var next atomic.Int64

@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -84,6 +85,9 @@ func (s *session) Next(ctx context.Context) (*foiblev1.Assign, error) {
 			continue
 		}
 		assign, err := s.open(ctx, o)
+		if errors.Is(err, errCancelled) {
+			continue
+		}
 		if err != nil {
 			s.putBack(append(s.offers, o)...)
 			return nil, err
@@ -122,7 +126,12 @@ func (s *session) putBack(offers ...offer) {
 // open makes an assignment of a job that has been fetched; nil if there is nothing to do.
 func (s *session) open(ctx context.Context, o offer) (*foiblev1.Assign, error) {
 	job, attempt := o.delivery.Job(), o.delivery.Attempt()
-	if o.run.ended() || o.run.done(job) {
+	switch state := o.run.now(); {
+	case state == cancelled: // its queue is gone
+		return nil, nil
+	case state == paused:
+		return nil, o.delivery.Release()
+	case o.run.ended() || o.run.done(job):
 		return nil, o.delivery.Ack()
 	}
 	if attempt > s.c.cfg.MaxAttempts {
@@ -229,6 +238,9 @@ func (s *session) Record(ctx context.Context, m *foiblev1.Result) (*foiblev1.Rec
 
 	result := m.GetResult()
 	if !run.done(job) {
+		if err := run.complete(ctx, job, result); err != nil {
+			return nil, err
+		}
 		verdict, reason, err := run.judge(ctx, l, job, result)
 		if err != nil {
 			return nil, err
@@ -244,6 +256,10 @@ func (s *session) Record(ctx context.Context, m *foiblev1.Result) (*foiblev1.Rec
 		}
 	}
 	fresh, err := run.record(ctx, job, result)
+	if errors.Is(err, errCancelled) {
+		answer.Verdict, answer.Reason = foiblev1.Verdict_VERDICT_REFUSED, err.Error()
+		return answer, nil
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,47 +19,53 @@ import (
 
 // CreateSweep implements [service.Sweeps].
 func (c *Coordinator) CreateSweep(ctx context.Context, m *foiblev1.CreateSweepRequest) (*foiblev1.Sweep, bool, error) {
-	config, err := codec.Config(m.GetConfig())
-	if err != nil {
-		return nil, false, fmt.Errorf("%w: %w", service.ErrInvalid, err)
-	}
 	if _, err := c.engine.Study(ctx, m.GetStudyHash()); err != nil {
 		return nil, false, fmt.Errorf("study %s: %w", m.GetStudyHash(), sentinel(err))
+	}
+	return c.create(ctx, &foiblev1.Sweep{
+		StudyHash: m.GetStudyHash(), StudyName: m.GetStudyName(), Config: m.GetConfig(), Stimuli: m.GetStimuli(),
+		Priority: m.GetPriority(),
+	})
+}
+
+// create makes a sweep of what it is asked to be, or finds the one that is there.
+func (c *Coordinator) create(ctx context.Context, spec *foiblev1.Sweep) (made *foiblev1.Sweep, existed bool, err error) {
+	config, err := codec.Config(spec.GetConfig())
+	if err != nil {
+		return nil, false, fmt.Errorf("%w: %w", service.ErrInvalid, err)
 	}
 	sets, err := config.ParameterSets()
 	if err != nil {
 		return nil, false, fmt.Errorf("%w: %w", service.ErrInvalid, err)
 	}
-	shapes := codec.Shapes(m.GetStimuli())
 	_, slots := c.connected()
-	spec := &foiblev1.Sweep{
-		SweepId:     m.GetStudyName() + "-" + config.ID(m.GetStudyHash(), c.cfg.Version, sets),
-		StudyHash:   m.GetStudyHash(),
-		StudyName:   m.GetStudyName(),
-		Config:      m.GetConfig(),
-		Stimuli:     m.GetStimuli(),
-		CellsPerJob: int32(sweep.CellsPerJob(len(sets), shapes, config.Fit.Runs, max(slots, 8))),
-		Version:     c.cfg.Version,
-		CreateTime:  timestamppb.New(time.Now()),
-		State:       foiblev1.SweepState_SWEEP_STATE_RUNNING,
-	}
+	spec.SweepId = spec.GetStudyName() + "-" + config.ID(spec.GetStudyHash(), c.cfg.Version, sets)
+	spec.CellsPerJob = int32(sweep.CellsPerJob(len(sets), codec.Shapes(spec.GetStimuli()), config.Fit.Runs, max(slots, 8)))
+	spec.Version = c.cfg.Version
+	spec.CreateTime = timestamppb.New(time.Now())
+	spec.State = running
+
 	c.taking.Lock()
 	defer c.taking.Unlock()
-	if run, ok := c.run(spec.GetSweepId()); ok {
+	run, taken := c.run(spec.GetSweepId())
+	if taken && run.now() != cancelled {
 		return run.snapshot(), true, nil
 	}
-	existing, err := c.stored(ctx, spec.GetSweepId())
-	existed := err == nil
+	existing, _, err := c.stored(ctx, spec.GetSweepId())
+	existed = err == nil
 	switch {
-	case existed && existing.GetState() != foiblev1.SweepState_SWEEP_STATE_RUNNING:
+	case existed && existing.GetState() == cancelled:
+		if spec, err = c.revive(ctx, existing.GetSweepId()); err != nil {
+			return nil, false, err
+		}
+	case existed && !unended(existing.GetState()):
 		return existing, true, nil
 	case existed:
 		spec = existing // it could not be taken up when it was made
 	case !errors.Is(err, service.ErrNotFound):
 		return nil, false, err
 	}
-	run, err := c.newRun(spec)
-	if err != nil {
+	if run, err = c.newRun(ctx, spec); err != nil {
 		return nil, false, fmt.Errorf("%w: %w", service.ErrInvalid, err)
 	}
 	if !existed {
@@ -78,6 +85,17 @@ func (c *Coordinator) CreateSweep(ctx context.Context, m *foiblev1.CreateSweepRe
 	return run.snapshot(), existed, nil
 }
 
+// revive lets a cancelled sweep run again, with the results that it has. Its run, if there is one, is of no more use.
+func (c *Coordinator) revive(ctx context.Context, id string) (*foiblev1.Sweep, error) {
+	c.mu.Lock()
+	delete(c.sweeps, id)
+	c.mu.Unlock()
+	return c.update(ctx, id, func(s *foiblev1.Sweep) error {
+		s.State, s.EndTime, s.Progress = running, nil, nil
+		return nil
+	})
+}
+
 // resume takes up every sweep that has not ended.
 func (c *Coordinator) resume(ctx context.Context) error {
 	ids, err := c.engine.Sweeps(ctx)
@@ -93,17 +111,17 @@ func (c *Coordinator) resume(ctx context.Context) error {
 }
 
 func (c *Coordinator) resumeOne(ctx context.Context, id string) error {
-	spec, err := c.stored(ctx, id)
+	spec, _, err := c.stored(ctx, id)
 	switch {
 	case err != nil:
 		return err
-	case spec.GetState() != foiblev1.SweepState_SWEEP_STATE_RUNNING:
+	case !unended(spec.GetState()):
 		return c.engine.DeleteJobs(ctx, id) // should the end have been cut short
 	case spec.GetVersion() != c.cfg.Version:
 		c.log.Warn("sweep of another version left alone", "sweep", id, "version", spec.GetVersion())
 		return nil
 	}
-	run, err := c.newRun(spec)
+	run, err := c.newRun(ctx, spec)
 	if err != nil {
 		return err
 	}
@@ -115,30 +133,16 @@ func (c *Coordinator) resumeOne(ctx context.Context, id string) error {
 	return nil
 }
 
-func (c *Coordinator) stored(ctx context.Context, id string) (*foiblev1.Sweep, error) {
-	value, _, err := c.engine.Sweep(ctx, id)
+func (c *Coordinator) stored(ctx context.Context, id string) (spec *foiblev1.Sweep, revision uint64, err error) {
+	value, revision, err := c.engine.Sweep(ctx, id)
 	if err != nil {
-		return nil, sentinel(err)
+		return nil, 0, sentinel(err)
 	}
-	spec := &foiblev1.Sweep{}
+	spec = &foiblev1.Sweep{}
 	if err := proto.Unmarshal(value, spec); err != nil {
-		return nil, fmt.Errorf("its record is damaged: %w", err)
+		return nil, 0, fmt.Errorf("its record is damaged: %w", err)
 	}
-	return spec, nil
-}
-
-// store replaces what is stored of a sweep.
-func (c *Coordinator) store(ctx context.Context, spec *foiblev1.Sweep) error {
-	_, revision, err := c.engine.Sweep(ctx, spec.GetSweepId())
-	if err != nil {
-		return err
-	}
-	value, err := proto.Marshal(spec)
-	if err != nil {
-		return err
-	}
-	_, err = c.engine.UpdateSweep(ctx, spec.GetSweepId(), value, revision)
-	return err
+	return spec, revision, nil
 }
 
 func (c *Coordinator) add(run *sweepRun) {
@@ -156,13 +160,14 @@ func (c *Coordinator) run(id string) (*sweepRun, bool) {
 	return run, ok
 }
 
-// running lists the sweeps that have not ended, in a fixed order.
+// running lists the sweeps of which jobs may be given out, in a fixed order. One that extends another waits for its end.
 func (c *Coordinator) running() []*sweepRun {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var runs []*sweepRun
 	for _, run := range c.sweeps {
-		if !run.ended() {
+		extended, taken := c.sweeps[run.spec.GetExtends()]
+		if waits := taken && !extended.ended(); run.now() == running && !waits {
 			runs = append(runs, run)
 		}
 	}
@@ -186,7 +191,12 @@ func (c *Coordinator) Sweep(ctx context.Context, id string) (*foiblev1.Sweep, er
 	if run, ok := c.run(id); ok {
 		return run.snapshot(), nil
 	}
-	return c.stored(ctx, id)
+	spec, _, err := c.stored(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	spec.Priority = cmp.Or(spec.GetPriority(), DefaultPriority)
+	return spec, nil
 }
 
 // ListSweeps implements [service.Sweeps].
@@ -226,7 +236,7 @@ func (c *Coordinator) WatchSweep(ctx context.Context, id string, each func(*foib
 		if err := each(s); err != nil {
 			return err
 		}
-		if s.GetState() != foiblev1.SweepState_SWEEP_STATE_RUNNING {
+		if !unended(s.GetState()) {
 			return nil
 		}
 		select {

@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"google.golang.org/protobuf/proto"
+
 	"foible/coordinator"
 	"foible/coordinator/engine"
 	foiblev1 "foible/proto/foible/v1"
@@ -28,12 +30,6 @@ var wrong = []struct {
 	spoil func(*foiblev1.JobResult)
 	want  string
 }{
-	{"study", false, func(r *foiblev1.JobResult) { cell(r).StudyHash = strings.Repeat("0", 64) }, "computed for study 000"},
-	{"stimulus", false, func(r *foiblev1.JobResult) { cell(r).Stimulus = "s99" }, "computed for stimulus s99, not s00"},
-	{"parameters", false, func(r *foiblev1.JobResult) { cell(r).ParameterSet.Alpha = pointer(2.5) }, "computed with boltzmann alpha=2.5"},
-	{"no parameters", false, func(r *foiblev1.JobResult) { cell(r).ParameterSet = nil }, "without its parameters"},
-	{"unknown model", false, func(r *foiblev1.JobResult) { cell(r).ParameterSet.Model = "x" }, "unknown model"},
-	{"parameter left out", false, func(r *foiblev1.JobResult) { cell(r).ParameterSet.Value = nil }, "without value"},
 	{"cell hash", false, func(r *foiblev1.JobResult) { cell(r).CellHash[3] ^= 1 }, "the hash is of another computation"},
 	{"no cell hash", false, func(r *foiblev1.JobResult) { cell(r).CellHash = nil }, "the hash is of another computation"},
 	{"NaN", false, func(r *foiblev1.JobResult) { cell(r).Posterior[4] = math.NaN() }, "step 1: probability NaN"},
@@ -43,6 +39,7 @@ var wrong = []struct {
 	{"short", false, func(r *foiblev1.JobResult) { cell(r).Posterior = cell(r).Posterior[1:] }, "14 probabilities, want 5 steps of 3 goals"},
 	{"no cells", false, func(r *foiblev1.JobResult) { r.GetInfer().Cells = nil }, "0 cells for 1 parameter sets"},
 	{"two cells", false, func(r *foiblev1.JobResult) { r.GetInfer().Cells = append(r.GetInfer().Cells, cell(r)) }, "2 cells for 1 parameter sets"},
+	{"judged", false, func(r *foiblev1.JobResult) { cell(r).Judged = true }, "rows of judgement steps alone: true"},
 	{"undefined without reason", false, func(r *foiblev1.JobResult) { cell(r).Undefined = &foiblev1.Undefined{} }, "undefined from step 0"},
 	{"nothing", false, func(r *foiblev1.JobResult) { r.Outcome = nil }, "0 cells for 1 parameter sets"},
 	{"a score for posteriors", false, func(r *foiblev1.JobResult) {
@@ -60,6 +57,38 @@ var wrong = []struct {
 	{"posteriors for a score", true, func(r *foiblev1.JobResult) {
 		r.Outcome = &foiblev1.JobResult_Infer{Infer: &foiblev1.InferResult{Cells: []*foiblev1.Cell{{}}}}
 	}, "0 fits for 1 parameter sets"},
+}
+
+// TestAnswersToOtherJobs: cells of another study, stimulus, parameter set, seed or procedure are refused, whatever they
+// say.
+func TestAnswersToOtherJobs(t *testing.T) {
+	for name, change := range map[string]func(*foiblev1.Assign){
+		"study":      func(job *foiblev1.Assign) { job.StudyHash = strings.Repeat("0", 64) },
+		"stimulus":   func(job *foiblev1.Assign) { job.GetInfer().Stimulus = "s99" },
+		"parameters": func(job *foiblev1.Assign) { job.GetInfer().GetParameterSets()[0].Alpha = pointer(2.5) },
+		"seed":       func(job *foiblev1.Assign) { job.Seed++ },
+		"runs":       func(job *foiblev1.Assign) { job.GetInfer().Size.Runs++ },
+		"method":     func(job *foiblev1.Assign) { job.GetInfer().Inference = &foiblev1.InferenceConfig{Method: "sips"} },
+		"stage":      func(job *foiblev1.Assign) { job.GetInfer().Stage = "report" },
+		"detail":     func(job *foiblev1.Assign) { job.GetInfer().Detail = "judged" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCluster(t, nil)
+				id := c.submit(c.request(1, 1))
+				h := c.join(1, 0)
+				job := h.job()
+				other := proto.CloneOf(job)
+				change(other)
+				if r := h.tell(job, answer(other)); r.GetVerdict() != foiblev1.Verdict_VERDICT_REFUSED || !strings.Contains(r.GetReason(), "the hash is of another computation") {
+					t.Error(r)
+				}
+				h.done(h.job())
+				h.done(h.job())
+				c.wait(id)
+			})
+		})
+	}
 }
 
 // TestWrongAnswers: what does not answer the job is refused, the job comes again, and in the end is recorded as failed.

@@ -168,7 +168,7 @@ func LoadSweep(file string, src []byte) (*foiblev1.SweepConfig, error) {
 		return nil, errors.Join(joined...)
 	}
 	if _, err := codec.Config(m); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return nil, inSweep(file, src, err)
 	}
 	return m, nil
 }

@@ -186,7 +186,7 @@ func TestLoadSweep(t *testing.T) {
 		if got, want := settings(t, c), "alpha=2 value=heuristic unreachable_value=-1000"; got != want {
 			t.Errorf("%s: got %s, want %s", name, got, want)
 		}
-		if c.Fit != sweep.DefaultFit || c.Report != sweep.DefaultReport || c.Inference != sweep.DefaultInference || c.Seed != 0 || !reflect.DeepEqual(c.Bootstrap, sweep.DefaultBootstrap) {
+		if c.Fit != sweep.MarginalFit || c.Report != sweep.MarginalReport || c.Inference != sweep.MarginalInference || c.Seed != 0 || !reflect.DeepEqual(c.Bootstrap, sweep.DefaultBootstrap) {
 			t.Errorf("%s: %+v", name, c)
 		}
 	}
@@ -238,10 +238,12 @@ func (closing) Close() error { return nil }
 func TestResolvedSweepLoadsAgain(t *testing.T) {
 	s := load(t, sample(t, "block-words"))
 	for name, src := range map[string]string{
-		"default":   string(domains.All[0].Sweep),
-		"goals":     string(domains.All[1].Sweep),
-		"lesions":   "models: {full: {goal_noise: [0.1, 1e-9]}, goal-lesioned: {}, plan-lesioned: {}, action-lesioned: {budget_r: [1, 10000]}}",
-		"no report": "models: {full: {}}\nreport: {runs: 0}",
+		"default":       string(domains.All[0].Sweep),
+		"goals":         string(domains.All[1].Sweep),
+		"lesions":       "models: {full: {goal_noise: [0.1, 1e-9]}, goal-lesioned: {}, plan-lesioned: {}, action-lesioned: {budget_r: [1, 10000]}}",
+		"no report":     "models: {full: {}}\nreport: {runs: 0}",
+		"the paper's":   "models: {full: {}}\ninference: {method: sips}",
+		"other targets": "models: {full: {}}\ninference: {observe: exact, mc_se: 0.01, posterior_se: 1e-3}\nfit: {runs: 2}\nreport: {runs: 30}",
 		"another way to infer": "models: {plan-lesioned: {}}\naction_noise_kind: per_action_odds\n" +
 			"inference: {method: sips, observe: exact, filters: per_goal, resample: always, resample_threshold: 0, resample_kind: systematic, rejuvenate: goal}\n" +
 			"fit: {runs: 2, particles_per_goal: 3}\nreport: {runs: 4, particles_per_goal: 5}",
@@ -271,6 +273,7 @@ func TestResolvedSweepLoadsAgain(t *testing.T) {
 func FuzzLoadSweep(f *testing.F) {
 	for _, src := range []string{
 		string(domains.All[0].Sweep), "models: {boltzmann: {alpha: [1, 2]}}\n", "models: &a {boltzmann: *a}", "<<: {}", "? [a]\n: b",
+		"models: {full: {}}\nfit: {particles_per_goal: 5}\n", "models: {full: {}}\ninference: {method: sips, mc_se: 0.1}\n",
 		"models: {boltzmann: {alpha: !!str 1}}", "models: {[boltzmann]: 1}", "- a", "\x00", "\xff", "a: |\n  b", "models:\n\t- 1", "{", "---\n---\n", "models: !!binary aGk=",
 	} {
 		f.Add([]byte(src))
@@ -312,7 +315,7 @@ func TestPublishedGrids(t *testing.T) {
 		if !reflect.DeepEqual(got, want[d.Name]) {
 			t.Errorf("%s: %v, want %v", d.Name, got, want[d.Name])
 		}
-		if c.Fit != (sweep.Stage{Runs: 5, ParticlesPerGoal: 60}) || c.Report != (sweep.Stage{Runs: 10, ParticlesPerGoal: 100}) || c.Inference != sweep.DefaultInference ||
+		if c.Fit != sweep.MarginalFit || c.Report != sweep.MarginalReport || c.Inference != sweep.MarginalInference ||
 			!reflect.DeepEqual(c.Bootstrap, sweep.DefaultBootstrap) {
 			t.Errorf("%s: %+v", d.Name, c)
 		}
@@ -341,11 +344,17 @@ func TestPublishedGrids(t *testing.T) {
 // A budget is a whole number of nodes; the error has its place.
 func TestWholeBudgets(t *testing.T) {
 	for src, want := range map[string]string{
-		"models:\n  full:\n    budget_r: [2, 2.5]\n":    `sweep.yaml:3:19: budget_r is "2.5", not a whole number`,
-		"models:\n  full:\n    budget_r: 0\n":           "sweep.yaml:3:15: budget_r is 0; it must be greater than or equal to 1 and less than or equal to 10000",
-		"models:\n  full:\n    budget_r: 10001\n":       "sweep.yaml:3:15: budget_r is 10001; it must be greater than or equal to 1 and less than or equal to 10000",
-		"models:\n  plan-lesioned: {budget_r: 2}\n":     `sweep.yaml:2:19: model "plan-lesioned" has no axis "budget_r"; it has goal_noise, action_noise`,
-		"models:\n  goal-lesioned: {goal_noise: 0.1}\n": `sweep.yaml:2:19: model "goal-lesioned" has no axis "goal_noise"; it has budget_r, budget_q, search_noise, action_noise`,
+		"models:\n  full:\n    budget_r: [2, 2.5]\n":                         `sweep.yaml:3:19: budget_r is "2.5", not a whole number`,
+		"models:\n  full:\n    budget_r: 0\n":                                "sweep.yaml:3:15: budget_r is 0; it must be greater than or equal to 1 and less than or equal to 10000",
+		"models:\n  full:\n    budget_r: 10001\n":                            "sweep.yaml:3:15: budget_r is 10001; it must be greater than or equal to 1 and less than or equal to 10000",
+		"models: {full: {}}\ninference:\n  filters: joint\n":                 `sweep.yaml:3:12: filters does not apply to the method marginal; leave it out, or choose the method sips`,
+		"models: {full: {}}\nreport: {particles_per_goal: 5}\n":              `sweep.yaml:2:30: marginal inference has no particles; leave particles_per_goal out, or choose the method sips`,
+		"models: {full: {}}\nfit: {runs: 1}\n":                               `sweep.yaml:2:13: marginal inference needs 2 runs at least, to know its error`,
+		"models: {full: {}}\ninference: {mc_se: 0}\n":                        `sweep.yaml:2:20: mc_se is 0; it must be greater than 0 and less than or equal to 1`,
+		"models: {full: {}}\ninference: {method: sips, posterior_se: 0.1}\n": `sweep.yaml:2:41: posterior_se does not apply to the method sips; leave it out, or choose the method marginal`,
+		"models: {full: {}}\ninference: {method: exact}\n":                   `sweep.yaml:2:21: method is "exact"; it can be marginal, sips`,
+		"models:\n  plan-lesioned: {budget_r: 2}\n":                          `sweep.yaml:2:19: model "plan-lesioned" has no axis "budget_r"; it has goal_noise, action_noise`,
+		"models:\n  goal-lesioned: {goal_noise: 0.1}\n":                      `sweep.yaml:2:19: model "goal-lesioned" has no axis "goal_noise"; it has budget_r, budget_q, search_noise, action_noise`,
 	} {
 		if _, err := domains.LoadSweep("sweep.yaml", []byte(src)); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)

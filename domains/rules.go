@@ -2,11 +2,15 @@ package domains
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"buf.build/go/protovalidate"
 	"go.yaml.in/yaml/v3"
 	"google.golang.org/protobuf/proto"
+
+	"foible/core/pddl"
+	"foible/proto/codec"
 )
 
 // patterns are regular expressions of the schema in words.
@@ -66,4 +70,17 @@ func child(n *yaml.Node, key string) (value *yaml.Node, ok bool) {
 		}
 	}
 	return n, false
+}
+
+// inSweep places an error of a sweep's configuration: at the option that it is about, if at one.
+func inSweep(file string, src []byte, err error) error {
+	var option *codec.OptionError
+	root, broken := parse(file, src)
+	if broken != nil || !errors.As(err, &option) {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	for _, key := range option.Path {
+		root, _ = child(root, key)
+	}
+	return &pddl.Error{Pos: pddl.Pos{File: file, Line: root.Line, Column: root.Column}, Message: option.Message}
 }

@@ -141,6 +141,7 @@ func (l *loaded) infer(ctx context.Context, job *foiblev1.Assign, work *foiblev1
 	if s == nil {
 		return nil, fmt.Errorf("the study has no stimulus %q", work.GetStimulus())
 	}
+	spec, _ := l.study.Stimulus(work.GetStimulus())
 	ready, err := s.take(l.study, work.GetStimulus())
 	if err != nil {
 		return nil, err
@@ -150,6 +151,7 @@ func (l *loaded) infer(ctx context.Context, job *foiblev1.Assign, work *foiblev1
 	if err != nil {
 		return nil, err
 	}
+	hash := sweep.NewCellHash(l.study.Hash, work.GetStimulus(), job.GetSeed(), procedure)
 	result := &foiblev1.InferResult{}
 	for i := range sets {
 		if ctx.Err() != nil {
@@ -160,11 +162,11 @@ func (l *loaded) infer(ctx context.Context, job *foiblev1.Assign, work *foiblev1
 		if err != nil {
 			return nil, err
 		}
+		if procedure.Detail == sweep.DetailJudged {
+			cell.Judge(spec.JudgementSteps)
+		}
 		answer := codec.Cell(&cell)
-		answer.StudyHash = l.study.Hash
-		answer.Stimulus = work.GetStimulus()
-		answer.ParameterSet = codec.ParameterSet(&set)
-		answer.CellHash = sweep.CellHash(l.study.Hash, work.GetStimulus(), job.GetSeed(), procedure, &set)
+		answer.CellHash = hash.Of(&set)
 		result.Cells = append(result.Cells, answer)
 	}
 	return &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Infer{Infer: result}}, nil

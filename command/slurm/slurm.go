@@ -261,6 +261,23 @@ func Split(tasks, most int) []int {
 	return arrays
 }
 
+var timeLimit = regexp.MustCompile(`^(?:(\d+)-(\d+)(?::(\d+))?(?::(\d+))?|(?:(\d+):)?(\d+):(\d+)|(\d+))$`)
+
+// ParseTime reads a time limit in the forms of sbatch: minutes, minutes:seconds, hours:minutes:seconds,
+// days-hours, days-hours:minutes and days-hours:minutes:seconds.
+func ParseTime(s string) (limit time.Duration, ok bool) {
+	m := timeLimit.FindStringSubmatch(s)
+	if m == nil {
+		return 0, false
+	}
+	units := []time.Duration{24 * time.Hour, time.Hour, time.Minute, time.Second, time.Hour, time.Minute, time.Second, time.Minute}
+	for i, unit := range units {
+		n, _ := strconv.Atoi(m[i+1])
+		limit += time.Duration(min(n, 1_000_000)) * unit
+	}
+	return min(limit, 100*365*24*time.Hour), true
+}
+
 // Self is the job that this process runs in.
 type Self struct {
 	ID       string // as Requeue takes it; "": it runs in none

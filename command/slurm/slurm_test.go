@@ -163,6 +163,30 @@ func TestSplit(t *testing.T) {
 	}
 }
 
+func TestParseTime(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want time.Duration
+	}{
+		{"90", 90 * time.Minute},
+		{"4:30", 4*time.Minute + 30*time.Second},
+		{"2:00:05", 2*time.Hour + 5*time.Second},
+		{"1-2", 26 * time.Hour},
+		{"1-2:03", 26*time.Hour + 3*time.Minute},
+		{"1-2:03:04", 26*time.Hour + 3*time.Minute + 4*time.Second},
+		{"0", 0},
+	} {
+		if got, ok := slurm.ParseTime(c.text); !ok || got != c.want {
+			t.Errorf("%s: %v, %v", c.text, got, ok)
+		}
+	}
+	for _, text := range []string{"", "soon", "INFINITE", "1:2:3:4", "-5", "1-", "1-2-3"} {
+		if got, ok := slurm.ParseTime(text); ok {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
+
 func TestJob(t *testing.T) {
 	for _, name := range []string{"SLURM_JOB_ID", "SLURM_ARRAY_JOB_ID", "SLURM_ARRAY_TASK_ID", "SLURM_RESTART_COUNT"} {
 		t.Setenv(name, "")

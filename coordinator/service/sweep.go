@@ -16,6 +16,12 @@ type Sweeps interface {
 	ListSweeps(ctx context.Context) ([]*foiblev1.Sweep, error)
 	// WatchSweep calls back now and after changes until the sweep has ended or the callback fails.
 	WatchSweep(ctx context.Context, id string, each func(*foiblev1.Sweep) error) error
+	// PauseSweep, ResumeSweep, CancelSweep and SetPriority are ErrPrecondition for a sweep that has ended.
+	PauseSweep(ctx context.Context, id string) (*foiblev1.Sweep, error)
+	ResumeSweep(ctx context.Context, id string) (*foiblev1.Sweep, error)
+	CancelSweep(ctx context.Context, id string) (*foiblev1.Sweep, error)
+	SetPriority(ctx context.Context, id string, priority int) (*foiblev1.Sweep, error)
+	ExtendSweep(ctx context.Context, m *foiblev1.ExtendSweepRequest) (sweep *foiblev1.Sweep, existed bool, err error)
 	Fits(ctx context.Context, id string, perModel int) ([]*foiblev1.Fit, error)
 	// Results calls back for each recorded result, chunk by chunk: its infer jobs, then its score job.
 	Results(ctx context.Context, id string, partial bool, each func(job int, result *foiblev1.JobResult) error) error
@@ -60,6 +66,51 @@ func (s *Sweep) WatchSweep(m *foiblev1.WatchSweepRequest, stream grpc.ServerStre
 		return stream.Send(&foiblev1.WatchSweepResponse{Sweep: sweep})
 	})
 	return statusOf(named(m.GetSweepId(), err))
+}
+
+// PauseSweep gives out no more jobs of a sweep.
+func (s *Sweep) PauseSweep(ctx context.Context, m *foiblev1.PauseSweepRequest) (*foiblev1.PauseSweepResponse, error) {
+	sweep, err := s.Sweeps.PauseSweep(ctx, m.GetSweepId())
+	if err != nil {
+		return nil, statusOf(named(m.GetSweepId(), err))
+	}
+	return &foiblev1.PauseSweepResponse{Sweep: sweep}, nil
+}
+
+// ResumeSweep gives them out again.
+func (s *Sweep) ResumeSweep(ctx context.Context, m *foiblev1.ResumeSweepRequest) (*foiblev1.ResumeSweepResponse, error) {
+	sweep, err := s.Sweeps.ResumeSweep(ctx, m.GetSweepId())
+	if err != nil {
+		return nil, statusOf(named(m.GetSweepId(), err))
+	}
+	return &foiblev1.ResumeSweepResponse{Sweep: sweep}, nil
+}
+
+// CancelSweep ends a sweep before it is done.
+func (s *Sweep) CancelSweep(ctx context.Context, m *foiblev1.CancelSweepRequest) (*foiblev1.CancelSweepResponse, error) {
+	sweep, err := s.Sweeps.CancelSweep(ctx, m.GetSweepId())
+	if err != nil {
+		return nil, statusOf(named(m.GetSweepId(), err))
+	}
+	return &foiblev1.CancelSweepResponse{Sweep: sweep}, nil
+}
+
+// SetSweepPriority changes a sweep's share of the workers.
+func (s *Sweep) SetSweepPriority(ctx context.Context, m *foiblev1.SetSweepPriorityRequest) (*foiblev1.SetSweepPriorityResponse, error) {
+	sweep, err := s.Sweeps.SetPriority(ctx, m.GetSweepId(), int(m.GetPriority()))
+	if err != nil {
+		return nil, statusOf(named(m.GetSweepId(), err))
+	}
+	return &foiblev1.SetSweepPriorityResponse{Sweep: sweep}, nil
+}
+
+// ExtendSweep makes a sweep of a larger grid.
+func (s *Sweep) ExtendSweep(ctx context.Context, m *foiblev1.ExtendSweepRequest) (*foiblev1.ExtendSweepResponse, error) {
+	sweep, existed, err := s.Sweeps.ExtendSweep(ctx, m)
+	if err != nil {
+		return nil, statusOf(named(m.GetSweepId(), err))
+	}
+	return &foiblev1.ExtendSweepResponse{Sweep: sweep, Existed: existed}, nil
 }
 
 // ListFits returns what has been scored.

@@ -101,6 +101,40 @@ func ExampleTimeCourse() {
 	// Output: timecourse as before
 }
 
+func ExampleTimeCourse_mistakes() {
+	human := []figure.HumanPoint{{Step: 0, Mean: 0.33, SE: 0.02}, {Step: 3, Mean: 0.5, SE: 0.05}, {Step: 6, Mean: 0.9, SE: 0.03}}
+	golden("timecourse-mistakes", figure.TimeCourse("Stimulus 1-1", []figure.CoursePanel{
+		{Goal: "gem1", True: true, Human: human, Models: []figure.Course{
+			{Model: "full", Probability: []float64{0.33, 0.4, 0.4, 0.6, 0.8, 0.85, 0.95}},
+			{Model: "plan-lesioned", Probability: []float64{0.33, 0.3, 0.3, 0.3, 0.4, 0.5, 0.6}},
+		}},
+		{Goal: "gem2", Models: []figure.Course{{Model: "full", Probability: []float64{0.33, 0.3, 0.3, 0.2, 0.1, 0.1, 0.02}}}},
+		{Goal: "gem3", Models: []figure.Course{{Model: "full", Probability: []float64{0.33, 0.3, 0.3, 0.2, 0.1, 0.05, 0.03}}}},
+	}, figure.MistakeCourse{
+		Model: "full", Confused: []float64{0, 0.02, 0.02, 0.3, 0.1, 0}, Slip: []float64{0.01, 0.6, 0.05, 0.01, 0.01, 0}, OffPath: []float64{0, 0.1, 0.4, 0.4, 0.9, 1},
+	}, figure.MistakeCourse{
+		Model: "plan-lesioned", Confused: []float64{0, 0, 0.1, 0.1, 0.1, 0}, Slip: []float64{0.05, 1, 0.05, math.NaN(), 0.1, 0}, OffPath: make([]float64, 6),
+	}))
+	// Output: timecourse-mistakes as before
+}
+
+func ExampleProfile() {
+	var labels []string
+	var noise, best, mean []float64
+	for i := range 40 {
+		x := 0.01 * math.Pow(1.2, float64(i))
+		labels, noise = append(labels, fmt.Sprintf("%.2g", x)), append(noise, x)
+		best = append(best, 0.9-0.02*(math.Log(x)+1)*(math.Log(x)+1))
+		mean = append(mean, 0.8-0.03*(math.Log(x)+2)*(math.Log(x)+2))
+	}
+	golden("profile", figure.Profile("Full model", "full", []figure.ProfilePanel{
+		{Axis: "goal_noise", Labels: []string{"0", "0.1", "0.2", "0.4"}, Values: []float64{0, 0.1, 0.2, 0.4}, Best: []float64{0.8, 0.87, 0.88, 0.84}, Mean: []float64{0.7, 0.75, 0.76, 0.7}, Chosen: 2},
+		{Axis: "search_noise", Labels: labels, Values: noise, Best: best, Mean: mean, Chosen: 20},
+		{Axis: "kind", Labels: []string{"one", "another"}, Best: []float64{0.8, math.NaN()}, Mean: []float64{0.7, 0.72}, Chosen: -1},
+	}))
+	// Output: profile as before
+}
+
 func ExampleStoryboard() {
 	picture := func(x int) string {
 		return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" width="100pt" height="40pt" viewBox="0 0 100 40" font-family="Arial">

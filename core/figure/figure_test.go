@@ -10,6 +10,7 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,6 +41,12 @@ func extremes() map[string]*Figure {
 	for i := range 9 {
 		panels = append(panels, Panel{Category: long, R: -1, Low: -1, High: -0.5, N: 123456789, Ceiling: 1, Points: []ScatterPoint{{0, 1, 1, "full"}, {1, 0, 1, long}, {float64(i) / 3, -0.5, 2, ""}}})
 	}
+	var words [300]string
+	var rising []float64
+	for i := range words {
+		words[i] = fmt.Sprint(i)
+		rising = append(rising, float64(i))
+	}
 	return map[string]*Figure{
 		"no curves":         Sensitivity(nil, SensitivityOptions{}),
 		"no points":         Sensitivity([]Curve{{Model: "full", Chosen: -1}}, SensitivityOptions{}),
@@ -62,6 +69,12 @@ func extremes() map[string]*Figure {
 		"undefined course":  TimeCourse("", []CoursePanel{{Goal: "x", Human: []HumanPoint{{0, nan, nan}, {4, 0.5, inf}}, Models: []Course{{"full", []float64{nan, inf, 0.5, nan}}}}}),
 		"only a model":      TimeCourse("", []CoursePanel{{Goal: "x", Models: []Course{{"full", []float64{0.5, 0.6}}}}}),
 		"many goals":        TimeCourse(long, goals),
+		"mistakes":          TimeCourse("", nil, MistakeCourse{"full", []float64{0.5}, []float64{nan}, []float64{inf}}, MistakeCourse{Model: "x"}),
+		"many mistakes":     TimeCourse(long, goals, MistakeCourse{long, course, course, course}, MistakeCourse{"full", course[:3], course[:3], course[:3]}),
+		"no axes":           Profile("", "full", nil),
+		"undefined profile": Profile(long, long, []ProfilePanel{{Axis: long, Labels: []string{long, "x"}, Best: []float64{nan, nan}, Mean: []float64{inf, nan}, Chosen: 1}}),
+		"one value":         Profile("", "full", []ProfilePanel{{Axis: "x", Labels: []string{"1"}, Values: []float64{1}, Best: []float64{0.5}, Mean: []float64{0.5}, Chosen: 0}}),
+		"many values":       Profile("", "full", slices.Repeat([]ProfilePanel{{Axis: "alpha", Labels: words[:], Values: rising, Best: course, Mean: course, Chosen: 3}}, 7)),
 		"no scenes":         storyboard(Story{}),
 		"empty scene":       storyboard(Story{Scenes: []Scene{{}}}),
 		"undefined scenes":  storyboard(Story{Goals: threeGoals, Models: []string{"full"}, Scenes: []Scene{{Human: []float64{nan, inf, 2}, SE: []float64{nan, inf}, Models: [][]float64{nil}}, {Step: 3, Models: [][]float64{{-1}}}}}),

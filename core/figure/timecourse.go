@@ -34,11 +34,18 @@ type Course struct {
 	Probability []float64 // [step]; NaN = undefined, a gap
 }
 
+// MistakeCourse is how probable mistakes are behind each action; [k] is the
+// action that leads to step k + 1.
+type MistakeCourse struct {
+	Model                   string
+	Confused, Slip, OffPath []float64 // probabilities
+}
+
 // TimeCourse shows one stimulus: a small panel for each goal, all on the same
 // axes, people in black with a ribbon of ±1 standard error, models as lines in
 // their colours with markers at the judgement steps, which rules and tick marks
-// show.
-func TimeCourse(title string, panels []CoursePanel) *Figure {
+// show. Below are the mistakes of models that know them, a strip for each kind.
+func TimeCourse(title string, panels []CoursePanel, mistakes ...MistakeCourse) *Figure {
 	cols, rows, width := len(panels), 1, page
 	if cols <= 2 {
 		cols, width = max(1, cols), column
@@ -50,6 +57,9 @@ func TimeCourse(title string, panels []CoursePanel) *Figure {
 		panels = []CoursePanel{{}}
 	}
 	judged, last := steps(panels)
+	for _, m := range mistakes {
+		last = max(last, len(m.Confused))
+	}
 	var outside []float64
 	for _, p := range panels {
 		for _, h := range p.Human {
@@ -64,8 +74,7 @@ func TimeCourse(title string, panels []CoursePanel) *Figure {
 		left, bottom := i%cols == 0, i+cols >= len(panels)
 		q := newPanel()
 		probability(&q.Y, left, outside...)
-		q.X.Min, q.X.Max = -0.04*float64(last), 1.04*float64(last)
-		q.X.Tick.Marker = stepTicks{judged, last, bottom, q.X.Tick.Label.Width, dataWidth(width, cols)}
+		stepAxis(&q.X, judged, last, bottom, dataWidth(width, cols))
 		if left {
 			q.Y.Label.Text = "probability of goal"
 		}
@@ -82,10 +91,22 @@ func TimeCourse(title string, panels []CoursePanel) *Figure {
 		blocks = append(blocks, caption(title, inner))
 	}
 	blocks = append(blocks, grid{tile(plots, cols), "actions seen", func(w vg.Length) vg.Length { return max(64, min(w, 1.3*vg.Inch)) }}.block(inner))
+	if len(mistakes) > 0 {
+		blocks = append(blocks, strips(mistakes, cols, judged, last, width))
+	}
 	if entries := courseLegend(panels); len(entries) > 0 {
 		blocks = append(blocks, flow(entries, inner))
 	}
-	return stack(width, titled(title, "Time course"), describeCourse(panels, judged), blocks...)
+	if len(mistakes) > 0 {
+		blocks = append(blocks, remark(aboutMistakes, inner))
+	}
+	return stack(width, titled(title, "Time course"), describeCourse(panels, judged)+describeMistakes(mistakes), blocks...)
+}
+
+// stepAxis spans an axis of steps, from 0 to the last.
+func stepAxis(a *plot.Axis, judged []int, last int, labelled bool, width vg.Length) {
+	a.Min, a.Max = -0.04*float64(last), 1.04*float64(last)
+	a.Tick.Marker = stepTicks{judged, last, labelled, a.Tick.Label.Width, width}
 }
 
 // steps are the judgement steps of all panels, ascending, and the last step of

@@ -108,7 +108,7 @@ func TestExactIsWhatAgentsDo(t *testing.T) {
 			for k := 1; k < len(followed); k++ {
 				logP += exact.Evidence[k]
 				for goal := range 2 {
-					want := math.Exp(logP) * exact.Posterior[k][goal] * 2
+					want := min(math.Exp(logP)*exact.Posterior[k][goal]*2, 1)
 					got := float64(followed[k][goal]) / float64(n/2)
 					if z := (got - want) / math.Sqrt(want*(1-want)/float64(n/2)); !(math.Abs(z) < 4.5) && got != want {
 						t.Errorf("%s, %s, goal %d: %v of the agents come to step %d, want %v (z %.1f)", w.name, name, goal, got, k, want, z)

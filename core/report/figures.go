@@ -1,8 +1,10 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"foible/core/figure"
@@ -19,6 +21,13 @@ func (r *Report) figures() error {
 	for _, model := range sweep.Models {
 		if c := r.best[model.Name]; c != nil {
 			if err := r.save("scatter-"+model.Name, r.scatter(c)); err != nil {
+				return err
+			}
+		}
+	}
+	for _, model := range sweep.Models {
+		if panels := r.profile(model); panels != nil {
+			if err := r.save("profile-"+model.Name, figure.Profile(r.title(model.Name), model.Name, panels)); err != nil {
 				return err
 			}
 		}
@@ -130,6 +139,66 @@ func (r *Report) points(c *chosen, stimulus int) []figure.ScatterPoint {
 	return points
 }
 
+// profile has a panel for each axis of a model with more than one value; nil
+// unless one has three.
+func (r *Report) profile(model sweep.Model) []figure.ProfilePanel {
+	var panels []figure.ProfilePanel
+	most := 0
+	for _, axis := range model.Axes {
+		at := map[sweep.Setting]int{}
+		p := figure.ProfilePanel{Axis: axis, Chosen: -1}
+		var values []sweep.Setting
+		for i := range r.scored {
+			if r.scored[i].Set.Model == model.Name {
+				v, _ := r.scored[i].Set.Get(axis)
+				if _, ok := at[v]; !ok {
+					at[v] = 0
+					values = append(values, v)
+				}
+			}
+		}
+		if len(values) < 2 {
+			continue
+		}
+		slices.SortStableFunc(values, func(a, b sweep.Setting) int { return cmp.Compare(a.Number, b.Number) }) // words keep their order
+		for k, v := range values {
+			at[v] = k
+			p.Labels = append(p.Labels, v.String())
+			if v.Word == "" {
+				p.Values = append(p.Values, v.Number)
+			}
+			p.Best, p.Mean = append(p.Best, math.NaN()), append(p.Mean, 0)
+		}
+		count := make([]float64, len(values))
+		for i := range r.scored {
+			f := &r.scored[i]
+			if f.Set.Model != model.Name || !f.Overall.Defined {
+				continue
+			}
+			v, _ := f.Set.Get(axis)
+			k := at[v]
+			if !(p.Best[k] >= f.Overall.PearsonR) {
+				p.Best[k] = f.Overall.PearsonR
+			}
+			p.Mean[k] += f.Overall.PearsonR
+			count[k]++
+		}
+		for k := range count {
+			p.Mean[k] /= count[k] // NaN without any
+		}
+		if c := r.best[model.Name]; c != nil {
+			v, _ := c.Set.Get(axis)
+			p.Chosen = at[v]
+		}
+		most = max(most, len(values))
+		panels = append(panels, p)
+	}
+	if most < 3 {
+		return nil
+	}
+	return panels
+}
+
 // timeCourse shows the best parameter set of every model on one stimulus.
 func (r *Report) timeCourse(stimulus int) *figure.Figure {
 	st := &r.study.Stimuli[stimulus]
@@ -145,17 +214,43 @@ func (r *Report) timeCourse(stimulus int) *figure.Figure {
 				continue
 			}
 			course := figure.Course{Model: model.Name}
-			for _, row := range c.Cells[stimulus].Posterior {
+			cell := c.Cells[stimulus]
+			for k, row := range cell.Posterior {
+				if cell.Judged { // nothing is known between judgement steps
+					for len(course.Probability) < st.JudgementSteps[k] {
+						course.Probability = append(course.Probability, math.NaN())
+					}
+				}
 				course.Probability = append(course.Probability, row[goal])
 			}
 			panels[goal].Models = append(panels[goal].Models, course)
+		}
+	}
+	var mistakes []figure.MistakeCourse
+	for _, model := range sweep.Models {
+		if c := r.best[model.Name]; c != nil && c.Cells[stimulus] != nil && c.Cells[stimulus].Mistakes != nil {
+			mistakes = append(mistakes, Mistakes(model.Name, c.Cells[stimulus].Mistakes))
 		}
 	}
 	of := "stimulus " + st.ID
 	if st.Category != "" {
 		of += fmt.Sprintf(", %s", st.Category)
 	}
-	return figure.TimeCourse(r.title(of), panels)
+	return figure.TimeCourse(r.title(of), panels, mistakes...)
+}
+
+// Mistakes is what a figure shows of a cell's mistakes.
+func Mistakes(model string, m *sweep.Mistakes) figure.MistakeCourse {
+	probabilities := func(of []sweep.Estimate) []float64 {
+		ps := make([]float64, len(of))
+		for i := range of {
+			ps[i] = of[i].Probability
+		}
+		return ps
+	}
+	return figure.MistakeCourse{
+		Model: model, Confused: probabilities(m.Confused), Slip: probabilities(m.Slip), OffPath: probabilities(m.OffPath),
+	}
 }
 
 func humanPoint(st *study.Stimulus, j, goal int) figure.HumanPoint {

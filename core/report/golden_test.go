@@ -4,16 +4,16 @@ package report_test
 // 1.85 / sqrt(4.125 x 1.955), as found by hand; the intervals come from the seed.
 const (
 	fits = `
-stage,model,parameter_set,goal_noise,budget_r,budget_q,search_noise,action_noise,alpha,value,unreachable_value,runs,particles_per_goal,n,pearson_r,ci_low,ci_high,mc_se,rmse,ci_unit,undefined_stimuli
-fit,boltzmann,1,,,,,,0.5,optimal,-1000,1,,7,0.6514579241631584,-0.4999999999999999,0.9999999999999998,0,0.22038926600773587,stimuli,0
-fit,boltzmann,2,,,,,,0.5,heuristic,-1000,1,,5,0.9759000729485334,0.9759000729485333,1,0,0.0547722557505166,stimuli,1
+stage,model,parameter_set,goal_noise,budget_r,budget_q,search_noise,action_noise,alpha,value,unreachable_value,runs,particles_per_goal,samples,n,pearson_r,ci_low,ci_high,mc_se,rmse,ci_unit,undefined_stimuli
+fit,boltzmann,1,,,,,,0.5,optimal,-1000,1,,,7,0.6514579241631584,-0.4999999999999999,0.9999999999999998,0,0.22038926600773587,stimuli,0
+fit,boltzmann,2,,,,,,0.5,heuristic,-1000,1,,,5,0.9759000729485334,0.9759000729485333,1,0,0.0547722557505166,stimuli,1
 `
 	intervals = `
 stage,model,parameter_set,unit,ci_low,ci_high,resamples
 fit,boltzmann,1,stimuli,-0.4999999999999999,0.9999999999999998,20
-fit,boltzmann,1,both,-0.4999999999999999,0.9486832980505138,19
+fit,boltzmann,1,both,-0.4999999999999998,0.9486832980505137,19
 fit,boltzmann,2,stimuli,0.9759000729485333,1,12
-fit,boltzmann,2,both,0.9759000729485331,0.9999999999999998,15
+fit,boltzmann,2,both,0.975900072948533,0.9999999999999998,15
 `
 	byCategory = `
 stage,model,parameter_set,category,n,pearson_r,rmse
@@ -30,28 +30,28 @@ fit,boltzmann,2,a,2,,0
 fit,boltzmann,2,b,3,0.9999999999999998,0.07071067811865474
 `
 	posteriors = `
-stage,model,parameter_set,stimulus,step,goal,probability,mc_se,human,human_se,outcome
-fit,boltzmann,1,a,0,red,0.5,0,0.5,0,
-fit,boltzmann,1,a,0,green,0.5,0,0.5,0,
-fit,boltzmann,1,a,1,red,0.25,0,,,goal cannot be reached
-fit,boltzmann,1,a,1,green,0.75,0,,,
-fit,boltzmann,1,a,2,red,0,0,0.25,0.25,goal cannot be reached
-fit,boltzmann,1,a,2,green,1,0,0.75,0.25,
-fit,boltzmann,1,b,0,red,0.25,0,,,
-fit,boltzmann,1,b,0,green,0.25,0,,,
-fit,boltzmann,1,b,0,blue,0.5,0,,,
-fit,boltzmann,1,b,1,red,0.5,0,0.2,0,
-fit,boltzmann,1,b,1,green,0.25,0,0.6,0,
-fit,boltzmann,1,b,1,blue,0.25,0,0.2,0,
-fit,boltzmann,2,a,0,red,0.5,0,0.5,0,
-fit,boltzmann,2,a,0,green,0.5,0,0.5,0,
-fit,boltzmann,2,a,1,,,,,,"impossible at step 1, action (switch red)"
-fit,boltzmann,2,b,0,red,0.125,0,,,
-fit,boltzmann,2,b,0,green,0.375,0,,,
-fit,boltzmann,2,b,0,blue,0.5,0,,,
-fit,boltzmann,2,b,1,red,0.25,0,0.2,0,
-fit,boltzmann,2,b,1,green,0.5,0,0.6,0,
-fit,boltzmann,2,b,1,blue,0.25,0,0.2,0,
+stage,model,parameter_set,stimulus,step,goal,probability,mc_se,human,human_se,log_evidence,outcome
+fit,boltzmann,1,a,0,red,0.5,0,0.5,0,,
+fit,boltzmann,1,a,0,green,0.5,0,0.5,0,,
+fit,boltzmann,1,a,1,red,0.25,0,,,,goal cannot be reached
+fit,boltzmann,1,a,1,green,0.75,0,,,,
+fit,boltzmann,1,a,2,red,0,0,0.25,0.25,,goal cannot be reached
+fit,boltzmann,1,a,2,green,1,0,0.75,0.25,,
+fit,boltzmann,1,b,0,red,0.25,0,,,,
+fit,boltzmann,1,b,0,green,0.25,0,,,,
+fit,boltzmann,1,b,0,blue,0.5,0,,,,
+fit,boltzmann,1,b,1,red,0.5,0,0.2,0,,
+fit,boltzmann,1,b,1,green,0.25,0,0.6,0,,
+fit,boltzmann,1,b,1,blue,0.25,0,0.2,0,,
+fit,boltzmann,2,a,0,red,0.5,0,0.5,0,,
+fit,boltzmann,2,a,0,green,0.5,0,0.5,0,,
+fit,boltzmann,2,a,1,,,,,,,"impossible at step 1, action (switch red)"
+fit,boltzmann,2,b,0,red,0.125,0,,,,
+fit,boltzmann,2,b,0,green,0.375,0,,,,
+fit,boltzmann,2,b,0,blue,0.5,0,,,,
+fit,boltzmann,2,b,1,red,0.25,0,0.2,0,,
+fit,boltzmann,2,b,1,green,0.5,0,0.6,0,,
+fit,boltzmann,2,b,1,blue,0.25,0,0.2,0,,
 `
 	resolved = `
 models:

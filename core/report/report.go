@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
 	"foible/core/study"
@@ -19,10 +20,6 @@ import (
 type Output interface {
 	Create(name string) (io.WriteCloser, error)
 }
-
-// MaxPosteriorCells bounds the cells of which posteriors.csv has every step;
-// of a larger sweep it has each model's best parameter set alone.
-const MaxPosteriorCells = 20_000
 
 // parameters are the columns of fits.csv for every axis of every model; a
 // column is empty where a model has no such axis.
@@ -64,12 +61,13 @@ type Report struct {
 	bounds  *table
 	beliefs *table
 	filters *table
-	failed  *table
+	failed  *table // nil until something failed
+	slips   *table // mistakes.csv; nil until a cell has them
 
 	first  map[string]int // index in the plan of each model's first parameter set
 	scored []sweep.ParameterFit
 	best   map[string]*chosen // by model
-	all    bool               // posteriors.csv has every parameter set
+	all    bool               // every table has every parameter set
 }
 
 // chosen is a model's best parameter set so far: as it was fitted and, once
@@ -86,7 +84,7 @@ func New(out Output, st *study.Study, plan *sweep.Plan, config sweep.Config, m M
 	r := &Report{
 		Manifest: m, study: st, plan: plan, config: config, out: out,
 		group: map[string]*table{}, first: map[string]int{}, best: map[string]*chosen{},
-		all: plan.Cells() <= MaxPosteriorCells,
+		all: plan.Cells() <= sweep.MaxDetailedCells,
 	}
 	for i, set := range plan.Sets {
 		if _, ok := r.first[set.Model]; !ok {
@@ -106,11 +104,11 @@ func New(out Output, st *study.Study, plan *sweep.Plan, config sweep.Config, m M
 		return t
 	}
 	columns := append([]string{"stage", "model", "parameter_set"}, parameters...)
-	r.fits = open("fits.csv", append(columns, "runs", "particles_per_goal", "n", "pearson_r", "ci_low", "ci_high", "mc_se", "rmse", "ci_unit", "undefined_stimuli")...)
+	r.fits = open("fits.csv", append(columns, "runs", "particles_per_goal", "samples", "n", "pearson_r", "ci_low", "ci_high", "mc_se", "rmse", "ci_unit", "undefined_stimuli")...)
 	r.bounds = open("intervals.csv", "stage", "model", "parameter_set", "unit", "ci_low", "ci_high", "resamples")
 	r.group["category"] = open("fits_by_category.csv", "stage", "model", "parameter_set", "category", "n", "pearson_r", "rmse")
 	r.group["stimulus"] = open("fits_by_stimulus.csv", "stage", "model", "parameter_set", "stimulus", "n", "pearson_r", "rmse")
-	r.beliefs = open("posteriors.csv", "stage", "model", "parameter_set", "stimulus", "step", "goal", "probability", "mc_se", "human", "human_se", "outcome")
+	r.beliefs = open("posteriors.csv", "stage", "model", "parameter_set", "stimulus", "step", "goal", "probability", "mc_se", "human", "human_se", "log_evidence", "outcome")
 	r.filters = open("degeneracy.csv", "stage", "model", "parameter_set", "stimulus", "runs", "failed_runs", "least_ess", "least_goals_alive", "log_evidence", "outcome")
 	if err != nil {
 		return nil, errors.Join(err, r.closeTables())
@@ -131,7 +129,7 @@ func (r *Report) Add(g *sweep.Gathered) error {
 	if g.Fit == nil {
 		return r.fail(g)
 	}
-	if err := errors.Join(r.addFit(g), r.addFilters(g)); err != nil {
+	if err := r.addFit(g); err != nil {
 		return err
 	}
 	best := r.best[g.Set.Model]
@@ -139,15 +137,20 @@ func (r *Report) Add(g *sweep.Gathered) error {
 	case g.Stage == sweep.ReportStage && best != nil:
 		best.Gathered = g
 	case g.Stage == sweep.FitStage:
-		r.scored = append(r.scored, sweep.ParameterFit{Set: g.Set, Fit: *g.Fit})
+		r.scored = append(r.scored, sweep.ParameterFit{Set: g.Set, Fit: sweep.Fit{Overall: g.Fit.Overall, Intervals: g.Fit.Intervals}}) // a large sweep has many
 		if g.Fit.Overall.Defined && (best == nil || g.Fit.Overall.PearsonR > best.Fit.Overall.PearsonR) {
 			r.best[g.Set.Model] = &chosen{at: len(r.scored) - 1, Gathered: g}
 		}
 	}
 	if r.all {
-		return r.addPosteriors(g)
+		return r.addDetails(g)
 	}
 	return nil
+}
+
+// addDetails writes what a large sweep has of its best parameter sets alone.
+func (r *Report) addDetails(g *sweep.Gathered) error {
+	return errors.Join(r.addGroups(g), r.addIntervals(g), r.addDegeneracy(g), r.addPosteriors(g), r.addMistakes(g))
 }
 
 func (r *Report) fail(g *sweep.Gathered) error {
@@ -155,13 +158,8 @@ func (r *Report) fail(g *sweep.Gathered) error {
 	if len(g.Failures) == 0 {
 		return nil
 	}
-	if r.failed == nil {
-		t, err := newTable(r.out, "failures.csv", []string{"stage", "model", "parameter_set", "reason"})
-		if err != nil {
-			return err
-		}
-		r.failed = t
-		r.tables = append(r.tables, t)
+	if err := r.openOnce(&r.failed, "failures.csv", "stage", "model", "parameter_set", "reason"); err != nil {
+		return err
 	}
 	for _, reason := range g.Failures {
 		if err := r.failed.row(r.key(g, reason)...); err != nil {
@@ -169,6 +167,19 @@ func (r *Report) fail(g *sweep.Gathered) error {
 		}
 	}
 	return nil
+}
+
+// openOnce opens a table that only some reports have.
+func (r *Report) openOnce(t **table, name string, columns ...string) error {
+	if *t != nil {
+		return nil
+	}
+	opened, err := newTable(r.out, name, columns)
+	if err == nil {
+		*t = opened
+		r.tables = append(r.tables, opened)
+	}
+	return err
 }
 
 func (r *Report) addFit(g *sweep.Gathered) error {
@@ -182,7 +193,7 @@ func (r *Report) addFit(g *sweep.Gathered) error {
 		}
 	}
 	runs, particles := r.size(g)
-	row = append(row, runs, particles, f.Overall.N)
+	row = append(row, runs, particles, samples(g), f.Overall.N)
 	if f.Overall.Defined {
 		row = append(row, f.Overall.PearsonR)
 	} else {
@@ -204,15 +215,21 @@ func (r *Report) addFit(g *sweep.Gathered) error {
 	} else {
 		row = append(row, nil)
 	}
-	if err := r.fits.row(append(row, f.Undefined)...); err != nil {
-		return err
-	}
-	for _, in := range f.Intervals {
+	return r.fits.row(append(row, f.Undefined)...)
+}
+
+func (r *Report) addIntervals(g *sweep.Gathered) error {
+	for _, in := range g.Fit.Intervals {
 		if err := r.bounds.row(r.key(g, in.Unit, in.Low, in.High, in.Resamples)...); err != nil {
 			return err
 		}
 	}
-	for name, groups := range map[string][]sweep.Correlation{"category": f.ByCategory, "stimulus": f.ByStimulus} {
+	return nil
+}
+
+// addGroups writes the correlations by category and by stimulus.
+func (r *Report) addGroups(g *sweep.Gathered) error {
+	for name, groups := range map[string][]sweep.Correlation{"category": g.Fit.ByCategory, "stimulus": g.Fit.ByStimulus} {
 		for _, c := range groups {
 			row := r.key(g, c.Group, c.N, nil, nil)
 			if c.Defined {
@@ -236,55 +253,105 @@ func (r *Report) size(g *sweep.Gathered) (runs int, particles any) {
 		return 1, nil
 	}
 	p := r.config.Procedure(g.Stage)
+	if p.Method == sweep.Marginal {
+		return p.Runs, nil
+	}
 	return p.Runs, p.ParticlesPerGoal
 }
 
-// addFilters writes how the particle filters of each stimulus fared: the least
-// effective sample size and number of goals alive after a step, the evidence of
-// the whole plan, and what went wrong.
-func (r *Report) addFilters(g *sweep.Gathered) error {
+// samples are the searches behind each table of an original goal, on the
+// stimulus with the fewest; nil where nothing is sampled in this way.
+func samples(g *sweep.Gathered) any {
+	least := 0
+	for _, cell := range g.Cells {
+		if cell != nil && cell.Samples > 0 && (least == 0 || cell.Samples < least) {
+			least = cell.Samples
+		}
+	}
+	if least == 0 {
+		return nil
+	}
+	return least
+}
+
+// addDegeneracy writes how inference fared on each stimulus, of models that are
+// not exact: for sips the least effective sample size and number of goals alive
+// after a step, for marginal inference the number of goals that remain possible
+// where it is not all of them; the evidence of the whole plan; what went wrong.
+func (r *Report) addDegeneracy(g *sweep.Gathered) error {
 	for i, cell := range g.Cells {
-		if cell == nil || len(cell.ESS) == 0 {
+		if cell == nil {
 			continue
 		}
-		runs, _ := r.size(g)
-		row := r.key(g, r.study.Stimuli[i].ID, runs, cell.FailedRuns, slices.Min(cell.ESS), slices.Min(cell.Alive), cell.Evidence[len(cell.Evidence)-1], nil)
-		if cell.Undefined != nil {
-			row[len(row)-1] = cell.Undefined.Reason
+		if m, ok := sweep.ModelByName(g.Set.Model); ok && m.Exact {
+			continue
 		}
-		if err := r.filters.row(row...); err != nil {
+		var ess, alive, evidence, outcome any
+		if n := len(cell.Evidence); n > 0 {
+			evidence = cell.Evidence[n-1]
+		}
+		if len(cell.ESS) > 0 {
+			ess, alive = slices.Min(cell.ESS), slices.Min(cell.Alive)
+		} else {
+			left := possible(cell)
+			if left == len(r.study.Stimuli[i].Goals) && cell.Undefined == nil {
+				continue
+			}
+			alive = left
+		}
+		if cell.Undefined != nil {
+			outcome = cell.Undefined.Reason
+		}
+		runs, _ := r.size(g)
+		if err := r.filters.row(r.key(g, r.study.Stimuli[i].ID, runs, cell.FailedRuns, ess, alive, evidence, outcome)...); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// addPosteriors writes what a parameter set infers at every step, with the people at the judgement steps.
+// possible is the number of goals that have not died by the last row of a cell.
+func possible(c *sweep.Cell) int {
+	n := 0
+	if rows := len(c.Posterior); rows > 0 {
+		for goal, p := range c.Posterior[rows-1] {
+			if c.LogEvidence != nil && !math.IsInf(c.LogEvidence[rows-1][goal], -1) || c.LogEvidence == nil && p > 0 {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// addPosteriors writes what a parameter set infers at the steps that its cells
+// have, with the people at the judgement steps.
 func (r *Report) addPosteriors(g *sweep.Gathered) error {
 	for i, cell := range g.Cells {
 		if cell == nil {
 			continue
 		}
 		st := &r.study.Stimuli[i]
-		judged := map[int]int{}
-		for j, step := range st.JudgementSteps {
-			judged[step] = j
-		}
-		for step, row := range cell.Posterior {
+		for k, row := range cell.Posterior {
+			step := k
+			if cell.Judged {
+				step = st.JudgementSteps[k]
+			}
 			for goal, p := range row {
-				se := 0.0
-				if cell.SE != nil {
-					se = cell.SE[step][goal]
+				out := r.key(g, st.ID, step, st.Goals[goal].Name, p, nil, nil, nil, nil, nil)
+				if se, ok := cell.Error(k, goal); ok {
+					out[7] = se
 				}
-				out := r.key(g, st.ID, step, st.Goals[goal].Name, p, se, nil, nil, nil)
-				if j, ok := judged[step]; ok && j < len(st.Human.Mean) && st.Human.Mean[j] != nil {
+				if j := slices.Index(st.JudgementSteps, step); j >= 0 && j < len(st.Human.Mean) && st.Human.Mean[j] != nil {
 					out[8] = st.Human.Mean[j][goal]
 					if j < len(st.Human.SE) && st.Human.SE[j] != nil {
 						out[9] = st.Human.SE[j][goal]
 					}
 				}
+				if k < len(cell.LogEvidence) && !math.IsInf(cell.LogEvidence[k][goal], -1) {
+					out[10] = cell.LogEvidence[k][goal]
+				}
 				if from := unreachable(cell, goal); from >= 0 && step >= from {
-					out[10] = "goal cannot be reached"
+					out[11] = "goal cannot be reached"
 				}
 				if err := r.beliefs.row(out...); err != nil {
 					return err
@@ -292,7 +359,29 @@ func (r *Report) addPosteriors(g *sweep.Gathered) error {
 			}
 		}
 		if u := cell.Undefined; u != nil {
-			if err := r.beliefs.row(r.key(g, st.ID, u.Step, nil, nil, nil, nil, nil, u.Reason)...); err != nil {
+			if err := r.beliefs.row(r.key(g, st.ID, u.Step, nil, nil, nil, nil, nil, nil, u.Reason)...); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// addMistakes writes the probabilities of the mistakes behind each action.
+func (r *Report) addMistakes(g *sweep.Gathered) error {
+	for i, cell := range g.Cells {
+		if cell == nil || cell.Mistakes == nil {
+			continue
+		}
+		if err := r.openOnce(&r.slips, "mistakes.csv", "stage", "model", "parameter_set", "stimulus", "step",
+			"goal_confused", "goal_confused_se", "slip", "slip_se", "plan_off_path", "plan_off_path_se"); err != nil {
+			return err
+		}
+		m := cell.Mistakes
+		for k := range m.Confused {
+			confused, slip, path := m.Confused[k], m.Slip[k], m.OffPath[k]
+			row := r.key(g, r.study.Stimuli[i].ID, k+1, confused.Probability, confused.SE, slip.Probability, slip.SE, path.Probability, path.SE)
+			if err := r.slips.row(row...); err != nil {
 				return err
 			}
 		}
@@ -332,12 +421,15 @@ func (r *Report) Close() error {
 	if !r.all {
 		for _, model := range sweep.Models {
 			if c := r.best[model.Name]; c != nil {
-				if err := r.addPosteriors(c.Gathered); err != nil {
+				if err := r.addDetails(c.Gathered); err != nil {
 					return errors.Join(err, r.closeTables())
 				}
 			}
 		}
-		r.note(fmt.Sprintf("posteriors.csv has the best parameter set of each model alone: %d cells are more than %d.", r.plan.Cells(), MaxPosteriorCells))
+		r.note(fmt.Sprintf("Every table but fits.csv has the best parameter set of each model alone: %d cells are more than %d.", r.plan.Cells(), sweep.MaxDetailedCells))
+		if r.plan.Report && r.config.Bootstrap.Resamples > 0 {
+			r.note("Intervals are those of the report stage alone.")
+		}
 	}
 	if err := r.closeTables(); err != nil {
 		return err

@@ -88,7 +88,7 @@ func tiny() *study.Study {
 }
 
 func config(values ...string) sweep.Config {
-	c := sweep.Config{Fit: sweep.Stage{Runs: 3, ParticlesPerGoal: 4}, Inference: sweep.DefaultInference, Bootstrap: sweep.Bootstrap{Resamples: 20, Units: []string{"stimuli", "both"}}, Seed: 7}
+	c := sweep.Config{Fit: sweep.Stage{Runs: 3, ParticlesPerGoal: 4}, Inference: sweep.PaperInference, Bootstrap: sweep.Bootstrap{Resamples: 20, Units: []string{"stimuli", "both"}}, Seed: 7}
 	axes := map[string][]sweep.Setting{"alpha": {{Number: 0.5}}}
 	for _, v := range values {
 		axes["value"] = append(axes["value"], sweep.Setting{Word: v})
@@ -247,8 +247,8 @@ func TestColumns(t *testing.T) {
 		"posteriors.csv": "stage,model,parameter_set,stimulus,step,goal,probability,mc_se,human,human_se",
 	}
 	ours := map[string][]string{
-		"fits.csv":       {"value", "unreachable_value", "ci_unit", "undefined_stimuli"},
-		"posteriors.csv": {"outcome"},
+		"fits.csv":       {"value", "unreachable_value", "samples", "ci_unit", "undefined_stimuli"},
+		"posteriors.csv": {"log_evidence", "outcome"},
 	}
 	for name, want := range documented {
 		header, _, _ := strings.Cut(out.text(name), "\n")
@@ -385,7 +385,7 @@ func TestUndefinedCorrelation(t *testing.T) {
 // Of a large sweep, posteriors.csv has the best parameter set alone.
 func TestLargeSweep(t *testing.T) {
 	c := config("optimal")
-	alphas := make([]sweep.Setting, report.MaxPosteriorCells/2+1)
+	alphas := make([]sweep.Setting, sweep.MaxDetailedCells/2+1)
 	for i := range alphas {
 		alphas[i].Number = float64(i + 1)
 	}
@@ -423,7 +423,7 @@ func TestLargeSweep(t *testing.T) {
 	if got := column(t, out, "fits.csv", "parameter_set"); len(got) != len(sets) {
 		t.Errorf("%d fits of %d", len(got), len(sets))
 	}
-	want := []string{"posteriors.csv has the best parameter set of each model alone: 20002 cells are more than 20000."}
+	want := []string{"Every table but fits.csv has the best parameter set of each model alone: 20002 cells are more than 20000."}
 	if m := manifest(t, out); !reflect.DeepEqual(m.Notes, want) || !m.Complete {
 		t.Errorf("%+v", m)
 	}

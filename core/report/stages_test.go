@@ -1,6 +1,8 @@
 package report_test
 
 import (
+	"errors"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -103,13 +105,13 @@ func TestStages(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	out, r := stagedReport(t, rng, 1, nil)
 	compare(t, out, "fits.csv", `
-stage,model,parameter_set,goal_noise,budget_r,budget_q,search_noise,action_noise,alpha,value,unreachable_value,runs,particles_per_goal,n,pearson_r,ci_low,ci_high,mc_se,rmse,ci_unit,undefined_stimuli
-fit,plan-lesioned,1,0,,,,0.25,,,,3,4,7,0.25,,,0.0625,0.5,,0
-fit,plan-lesioned,2,0,,,,0.125,,,,3,4,7,0.5,,,0.0625,0.5,,0
-fit,boltzmann,1,,,,,,0.5,optimal,-1000,1,,7,0.125,,,0,0.5,,0
-fit,boltzmann,2,,,,,,0.5,heuristic,-1000,1,,7,0.75,,,0,0.5,,0
-report,plan-lesioned,2,0,,,,0.125,,,,6,8,7,0.375,,,0.0625,0.5,,0
-report,boltzmann,2,,,,,,0.5,heuristic,-1000,1,,7,0.625,,,0,0.5,,0
+stage,model,parameter_set,goal_noise,budget_r,budget_q,search_noise,action_noise,alpha,value,unreachable_value,runs,particles_per_goal,samples,n,pearson_r,ci_low,ci_high,mc_se,rmse,ci_unit,undefined_stimuli
+fit,plan-lesioned,1,0,,,,0.25,,,,3,4,,7,0.25,,,0.0625,0.5,,0
+fit,plan-lesioned,2,0,,,,0.125,,,,3,4,,7,0.5,,,0.0625,0.5,,0
+fit,boltzmann,1,,,,,,0.5,optimal,-1000,1,,,7,0.125,,,0,0.5,,0
+fit,boltzmann,2,,,,,,0.5,heuristic,-1000,1,,,7,0.75,,,0,0.5,,0
+report,plan-lesioned,2,0,,,,0.125,,,,6,8,,7,0.375,,,0.0625,0.5,,0
+report,boltzmann,2,,,,,,0.5,heuristic,-1000,1,,,7,0.625,,,0,0.5,,0
 `)
 	compare(t, out, "degeneracy.csv", `
 stage,model,parameter_set,stimulus,runs,failed_runs,least_ess,least_goals_alive,log_evidence,outcome
@@ -164,6 +166,93 @@ report,plan-lesioned,2,b,6,1,9,1.5,-1.5,
 	}
 }
 
+// marginalOutcome is what a job of a marginal sweep comes to: a goal of the first
+// stimulus dies in the fit stage, the report has mistakes.
+func marginalOutcome(p *sweep.Plan, number int) sweep.Outcome {
+	o := sampledOutcome(p, number)
+	job := p.Job(number)
+	for i := range o.Cells {
+		c := &o.Cells[i]
+		if job.Sets[i].Model == "boltzmann" {
+			continue
+		}
+		c.ESS, c.Alive, c.FailedRuns = nil, nil, 0
+		c.Samples = 100 + job.Stimulus
+		for _, row := range c.Posterior {
+			c.LogEvidence = append(c.LogEvidence, slices.Repeat([]float64{-2}, len(row)))
+		}
+		if job.Stage == sweep.ReportStage {
+			c.Mistakes = &sweep.Mistakes{}
+			for k := range len(c.Posterior) - 1 {
+				p := 0.25 * float64(k+1)
+				c.Mistakes.Confused = append(c.Mistakes.Confused, sweep.Estimate{Probability: p, SE: 0.5})
+				c.Mistakes.Slip = append(c.Mistakes.Slip, sweep.Estimate{Probability: 1 - p})
+				c.Mistakes.OffPath = append(c.Mistakes.OffPath, sweep.Estimate{})
+			}
+		} else if job.Stimulus == 0 {
+			c.LogEvidence[len(c.LogEvidence)-1][0] = math.Inf(-1)
+		}
+	}
+	return o
+}
+
+func TestMarginal(t *testing.T) {
+	c := staged()
+	c.Inference, c.Fit, c.Report = sweep.DefaultsOf(sweep.Marginal)
+	sets, err := c.ParameterSets()
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := sweep.NewPlan(sets, shapes(), 4, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan.Choose(func(i int) *sweep.Fit { return &marginalOutcome(plan, plan.ScoreJob(0)).Fits[i] })
+	out := &folder{}
+	r, err := report.New(out, tiny(), plan, c, report.Manifest{Complete: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gather := sweep.NewGather(plan, r.Add)
+	for number := range plan.Jobs() {
+		if err := gather.Add(number, marginalOutcome(plan, number)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(gather.Close(), r.Close()); err != nil {
+		t.Fatal(err)
+	}
+	compare(t, out, "mistakes.csv", `
+stage,model,parameter_set,stimulus,step,goal_confused,goal_confused_se,slip,slip_se,plan_off_path,plan_off_path_se
+report,plan-lesioned,2,a,1,0.25,0.5,0.75,0,0,0
+report,plan-lesioned,2,a,2,0.5,0.5,0.5,0,0,0
+report,plan-lesioned,2,b,1,0.25,0.5,0.75,0,0,0
+`)
+	compare(t, out, "degeneracy.csv", `
+stage,model,parameter_set,stimulus,runs,failed_runs,least_ess,least_goals_alive,log_evidence,outcome
+fit,plan-lesioned,1,a,4,0,,1,-3,
+fit,plan-lesioned,1,b,4,0,,3,0,"all weights vanished, at step 1"
+fit,plan-lesioned,2,a,4,0,,1,-3,
+fit,plan-lesioned,2,b,4,0,,3,0,"all weights vanished, at step 1"
+`)
+	if got := column(t, out, "fits.csv", "samples"); !slices.Equal(got, []string{"100", "100", "", "", "100", ""}) {
+		t.Errorf("samples %q", got)
+	}
+	if got := column(t, out, "fits.csv", "particles_per_goal"); strings.Join(got, "") != "" {
+		t.Errorf("particles %q", got)
+	}
+	died := map[string]int{}
+	for i, evidence := range column(t, out, "posteriors.csv", "log_evidence") {
+		died[column(t, out, "posteriors.csv", "model")[i]+evidence]++
+	}
+	if died["plan-lesioned-2"] == 0 || died["plan-lesioned"] != 2*(1+1) || died["boltzmann-2"] != 0 {
+		t.Errorf("evidence %v", died)
+	}
+	if text := out.text("sweep.yaml"); strings.Contains(text, "particles") || !strings.Contains(text, "\n  method: marginal\n  observe: exact\n  mc_se: 0.002\n  posterior_se: 0.01\nfit:\n  runs: 4\nreport:\n  runs: 8\n") {
+		t.Errorf("sweep.yaml:\n%s", text)
+	}
+}
+
 // Before the report stage is done, the best are as they were fitted, and the
 // report says that it is not complete.
 func TestBeforeTheReportStage(t *testing.T) {
@@ -177,5 +266,49 @@ func TestBeforeTheReportStage(t *testing.T) {
 	}
 	if m := manifest(t, out); m.Complete || out.files["failures.csv"] != nil {
 		t.Errorf("%+v", m)
+	}
+}
+
+// A model of which some axis has three values has a profile.
+func TestProfile(t *testing.T) {
+	c := config("optimal")
+	c.Models[0].Axes["alpha"] = []sweep.Setting{{Number: 1}, {Number: 0.25}, {Number: 4}}
+	c.Models[0].Axes["unreachable_value"] = []sweep.Setting{{Number: -2}, {Number: -1}}
+	out, _ := write(t, tiny(), c, 1, nil, nil)
+	for _, name := range []string{"figures/profile-boltzmann.svg", "figures/profile-boltzmann.pdf"} {
+		if out.files[name] != nil {
+			t.Errorf("%s though there are no fits", name)
+		}
+	}
+	sets, err := c.ParameterSets()
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := sweep.NewPlan(sets, shapes(), 1, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out = &folder{}
+	r, err := report.New(out, tiny(), plan, c, report.Manifest{Complete: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range sets { // alpha 1, 0.25, 4, each with -2 and -1
+		f := &sweep.Fit{Overall: sweep.Correlation{N: 7, PearsonR: []float64{0.5, 0.25, 0.75, 0.875, 0, 0}[i], Defined: i < 4}}
+		if err := r.Add(&sweep.Gathered{Stage: sweep.FitStage, Index: i, Set: sets[i], Cells: make([]*sweep.Cell, 2), Fit: f}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	text := out.text("figures/profile-boltzmann.svg")
+	for _, want := range []string{"alpha: 3 values from 0.25 to 4, highest r .88 at 0.25.", "unreachable_value: 2 values from -2 to -1, highest r .88 at -1."} {
+		if !strings.Contains(text, want) {
+			t.Errorf("it does not say %q: %.900s", want, text)
+		}
+	}
+	if strings.Contains(text, "value: 1 values") {
+		t.Error("an axis of one value has a panel")
 	}
 }

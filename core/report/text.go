@@ -58,11 +58,19 @@ func writeConfig(w io.Writer, c *sweep.Config) error {
 	}
 	in := c.Inference
 	fmt.Fprintf(&b, "action_noise_kind: %s\n", in.ActionNoiseKind)
-	fmt.Fprintf(&b, "inference:\n  method: %s\n  observe: %s\n  filters: %s\n  resample: %s\n  resample_threshold: %v\n  resample_kind: %s\n  rejuvenate: %s\n",
-		in.Method, in.Observe, in.Filters, in.Resample, in.ResampleThreshold, in.ResampleKind, in.Rejuvenate)
+	fmt.Fprintf(&b, "inference:\n  method: %s\n  observe: %s\n", in.Method, in.Observe)
+	if in.Method == sweep.Marginal {
+		fmt.Fprintf(&b, "  mc_se: %v\n  posterior_se: %v\n", in.MCSE, in.PosteriorSE)
+	} else {
+		fmt.Fprintf(&b, "  filters: %s\n  resample: %s\n  resample_threshold: %v\n  resample_kind: %s\n  rejuvenate: %s\n",
+			in.Filters, in.Resample, in.ResampleThreshold, in.ResampleKind, in.Rejuvenate)
+	}
 	for _, stage := range []string{sweep.FitStage, sweep.ReportStage} {
 		p := c.Procedure(stage)
-		fmt.Fprintf(&b, "%s:\n  runs: %d\n  particles_per_goal: %d\n", stage, p.Runs, p.ParticlesPerGoal)
+		fmt.Fprintf(&b, "%s:\n  runs: %d\n", stage, p.Runs)
+		if in.Method != sweep.Marginal {
+			fmt.Fprintf(&b, "  particles_per_goal: %d\n", p.ParticlesPerGoal)
+		}
 	}
 	fmt.Fprintf(&b, "bootstrap:\n  resamples: %d\n  units: [%s]\n", c.Bootstrap.Resamples, strings.Join(c.Bootstrap.Units, ", "))
 	fmt.Fprintf(&b, "seed: %d\n", c.Seed)

@@ -48,6 +48,12 @@ func (s *Searcher) insert(state ground.StateID, f int32) {
 	o.buckets[at] = append(o.buckets[at], state)
 	o.low, o.high = min(o.low, at), max(o.high, at)
 	o.size++
+	if o.noise == 0 {
+		for int(state) >= len(s.priority) {
+			s.priority = append(s.priority, 0)
+		}
+		s.priority[state] = s.rng.Uint64()
+	}
 }
 
 // remove takes an open node out; the last one of its bucket takes its place. Its
@@ -63,17 +69,33 @@ func (s *Searcher) remove(n *node) {
 }
 
 // draw closes a node of the open list, which is not empty, and returns it with its h.
-func (s *Searcher) draw(rng *rand.Rand) (ground.StateID, int32) {
+func (s *Searcher) draw() (ground.StateID, int32) {
 	o := &s.open
 	for len(o.buckets[o.low]) == 0 {
 		o.low++
 	}
-	f, at := o.pick(rng)
+	f, at := o.low, 0
+	if o.noise == 0 {
+		at = s.first(o.buckets[o.low])
+	} else {
+		f, at = o.pick(s.rng)
+	}
 	state := o.buckets[f][at]
 	n := &s.nodes[state]
 	s.remove(n)
 	n.f = closed
 	return state, int32(f) - n.g
+}
+
+// first is the place of the node of the highest priority.
+func (s *Searcher) first(bucket []ground.StateID) int {
+	first := 0
+	for i, state := range bucket {
+		if s.priority[state] < s.priority[bucket[first]] {
+			first = i
+		}
+	}
+	return first
 }
 
 // pick draws an open node: the bucket, and the place in it. One number serves for

@@ -20,7 +20,8 @@ type Heuristic interface {
 // Options of a search.
 type Options struct {
 	// Noise is gamma, in units of cost: a node is drawn with probability
-	// proportional to exp(-f/gamma). 0 is A*: a node of least f, uniformly at random.
+	// proportional to exp(-f/gamma). 0 is A*: a node of least f; among several, that
+	// of the highest priority, which each gets at random whenever it is opened.
 	Noise float64
 	// Budget is how many nodes may be drawn, the start among them; Unlimited for no limit.
 	Budget int
@@ -67,7 +68,11 @@ type Searcher struct {
 	nodes []node // by state
 	run   uint32 // of the current search: nodes of other ones are not known
 	open  open
-	paths []Step // room for paths
+	paths []Step    // room for paths
+	met   []Meeting // by state, of nodes drawn by Trace
+
+	rng      *rand.Rand // of the current search
+	priority []uint64   // by state, of open nodes of a search without noise; the least is drawn
 }
 
 // node is what a search knows of a state.
@@ -96,14 +101,7 @@ func (s *Searcher) Run(from ground.StateID, goal int, h Heuristic, o Options, rn
 	if o.Budget < 1 {
 		return result
 	}
-	if s.run++; s.run == 0 { // marks of 2^32 searches ago would count
-		clear(s.nodes)
-		s.run = 1
-	}
-	s.open.reset(o.Noise)
-	s.grow()
-	s.nodes[from] = node{run: s.run, f: closed, parent: -1}
-
+	s.begin(from, o.Noise, rng)
 	drawn, h0 := from, int32(0) // the open list holds the start alone
 	for {
 		result.Drawn++
@@ -119,10 +117,22 @@ func (s *Searcher) Run(from ground.StateID, goal int, h Heuristic, o Options, rn
 			result.Status = Exhausted
 			return result
 		}
-		drawn, h0 = s.draw(rng)
+		drawn, h0 = s.draw()
 	}
 	result.Path = s.path(drawn)
 	return result
+}
+
+// begin forgets the search before; the start is known and counts as drawn.
+func (s *Searcher) begin(from ground.StateID, noise float64, rng *rand.Rand) {
+	s.rng = rng
+	if s.run++; s.run == 0 { // marks of 2^32 searches ago would count
+		clear(s.nodes)
+		s.run = 1
+	}
+	s.open.reset(noise)
+	s.grow()
+	s.nodes[from] = node{run: s.run, f: closed, parent: -1}
 }
 
 // grow makes room for all states that there are.

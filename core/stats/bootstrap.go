@@ -47,12 +47,14 @@ type Bootstrap struct {
 	points    []int // what is kept: points that somebody judged, over all stimuli
 	start     []int // stimulus s has points[start[s]:start[s+1]]
 	resamples []resample
+	once      bool // each stimulus has one copy in every resample
 	// human[k*len(points)+p] is the human side of resample k: judgements summed
 	// over the copies of their stimulus, centred and scaled so that r is its
-	// product with the model over the model's norm. nil when stimuli alone are
-	// resampled: then every row follows from mean and the copies.
-	human []float64
-	mean  []float64 // [point] mean judgement less their grand mean; only for ByStimuli
+	// product with the model over the model's norm. Only where participants are
+	// resampled and counts is nil.
+	human  []float64
+	counts *counts   // where participants are resampled who answered everything, each in one stimulus
+	mean   []float64 // [point] mean judgement less their grand mean; only for ByStimuli
 }
 
 // resample is one draw. A point counts once for each copy of its stimulus in
@@ -61,7 +63,7 @@ type resample struct {
 	copies []float64 // [stimulus]
 	absent []absent  // ascending points
 	n      float64   // points, each counted as above
-	y, yy  float64   // sum of judgements, sum of squares about their mean; only for ByStimuli
+	y, yy  float64   // sum of judgements, sum of squares about their mean; not where human is kept
 	ok     bool      // the human side has two points and is not constant
 }
 
@@ -74,7 +76,8 @@ type absent struct {
 // NewBootstrap draws the resamples. A point that nobody judged plays no part.
 // The error is [ErrNoParticipants] when the unit needs participants and a
 // stimulus has none, and names what is wrong with the data otherwise.
-// Memory: 8 bytes x resamples x points, except for ByStimuli.
+// Memory: 8 bytes x resamples x points; one byte x resamples x participants where
+// these are not linked and answered everywhere; neither for ByStimuli.
 func NewBootstrap(h Human, unit Unit, resamples int, rng *rand.Rand) (*Bootstrap, error) {
 	if err := h.check(); err != nil {
 		return nil, err
@@ -94,6 +97,9 @@ func NewBootstrap(h Human, unit Unit, resamples int, rng *rand.Rand) (*Bootstrap
 	b := &d.bootstrap
 	for range resamples {
 		d.draw()
+	}
+	if b.counts != nil {
+		b.counts.index()
 	}
 	return b, nil
 }
@@ -148,8 +154,18 @@ func (b *Bootstrap) correlate(model [][]float64) []float64 {
 		x[p] -= shift
 	}
 	side := b.modelSums(x)
+	var people []float64
+	if b.counts != nil {
+		table := b.counts.table(b, x)
+		defer b.counts.spare.Put(table)
+		people = *table
+	}
+	all := total(side, b.resamples[0].copies)
 	for k := range rs {
-		r, ok := b.fast(k, x, side)
+		if !b.once {
+			all = total(side, b.resamples[k].copies)
+		}
+		r, ok := b.fast(k, x, all, people)
 		if !ok {
 			r, ok = b.exact(k, x)
 		}
@@ -189,7 +205,7 @@ func (b *Bootstrap) modelSums(x []float64) []sums {
 		for p := b.start[s]; p < b.start[s+1]; p++ {
 			t.x += x[p]
 			t.xx += float64(x[p] * x[p])
-			if b.human == nil {
+			if b.mean != nil {
 				t.xy += float64(x[p] * b.mean[p])
 			}
 		}
@@ -197,19 +213,24 @@ func (b *Bootstrap) modelSums(x []float64) []sums {
 	return side
 }
 
-// fast is r from the stimuli's sums. ok is false where that would lose accuracy
-// (points are absent, or the spread is tiny beside the values) or r is
-// undefined; exact then tells which.
-func (b *Bootstrap) fast(k int, x []float64, side []sums) (r float64, ok bool) {
-	d := &b.resamples[k]
-	if !d.ok || len(d.absent) > 0 {
-		return 0, false
-	}
+// total adds the sums of stimuli, each as often as it is there.
+func total(side []sums, copies []float64) sums {
 	var t sums
-	for s, c := range d.copies {
+	for s, c := range copies {
 		t.x += float64(c * side[s].x)
 		t.xx += float64(c * side[s].xx)
 		t.xy += float64(c * side[s].xy)
+	}
+	return t
+}
+
+// fast is r from the stimuli's sums. ok is false where that would lose accuracy
+// (points are absent, or the spread is tiny beside the values) or r is
+// undefined; exact then tells which.
+func (b *Bootstrap) fast(k int, x []float64, t sums, people []float64) (r float64, ok bool) {
+	d := &b.resamples[k]
+	if !d.ok || len(d.absent) > 0 {
+		return 0, false
 	}
 	xx := t.xx - float64(t.x*t.x)/d.n
 	if !(xx > 1e-6*t.xx) {
@@ -221,7 +242,11 @@ func (b *Bootstrap) fast(k int, x []float64, side []sums) (r float64, ok bool) {
 	if !(d.yy > 1e-6*(d.yy+float64(d.y*d.y)/d.n)) {
 		return 0, false
 	}
-	xy := t.xy - float64(t.x*d.y)/d.n
+	xy := t.xy
+	if b.counts != nil {
+		xy = b.counts.sum(k, people)
+	}
+	xy -= float64(t.x*d.y) / d.n
 	return ratio(xy, math.Sqrt(xx)*math.Sqrt(d.yy))
 }
 
@@ -244,14 +269,24 @@ func (b *Bootstrap) exact(k int, x []float64) (r float64, ok bool) {
 		return 0, false
 	}
 	m := sum / d.n
+	var row []float64
+	switch {
+	case b.human != nil:
+		row = b.row(k)
+	case b.counts != nil:
+		row = b.counts.row(b, k)
+		for p, w := range weight {
+			row[p] -= float64(w * d.y / d.n)
+		}
+	}
 	var xx, xy float64
 	for p, w := range weight {
 		dx := x[p] - m
 		xx += float64(float64(w*dx) * dx)
-		if b.human == nil {
+		if row == nil {
 			xy += float64(float64(w*dx) * (b.mean[p] - d.y/d.n))
 		} else {
-			xy += float64(dx * b.row(k)[p])
+			xy += float64(dx * row[p])
 		}
 	}
 	if b.human == nil {

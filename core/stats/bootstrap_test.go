@@ -80,9 +80,9 @@ func TestCeilingAgainstEnumeration(t *testing.T) {
 	}
 }
 
-// randomHuman has unanswered points, a point nobody judged, and participants
-// who share ids across stimuli.
-func randomHuman(rng *rand.Rand, stimuli int, linked bool) Human {
+// randomHuman has participants who share ids across stimuli, and, unless it is
+// complete, unanswered points and a point nobody judged.
+func randomHuman(rng *rand.Rand, stimuli int, linked, complete bool) Human {
 	h := Human{Linked: linked}
 	for range stimuli {
 		points := 1 + rng.IntN(6)
@@ -91,7 +91,7 @@ func randomHuman(rng *rand.Rand, stimuli int, linked bool) Human {
 			row := make([]float64, points)
 			for p := range row {
 				row[p] = float64(rng.IntN(5)) / 4
-				if rng.IntN(3) == 0 {
+				if rng.IntN(3) == 0 && !complete {
 					row[p] = math.NaN()
 				}
 			}
@@ -170,7 +170,7 @@ func TestFastEqualsNaive(t *testing.T) {
 	var defined, undefined int
 	for study := range 300 {
 		linked := study%2 == 0
-		h := randomHuman(gen, 1+gen.IntN(5), linked)
+		h := randomHuman(gen, 1+gen.IntN(5), linked, study%4 == 1)
 		model := make([][]float64, len(h.Stimuli))
 		for s, r := range h.Stimuli {
 			for range r.Mean {
@@ -217,7 +217,7 @@ func TestSameSeedSameResamples(t *testing.T) {
 	for _, unit := range []Unit{ByParticipants, ByStimuli, Crossed} {
 		var last []float64
 		for range 2 {
-			b, err := NewBootstrap(randomHuman(rand.New(rand.NewPCG(3, 3)), 8, true), unit, 50, rand.New(rand.NewPCG(4, 4)))
+			b, err := NewBootstrap(randomHuman(rand.New(rand.NewPCG(3, 3)), 8, true, false), unit, 50, rand.New(rand.NewPCG(4, 4)))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -35,9 +35,10 @@ func newDrawer(h Human, unit Unit, resamples int, rng *rand.Rand) *drawer {
 		b.start = append(b.start, len(b.points))
 	}
 	d.judged = make([]float64, longest)
+	b.once = unit == ByParticipants
 	if unit == ByStimuli {
 		d.centre()
-	} else {
+	} else if b.counts = newCounts(h, b); b.counts == nil {
 		b.human = make([]float64, 0, resamples*len(b.points))
 	}
 	return d
@@ -126,15 +127,18 @@ func (d *drawer) sum(r *resample) {
 	}
 }
 
-// judge appends the human row of a resample of participants, and notes which
-// points nobody answered.
+// judge appends the human row of a resample of participants, or how often they
+// count and the row's sums, and notes which points nobody answered.
 func (d *drawer) judge(r *resample, drawn []int) {
 	b := &d.bootstrap
-	at := len(b.human)
-	b.human = append(b.human, make([]float64, len(b.points))...)
-	row := b.human[at:]
+	row := make([]float64, len(b.points))
 	missing := make([]float64, len(b.points))
 	copies := d.copies(drawn)
+	if b.counts != nil {
+		b.counts.add(drawn, copies)
+	} else {
+		defer func() { b.human = append(b.human, row...) }()
+	}
 	lo, hi := math.Inf(1), math.Inf(-1)
 	var sum float64
 	each := func(visit func(p int, y float64)) {
@@ -171,6 +175,10 @@ func (d *drawer) judge(r *resample, drawn []int) {
 			yy += float64(dy * dy)
 		}
 	})
+	if b.counts != nil {
+		r.y, r.yy = sum-float64(r.n*b.counts.centre), yy
+		return
+	}
 	scale := math.Sqrt(yy)
 	for p := range row {
 		row[p] /= scale

@@ -63,10 +63,15 @@ func mean(x []float64) float64 {
 func constant(x []float64) bool {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, v := range x {
-		if math.IsNaN(v) {
+		if v < lo {
+			lo = v
+		}
+		if v > hi {
+			hi = v
+		}
+		if v != v {
 			return true
 		}
-		lo, hi = min(lo, v), max(hi, v)
 	}
 	return level(lo, hi)
 }

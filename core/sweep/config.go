@@ -20,15 +20,9 @@ type Config struct {
 
 // Stage says how much is computed for a cell of a model that is not exact.
 type Stage struct {
-	Runs             int // independent runs, averaged
-	ParticlesPerGoal int // of a run
+	Runs             int // independent runs of sips, averaged; independent batches of samples of marginal inference
+	ParticlesPerGoal int // of a run of sips; 0 for marginal inference, which has none
 }
-
-// The paper's stages.
-var (
-	DefaultFit    = Stage{Runs: 5, ParticlesPerGoal: 60}
-	DefaultReport = Stage{Runs: 10, ParticlesPerGoal: 100}
-)
 
 // Names of stages.
 const (
@@ -36,44 +30,139 @@ const (
 	ReportStage = "report"
 )
 
+// Methods of inference.
+const (
+	// Marginal inference sums over what an agent may have in mind, given the
+	// observed states; only the outcomes of searches are sampled.
+	Marginal = "marginal"
+	// SIPS is Sequential Inverse Plan Search, the published particle filter.
+	SIPS = "sips"
+)
+
 // Inference is how an observer infers the mind of an agent that is not exact.
 type Inference struct {
-	Method            string  // sips
-	Observe           string  // noisy, exact
+	Method          string // marginal, sips
+	Observe         string // noisy, exact; marginal inference is exact
+	ActionNoiseKind string // total, per_action_odds
+
+	// Of sips:
 	Filters           string  // joint, per_goal
 	Resample          string  // ess, always, never
 	ResampleThreshold float64 // of the effective sample size, as a part of the particles
 	ResampleKind      string  // residual, systematic, multinomial
 	Rejuvenate        string  // none, replan, goal, mixed
-	ActionNoiseKind   string  // total, per_action_odds
+
+	// Of marginal inference, which samples until both are met:
+	MCSE        float64 // target for the Monte-Carlo standard error of r
+	PosteriorSE float64 // target for the standard error of each probability at a judgement step
 }
 
-// DefaultInference is the paper's, but for ActionNoiseKind, which is as the paper says and not as its code does.
-var DefaultInference = Inference{
-	Method: "sips", Observe: "noisy", Filters: "joint",
-	Resample: "ess", ResampleThreshold: 0.25, ResampleKind: "residual", Rejuvenate: "none",
-	ActionNoiseKind: "total",
+// The paper's inference and stages, but for ActionNoiseKind, which is as the
+// paper says and not as its code does.
+var (
+	PaperInference = Inference{
+		Method: SIPS, Observe: "noisy", Filters: "joint",
+		Resample: "ess", ResampleThreshold: 0.25, ResampleKind: "residual", Rejuvenate: "none",
+		ActionNoiseKind: "total",
+	}
+	PaperFit    = Stage{Runs: 5, ParticlesPerGoal: 60}
+	PaperReport = Stage{Runs: 10, ParticlesPerGoal: 100}
+)
+
+// Marginal inference, and its stages.
+var (
+	MarginalInference = Inference{Method: Marginal, Observe: "exact", ActionNoiseKind: "total", MCSE: 0.002, PosteriorSE: 0.01}
+	MarginalFit       = Stage{Runs: 4}
+	MarginalReport    = Stage{Runs: 8}
+)
+
+// DefaultInference, DefaultFit and DefaultReport are the paper's.
+var (
+	DefaultInference = PaperInference
+	DefaultFit       = PaperFit
+	DefaultReport    = PaperReport
+)
+
+// DefaultsOf are the inference and the stages of a method where a sweep says no
+// more; "" is the default method, marginal.
+func DefaultsOf(method string) (in Inference, fit, report Stage) {
+	if method == SIPS {
+		return PaperInference, PaperFit, PaperReport
+	}
+	return MarginalInference, MarginalFit, MarginalReport
 }
+
+// String is the canonical form, without what does not apply to the method.
+func (in Inference) String() string {
+	if in.Method == Marginal {
+		return fmt.Sprintf("{Method:%s Observe:%s ActionNoiseKind:%s MCSE:%v PosteriorSE:%v}", in.Method, in.Observe, in.ActionNoiseKind, in.MCSE, in.PosteriorSE)
+	}
+	return fmt.Sprintf("{Method:%s Observe:%s Filters:%s Resample:%s ResampleThreshold:%v ResampleKind:%s Rejuvenate:%s ActionNoiseKind:%s}",
+		in.Method, in.Observe, in.Filters, in.Resample, in.ResampleThreshold, in.ResampleKind, in.Rejuvenate, in.ActionNoiseKind)
+}
+
+// Details of a cell.
+const (
+	DetailJudged   = "judged"   // posteriors at the judgement steps alone
+	DetailSteps    = "steps"    // posteriors at every step
+	DetailMistakes = "mistakes" // posteriors at every step, and those of mistakes where the method has them
+)
+
+// MaxDetailedCells bounds the cells of a sweep of which every step is kept.
+const MaxDetailedCells = 20_000
 
 // Procedure is how cells are computed, besides their parameters.
 type Procedure struct {
 	StageName string // fit, report
 	Stage
 	Inference
+	Detail string // judged, steps, mistakes
 }
 
-// Procedure of a stage.
+// Procedure of a stage of a sweep that is small enough for details; see
+// [Plan.Procedure].
 func (c *Config) Procedure(stage string) Procedure {
-	p := Procedure{StageName: stage, Stage: c.Fit, Inference: c.Inference}
+	p := Procedure{StageName: stage, Stage: c.Fit, Inference: c.Inference, Detail: DetailSteps}
 	if stage == ReportStage {
 		p.Stage = c.Report
+		if c.Inference.Method == Marginal {
+			p.Detail = DetailMistakes
+		}
 	}
 	return p
 }
 
+// Procedure of a stage: of a sweep of more than MaxDetailedCells, parameters are
+// chosen by the posteriors at judgement steps alone.
+func (p *Plan) Procedure(c *Config, stage string) Procedure {
+	procedure := c.Procedure(stage)
+	if stage == FitStage && p.Cells() > MaxDetailedCells {
+		procedure.Detail = DetailJudged
+	}
+	return procedure
+}
+
+// BootstrapOf a stage: where there is a report, the fit stage of a sweep of more
+// than MaxDetailedCells has no intervals.
+func (p *Plan) BootstrapOf(c *Config, stage string) Bootstrap {
+	b := c.Bootstrap
+	if stage == FitStage && p.Report && p.Cells() > MaxDetailedCells {
+		b.Resamples = 0
+	}
+	return b
+}
+
 // String is the canonical form: equal strings, equal procedures.
 func (p Procedure) String() string {
-	return fmt.Sprintf("%s runs=%d particles_per_goal=%d %+v", p.StageName, p.Runs, p.ParticlesPerGoal, p.Inference)
+	size := fmt.Sprintf("runs=%d", p.Runs)
+	if p.Method != Marginal {
+		size += fmt.Sprintf(" particles_per_goal=%d", p.ParticlesPerGoal)
+	}
+	detail := ""
+	if p.Detail != DetailSteps {
+		detail = " detail=" + p.Detail
+	}
+	return fmt.Sprintf("%s %s %s%s", p.StageName, size, p.Inference, detail)
 }
 
 // ModelGrid lists the values of a model's axes; an axis not in it has its default.
@@ -94,9 +183,9 @@ var DefaultBootstrap = Bootstrap{Resamples: 500, Units: []string{"participants",
 // MaxParameterSets bounds a sweep's grid.
 const MaxParameterSets = 1 << 22
 
-// ParameterSets expands the grids: models in the order of [Models], axes in
-// the model's order, the last one fastest. Equal values of an axis are one
-// point, kept where the first stands. The error names model and axis.
+// ParameterSets expands the grids: models in the order of [Models], their axes
+// with the costliest slowest. Equal values of an axis are
+// one point, kept where the first stands. The error names model and axis.
 func (c *Config) ParameterSets() ([]ParameterSet, error) {
 	grids := slices.Clone(c.Models)
 	rank := func(name string) int {
@@ -138,7 +227,7 @@ func expand(model Model, grid ModelGrid) ([]ParameterSet, error) {
 		}
 	}
 	sets := []ParameterSet{{Model: model.Name}}
-	for _, name := range model.Axes {
+	for _, name := range slowest(model.Axes) {
 		axis, _ := AxisByName(name)
 		values := grid.Axes[name]
 		if len(values) == 0 {
@@ -164,6 +253,16 @@ func expand(model Model, grid ModelGrid) ([]ParameterSet, error) {
 		sets = next
 	}
 	return sets, nil
+}
+
+// slowest orders axes by what it costs to change their value: samples of
+// searches depend on search_noise, what is made of these on the budget, and the
+// rest is cheap.
+func slowest(axes []string) []string {
+	cost := []string{"goal_noise", "action_noise", "budget_q", "budget_r", "search_noise"} // the last costs most
+	ordered := slices.Clone(axes)
+	slices.SortStableFunc(ordered, func(a, b string) int { return slices.Index(cost, b) - slices.Index(cost, a) })
+	return ordered
 }
 
 // points checks values and drops those that are there already.

@@ -68,6 +68,18 @@ func TestCellHash(t *testing.T) {
 	c := aConfig()
 	p := c.Procedure(sweep.FitStage)
 	d := distinct{t: t}
+	marginal := sweep.Procedure{StageName: p.StageName, Stage: sweep.MarginalFit, Inference: sweep.MarginalInference, Detail: sweep.DetailSteps}
+	d.add("marginal", sweep.CellHash("study", "1-1", 1, marginal, &half))
+	for name, other := range otherInferences(marginal.Inference) {
+		p := marginal
+		p.Inference = other
+		d.add("marginal of other "+name, sweep.CellHash("study", "1-1", 1, p, &half))
+	}
+	for _, detail := range []string{sweep.DetailJudged, sweep.DetailMistakes} {
+		p := marginal
+		p.Detail = detail
+		d.add("marginal "+detail, sweep.CellHash("study", "1-1", 1, p, &half))
+	}
 	d.add("this", sweep.CellHash("study", "1-1", 1, p, &half))
 	d.add("other study", sweep.CellHash("studies", "1-1", 1, p, &half))
 	d.add("other stimulus", sweep.CellHash("study", "1-2", 1, p, &half))
@@ -89,17 +101,22 @@ func TestCellHash(t *testing.T) {
 // aConfig is the paper's configuration without models.
 func aConfig() sweep.Config {
 	return sweep.Config{
-		Inference: sweep.DefaultInference, Fit: sweep.DefaultFit, Report: sweep.DefaultReport,
+		Inference: sweep.PaperInference, Fit: sweep.PaperFit, Report: sweep.PaperReport,
 		Bootstrap: sweep.DefaultBootstrap, Seed: 2021,
 	}
 }
 
-// otherInferences differ from one in one field each; they have every field.
+// otherInferences differ from one in one field each; they have every field that
+// applies to its method.
 func otherInferences(in sweep.Inference) map[string]sweep.Inference {
 	all := map[string]sweep.Inference{}
 	for i := range reflect.TypeFor[sweep.Inference]().NumField() {
 		other := in
-		switch field := reflect.ValueOf(&other).Elem().Field(i); field.Kind() {
+		field := reflect.ValueOf(&other).Elem().Field(i)
+		if field.IsZero() {
+			continue
+		}
+		switch field.Kind() {
 		case reflect.String:
 			field.SetString(field.String() + "x")
 		case reflect.Float64:
@@ -115,11 +132,99 @@ func otherInferences(in sweep.Inference) map[string]sweep.Inference {
 // A stage's procedure has that stage's size, and the sweep's inference.
 func TestProcedure(t *testing.T) {
 	c := aConfig()
-	if got, want := c.Procedure(sweep.FitStage), (sweep.Procedure{StageName: "fit", Stage: sweep.Stage{Runs: 5, ParticlesPerGoal: 60}, Inference: sweep.DefaultInference}); got != want {
+	if got, want := c.Procedure(sweep.FitStage), (sweep.Procedure{StageName: "fit", Stage: sweep.Stage{Runs: 5, ParticlesPerGoal: 60}, Inference: sweep.PaperInference, Detail: sweep.DetailSteps}); got != want {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if got, want := c.Procedure(sweep.ReportStage), (sweep.Procedure{StageName: "report", Stage: sweep.Stage{Runs: 10, ParticlesPerGoal: 100}, Inference: sweep.DefaultInference}); got != want {
+	if got, want := c.Procedure(sweep.ReportStage), (sweep.Procedure{StageName: "report", Stage: sweep.Stage{Runs: 10, ParticlesPerGoal: 100}, Inference: sweep.PaperInference, Detail: sweep.DetailSteps}); got != want {
 		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// What is kept of a cell follows from stage, method and the number of cells.
+func TestDetail(t *testing.T) {
+	for _, test := range []struct {
+		method, stage string
+		sets          int // on two stimuli
+		want          string
+	}{
+		{sweep.SIPS, sweep.FitStage, 10_000, "steps"},
+		{sweep.SIPS, sweep.FitStage, 10_001, "judged"},
+		{sweep.SIPS, sweep.ReportStage, 10_001, "steps"},
+		{sweep.Marginal, sweep.FitStage, 9_000, "steps"},
+		{sweep.Marginal, sweep.FitStage, 10_001, "judged"},
+		{sweep.Marginal, sweep.ReportStage, 10_001, "mistakes"},
+	} {
+		var c sweep.Config
+		c.Inference, c.Fit, c.Report = sweep.DefaultsOf(test.method)
+		if got := aPlan(t, test.sets, 2, 256).Procedure(&c, test.stage).Detail; got != test.want {
+			t.Errorf("%+v: %s", test, got)
+		}
+	}
+}
+
+// A large sweep has intervals of what it reports; if it reports nothing, of all.
+func TestBootstrapOf(t *testing.T) {
+	for _, test := range []struct {
+		report bool
+		sets   int // on two stimuli
+		stage  string
+		want   int
+	}{
+		{true, 9_000, sweep.FitStage, 500},
+		{true, 10_001, sweep.FitStage, 0},
+		{true, 10_001, sweep.ReportStage, 500},
+		{false, 10_001, sweep.FitStage, 500},
+	} {
+		p, err := sweep.NewPlan(alphas(test.sets), shapes(2), 256, test.report)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.BootstrapOf(&sweep.Config{Bootstrap: sweep.DefaultBootstrap}, test.stage).Resamples; got != test.want {
+			t.Errorf("%+v: %d", test, got)
+		}
+	}
+}
+
+// Judge keeps the judgement steps that are there.
+func TestJudge(t *testing.T) {
+	whole := sweep.Cell{
+		Posterior: [][]float64{{1}, {2}, {3}}, SE: [][]float64{{4}, {5}, {6}}, LogEvidence: [][]float64{{0}, {0}, {0}},
+		Filter: sweep.Filter{ESS: []float64{7, 8, 9}, Evidence: []float64{-1, -2, -3}}, Mistakes: &sweep.Mistakes{}, Samples: 5,
+	}
+	whole.Judge([]int{0, 2, 4})
+	want := sweep.Cell{
+		Judged: true, Posterior: [][]float64{{1}, {3}},
+		Filter: sweep.Filter{ESS: []float64{7, 9}, Evidence: []float64{-1, -3}}, Samples: 5,
+	}
+	if !reflect.DeepEqual(whole, want) {
+		t.Errorf("got %+v, want %+v", whole, want)
+	}
+	if whole.Judge([]int{0, 2, 4}); !reflect.DeepEqual(whole, want) {
+		t.Errorf("judged twice: %+v", whole)
+	}
+	shape := sweep.Shape{JudgementSteps: []int{0, 2, 4}}
+	if got := shape.Predict(&whole); !reflect.DeepEqual(got.Rows, want.Posterior) {
+		t.Errorf("predicted %v", got.Rows)
+	}
+}
+
+// The error of a judged cell follows from its runs: of 0 and 1 it is 1 / 2.
+func TestCellError(t *testing.T) {
+	whole := sweep.Cell{Posterior: [][]float64{{1}, {2}}, SE: [][]float64{{0.25}, {0.125}}}
+	if se, ok := whole.Error(1, 0); !ok || se != 0.125 {
+		t.Errorf("%v, %v", se, ok)
+	}
+	judged := sweep.Cell{Judged: true, Posterior: [][]float64{{0.5}}, Runs: [][][]float64{{{0}}, {{1}}}}
+	if se, ok := judged.Error(0, 0); !ok || math.Abs(se-0.5) > 1e-15 {
+		t.Errorf("%v, %v", se, ok)
+	}
+	judged.Runs = judged.Runs[:1]
+	if se, ok := judged.Error(0, 0); ok {
+		t.Errorf("of one run: %v", se)
+	}
+	judged.Runs = nil
+	if se, ok := judged.Error(0, 0); !ok || se != 0 {
+		t.Errorf("of an exact model: %v, %v", se, ok)
 	}
 }
 
@@ -201,6 +306,17 @@ func TestStreams(t *testing.T) {
 				for _, stage := range []string{sweep.FitStage, sweep.ReportStage} {
 					for run := range 12 {
 						start(fmt.Sprint(seed, " ", stage, " ", &set, " ", stimulus, " ", run), sweep.RunStream(seed, stage, &set, stimulus, run).Uint64)
+					}
+				}
+			}
+		}
+		for _, stage := range []string{sweep.FitStage, sweep.ReportStage} {
+			for _, name := range [][2]string{{"1-1", "red"}, {"1-1r", "ed"}, {"1-1", "blue"}} { // stimulus and goal
+				for tau := range 3 {
+					for _, noise := range []float64{0, 0.02, 0.5} {
+						for block := range 3 {
+							start(fmt.Sprint("sample ", seed, stage, name, tau, noise, block), sweep.SampleStream(seed, stage, name[0], tau, name[1], noise, block).Uint64)
+						}
 					}
 				}
 			}

@@ -44,11 +44,20 @@ func (m *Model) Has(axis string) bool { return slices.Contains(m.Axes, axis) }
 
 // ModelByName finds a model.
 func ModelByName(name string) (Model, bool) {
-	i := slices.IndexFunc(Models, func(m Model) bool { return m.Name == name })
-	if i < 0 {
-		return Model{}, false
+	if m := modelOf(name); m != nil {
+		return *m, true
 	}
-	return Models[i], true
+	return Model{}, false
+}
+
+// modelOf is nil if there is no such model.
+func modelOf(name string) *Model {
+	for i := range Models {
+		if Models[i].Name == name {
+			return &Models[i]
+		}
+	}
+	return nil
 }
 
 // ModelNames lists the models for messages.
@@ -131,9 +140,18 @@ func numbers(xs ...float64) []Setting {
 
 // AxisByName finds an axis.
 func AxisByName(name string) (Axis, bool) {
-	i := slices.IndexFunc(Axes, func(a Axis) bool { return a.Name == name })
-	if i < 0 {
-		return Axis{}, false
+	if a := axisOf(name); a != nil {
+		return *a, true
 	}
-	return Axes[i], true
+	return Axis{}, false
+}
+
+// axisOf is nil if there is no such axis.
+func axisOf(name string) *Axis {
+	for i := range Axes {
+		if Axes[i].Name == name {
+			return &Axes[i]
+		}
+	}
+	return nil
 }

@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // Parameters has one field for every axis; a model uses its own ones alone and
@@ -32,9 +31,8 @@ type ParameterSet struct {
 
 // Get is the setting of an axis, and whether the model has that axis.
 func (s *ParameterSet) Get(axis string) (Setting, bool) {
-	model, _ := ModelByName(s.Model)
-	a, ok := AxisByName(axis)
-	if !ok || !slices.Contains(model.Axes, axis) {
+	model, a := modelOf(s.Model), axisOf(axis)
+	if model == nil || a == nil || !model.Has(axis) {
 		return Setting{}, false
 	}
 	return *a.slot(&s.Parameters), true
@@ -42,8 +40,8 @@ func (s *ParameterSet) Get(axis string) (Setting, bool) {
 
 // Set gives an axis its setting; the axis must exist.
 func (s *ParameterSet) Set(axis string, to Setting) {
-	a, ok := AxisByName(axis)
-	if !ok {
+	a := axisOf(axis)
+	if a == nil {
 		panic("sweep: no axis " + axis)
 	}
 	*a.slot(&s.Parameters) = to
@@ -51,45 +49,83 @@ func (s *ParameterSet) Set(axis string, to Setting) {
 
 // String is the canonical form, e.g. "boltzmann alpha=0.5 value=optimal
 // unreachable_value=-1000": equal strings, equal parameters.
-func (s *ParameterSet) String() string {
-	return s.Model + " " + s.Settings()
-}
+func (s *ParameterSet) String() string { return string(s.append(nil)) }
 
 // Settings is the canonical form without the model.
-func (s *ParameterSet) Settings() string {
-	model, _ := ModelByName(s.Model)
-	parts := make([]string, len(model.Axes))
-	for i, axis := range model.Axes {
-		setting, _ := s.Get(axis)
-		parts[i] = axis + "=" + setting.String()
+func (s *ParameterSet) Settings() string { return string(s.appendSettings(nil)) }
+
+func (s *ParameterSet) append(b []byte) []byte {
+	return s.appendSettings(append(append(b, s.Model...), ' '))
+}
+
+func (s *ParameterSet) appendSettings(b []byte) []byte {
+	model := modelOf(s.Model)
+	if model == nil {
+		return b
 	}
-	return strings.Join(parts, " ")
+	for i, axis := range model.Axes {
+		if i > 0 {
+			b = append(b, ' ')
+		}
+		b = append(append(b, axis...), '=')
+		b = axisOf(axis).slot(&s.Parameters).append(b)
+	}
+	return b
 }
 
 // String is the word, or the shortest decimal that reads back as the number.
-func (v Setting) String() string {
+func (v Setting) String() string { return string(v.append(nil)) }
+
+func (v Setting) append(b []byte) []byte {
 	if v.Word != "" {
-		return v.Word
+		return append(b, v.Word...)
 	}
-	return strconv.FormatFloat(v.Number, 'g', -1, 64)
+	return strconv.AppendFloat(b, v.Number, 'g', -1, 64)
 }
 
 // Hash is SHA-256 over length-prefixed parts: the echo by which a coordinator
 // knows that a result answers the question that it asked.
 func Hash(parts ...[]byte) []byte {
-	h := sha256.New()
-	var n [8]byte
+	var all []byte
 	for _, part := range parts {
-		binary.LittleEndian.PutUint64(n[:], uint64(len(part)))
-		h.Write(n[:])
-		h.Write(part)
+		all = appendPart(all, part)
 	}
-	return h.Sum(nil)
+	sum := sha256.Sum256(all)
+	return sum[:]
+}
+
+func appendPart(b, part []byte) []byte {
+	return append(binary.LittleEndian.AppendUint64(b, uint64(len(part))), part...)
 }
 
 // CellHash identifies a cell: what was computed, of what, how, from which seed.
 func CellHash(studyHash, stimulus string, seed uint64, p Procedure, set *ParameterSet) []byte {
-	return Hash([]byte("cell"), []byte(studyHash), []byte(stimulus), fmt.Append(nil, seed), []byte(p.String()), []byte(set.String()))
+	return NewCellHash(studyHash, stimulus, seed, p).Of(set)
+}
+
+// CellHasher makes the hashes of cells that differ in their parameters alone.
+// Not safe for concurrent use.
+type CellHasher struct {
+	before []byte // length-prefixed parts that all share
+	set    []byte
+}
+
+// NewCellHash is ready for parameter sets.
+func NewCellHash(studyHash, stimulus string, seed uint64, p Procedure) *CellHasher {
+	h := &CellHasher{}
+	for _, part := range [][]byte{[]byte("cell"), []byte(studyHash), []byte(stimulus), fmt.Append(nil, seed), []byte(p.String())} {
+		h.before = appendPart(h.before, part)
+	}
+	return h
+}
+
+// Of is the [CellHash] of a parameter set.
+func (h *CellHasher) Of(set *ParameterSet) []byte {
+	h.set = set.append(h.set[:0])
+	all := appendPart(h.before, h.set)
+	h.before = all[:len(h.before)]
+	sum := sha256.Sum256(all)
+	return sum[:]
 }
 
 // ID names a sweep computed by a version of Foible: equal ids, equal results.
@@ -117,11 +153,9 @@ type Prediction struct {
 
 // Predict takes the judgement steps out of a cell.
 func (s *Shape) Predict(c *Cell) Prediction {
-	p := Prediction{Undefined: c.Undefined != nil}
-	for _, step := range s.JudgementSteps {
-		if step < len(c.Posterior) {
-			p.Rows = append(p.Rows, c.Posterior[step])
-		}
+	p := Prediction{Rows: c.Posterior, Undefined: c.Undefined != nil}
+	if !c.Judged {
+		p.Rows = rows(c.Posterior, s.JudgementSteps)
 	}
 	for _, run := range c.Runs {
 		if len(run) >= len(p.Rows) {
@@ -133,18 +167,39 @@ func (s *Shape) Predict(c *Cell) Prediction {
 
 // ScoreHash identifies a fit: what was scored, against what, with which resamples.
 func ScoreHash(studyHash string, seed uint64, b Bootstrap, set *ParameterSet, predictions []Prediction) []byte {
-	parts := [][]byte{[]byte("score"), []byte(studyHash), fmt.Appendf(nil, "seed=%d bootstrap=%d %v", seed, b.Resamples, b.Units), []byte(set.String())}
-	for _, p := range predictions {
-		bits := strconv.AppendBool(nil, p.Undefined)
-		for _, rows := range append([][][]float64{p.Rows}, p.Runs...) {
-			bits = binary.LittleEndian.AppendUint64(bits, uint64(len(rows)))
-			for _, row := range rows {
-				for _, x := range row {
-					bits = binary.LittleEndian.AppendUint64(bits, math.Float64bits(x))
-				}
-			}
+	size := 1024
+	for i := range predictions {
+		size += 32
+		for _, row := range predictions[i].Rows {
+			size += 8 * (len(row) + 1) * (len(predictions[i].Runs) + 1)
 		}
-		parts = append(parts, bits)
 	}
-	return Hash(parts...)
+	all := make([]byte, 0, size)
+	for _, part := range [][]byte{[]byte("score"), []byte(studyHash), fmt.Appendf(nil, "seed=%d bootstrap=%d %v", seed, b.Resamples, b.Units), set.append(nil)} {
+		all = appendPart(all, part)
+	}
+	for i := range predictions {
+		p := &predictions[i]
+		at := len(all)
+		all = strconv.AppendBool(append(all, make([]byte, 8)...), p.Undefined)
+		all = appendRows(all, p.Rows)
+		for _, rows := range p.Runs {
+			all = appendRows(all, rows)
+		}
+		binary.LittleEndian.PutUint64(all[at:], uint64(len(all)-at-8))
+	}
+	sum := sha256.Sum256(all)
+	return sum[:]
+}
+
+func appendRows(b []byte, rows [][]float64) []byte {
+	b = binary.LittleEndian.AppendUint64(b, uint64(len(rows)))
+	for _, row := range rows {
+		at := len(b)
+		b = slices.Grow(b, 8*len(row))[:at+8*len(row)]
+		for i, x := range row {
+			binary.LittleEndian.PutUint64(b[at+8*i:], math.Float64bits(x))
+		}
+	}
+	return b
 }

@@ -1,26 +1,95 @@
 package sweep
 
-// Cell is what a model predicts of a stimulus: one parameter set, averaged over its runs.
+import "math"
+
+// Cell is what a model predicts of a stimulus: one parameter set, averaged over
+// its runs, or batches of samples.
 type Cell struct {
-	Posterior [][]float64 // [step][goal], steps from 0; shorter than the plan where Undefined is set
+	// Judged: there is a row a judgement step, in their order; otherwise a row a
+	// step, from 0. Where Undefined is set, rows of steps from there on are missing.
+	Judged    bool
+	Posterior [][]float64 // [row][goal]
 	Undefined *Undefined
 	// UnreachableFrom is, by goal, the first step from which it cannot be
 	// reached; -1 if it always can. Nil where the model does not ask.
 	UnreachableFrom []int
 
-	// Of models that are run more than once:
-	SE   [][]float64   // [step][goal] standard error of Posterior over runs; nil for exact models
-	Runs [][][]float64 // [run][judgement step][goal] of the runs that reached as far as Posterior
+	// Of models that are not exact:
+	SE [][]float64 // [row][goal] standard error of Posterior; nil for exact models, and where Judged
+	// Runs are [run][judgement step][goal]: the posteriors of the runs of sips that
+	// reached as far as Posterior. Of marginal inference, they are the jackknife's
+	// pseudo-values n p - (n - 1) p_without_i of batch i of n, which sum to 1 and
+	// may lie outside [0, 1].
+	Runs [][][]float64
 	Filter
+
+	// Of marginal inference:
+	LogEvidence [][]float64 // [row][goal] ln P(actions so far | goal); -Inf once it is impossible; nil where not computed
+	Samples     int         // searches behind each table of an original goal
+	Mistakes    *Mistakes   // nil where not computed
 }
 
-// Filter is how a cell's particle filters fared, by step from 0, averaged over
-// runs; empty for exact models.
+// Mistakes are probabilities, given the observed actions, of the mistakes behind
+// each of them: [k] is of the action that led to step k + 1.
+type Mistakes struct {
+	Confused []Estimate // the agent pursued a goal that it took for its own
+	Slip     []Estimate // the action is not the one it intended
+	OffPath  []Estimate // the plan behind the action ends off every shortest path to the goal it was made for
+}
+
+// Estimate is a probability with its Monte-Carlo standard error.
+type Estimate struct{ Probability, SE float64 }
+
+// Filter is how a cell's particle filters fared, by row as Posterior, averaged
+// over runs; all nil for exact models. Marginal inference has Evidence alone.
 type Filter struct {
 	ESS        []float64 // effective sample size
 	Alive      []float64 // goals that some particle has
 	Evidence   []float64 // ln of the mean probability of the steps so far
 	FailedRuns int       // runs in which all weights vanished
+}
+
+// Judge keeps the rows of a cell at the judgement steps, and drops what a large
+// sweep has no room for: evidence by goal, mistakes, and errors, which follow
+// from Runs.
+func (c *Cell) Judge(steps []int) {
+	c.LogEvidence, c.Mistakes, c.SE = nil, nil, nil
+	if c.Judged {
+		return
+	}
+	c.Judged = true
+	c.Posterior = rows(c.Posterior, steps)
+	c.ESS, c.Alive, c.Evidence = rows(c.ESS, steps), rows(c.Alive, steps), rows(c.Evidence, steps)
+}
+
+// Error is the standard error of Posterior[row][goal]; not known of a Judged
+// cell with fewer than two runs, 0 of an exact model.
+func (c *Cell) Error(row, goal int) (se float64, known bool) {
+	switch n := float64(len(c.Runs)); {
+	case row < len(c.SE):
+		return c.SE[row][goal], true
+	case !c.Judged || len(c.Runs) == 0:
+		return 0, true
+	case len(c.Runs) == 1:
+		return 0, false
+	default:
+		xs := make([]float64, len(c.Runs))
+		for i, run := range c.Runs {
+			xs[i] = run[row][goal]
+		}
+		return math.Sqrt(squares(xs) / n / (n - 1)), true
+	}
+}
+
+// rows are those of some steps; those that are not there are left out.
+func rows[T any](all []T, steps []int) []T {
+	var out []T
+	for _, step := range steps {
+		if step < len(all) {
+			out = append(out, all[step])
+		}
+	}
+	return out
 }
 
 // Undefined says from which step on a model gives no posterior. It is an

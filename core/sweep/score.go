@@ -20,6 +20,7 @@ type Scorer struct {
 	seed       uint64
 	resampled  []resampled // by unit, those that the data allow
 	categories []string    // in order of first appearance
+	category   []int       // of each stimulus
 }
 
 type resampled struct {
@@ -34,12 +35,13 @@ const level = 0.95
 // left out where only means are known.
 func NewScorer(st *study.Study, b Bootstrap, seed uint64) (*Scorer, error) {
 	s := &Scorer{study: st, bootstrap: b, seed: seed, human: human(st)}
-	seen := map[string]bool{}
 	for i := range st.Stimuli {
-		if c := st.Stimuli[i].Category; !seen[c] {
-			seen[c] = true
-			s.categories = append(s.categories, c)
+		k := slices.Index(s.categories, st.Stimuli[i].Category)
+		if k < 0 {
+			k = len(s.categories)
+			s.categories = append(s.categories, st.Stimuli[i].Category)
 		}
+		s.category = append(s.category, k)
 	}
 	var err error
 	s.resampled, err = s.resample(s.human)
@@ -131,25 +133,27 @@ func (s *Scorer) Score(predictions []Prediction) (Fit, error) {
 		model[i] = flatten(p.Rows, len(st.JudgementSteps), len(st.Goals))
 	}
 
-	all := &points{}
-	byCategory := map[string]*points{}
-	for i := range s.study.Stimuli {
-		one := &points{}
-		one.add(model[i], s.human.Stimuli[i].Mean)
-		fit.ByStimulus = append(fit.ByStimulus, one.correlation(s.study.Stimuli[i].ID))
-		all.add(model[i], s.human.Stimuli[i].Mean)
-		category := s.study.Stimuli[i].Category
-		if byCategory[category] == nil {
-			byCategory[category] = &points{}
-		}
-		byCategory[category].add(model[i], s.human.Stimuli[i].Mean)
+	n := 0
+	for _, row := range model {
+		n += len(row)
+	}
+	all := newPoints(n)
+	byCategory := make([]points, len(s.categories))
+	fit.ByStimulus = make([]Correlation, len(model))
+	for i, row := range model {
+		first := len(all.model)
+		all.add(row, s.human.Stimuli[i].Mean)
+		one := points{all.model[first:], all.human[first:]}
+		fit.ByStimulus[i] = one.correlation(s.study.Stimuli[i].ID)
+		of := &byCategory[s.category[i]]
+		of.model, of.human = append(of.model, one.model...), append(of.human, one.human...)
 	}
 	fit.Overall = all.correlation("")
-	for _, category := range s.categories {
-		fit.ByCategory = append(fit.ByCategory, byCategory[category].correlation(category))
+	for k, category := range s.categories {
+		fit.ByCategory = append(fit.ByCategory, byCategory[k].correlation(category))
 	}
 	if fit.Overall.Defined {
-		fit.MCSE = s.monteCarloError(predictions, model)
+		fit.MCSE = s.monteCarloError(predictions, model, all)
 	}
 	var err error
 	fit.Intervals, err = s.intervals(model)
@@ -158,41 +162,95 @@ func (s *Scorer) Score(predictions []Prediction) (Fit, error) {
 
 // monteCarloError is the standard error of the overall r that comes from the
 // runs: a jackknife over the runs of each stimulus, whose variances add up since
-// stimuli are run independently.
-func (s *Scorer) monteCarloError(predictions []Prediction, model [][]float64) float64 {
+// stimuli are run independently. A stimulus that changes is taken out of the
+// sums of all points, and put in again.
+func (s *Scorer) monteCarloError(predictions []Prediction, model [][]float64, all points) float64 {
+	var total moments
+	total.x0, total.y0 = mean(all.model), mean(all.human)
+	of := make([]moments, len(model))
+	for i, row := range model {
+		of[i].x0, of[i].y0 = total.x0, total.y0
+		of[i].add(row, s.human.Stimuli[i].Mean)
+		total.merge(&of[i], 1)
+	}
 	var variance float64
-	without := slices.Clone(model)
+	var left, rs []float64
 	for i, p := range predictions {
 		n := len(p.Runs)
 		if n < 2 {
 			continue
 		}
-		st := &s.study.Stimuli[i]
-		runs := make([][]float64, n)
-		for j, run := range p.Runs {
-			runs[j] = flatten(run, len(st.JudgementSteps), len(st.Goals))
-		}
-		var rs []float64
-		left := make([]float64, len(model[i]))
-		without[i] = left
-		for j := range runs {
-			for k, x := range model[i] {
-				left[k] = (float64(float64(n)*x) - runs[j][k]) / float64(n-1)
+		others := total
+		others.merge(&of[i], -1)
+		rs = rs[:0]
+		for _, run := range p.Runs {
+			left = left[:0]
+			for j, row := range p.Rows {
+				for goal, x := range row {
+					left = append(left, (float64(float64(n)*x)-run[j][goal])/float64(n-1))
+				}
 			}
-			all := &points{}
-			for stimulus := range without {
-				all.add(without[stimulus], s.human.Stimuli[stimulus].Mean)
-			}
-			if r, ok := stats.Pearson(all.model, all.human); ok {
+			without := moments{x0: total.x0, y0: total.y0}
+			without.add(left, s.human.Stimuli[i].Mean)
+			without.merge(&others, 1)
+			if r, ok := without.pearson(); ok {
 				rs = append(rs, r)
 			}
 		}
-		without[i] = model[i]
 		if len(rs) == n {
 			variance += float64(float64(n-1) / float64(n) * squares(rs))
 		}
 	}
 	return math.Sqrt(variance)
+}
+
+// moments are sums over points, of values less fixed ones near their means.
+type moments struct {
+	x0, y0              float64
+	n, x, y, xx, yy, xy float64
+}
+
+// add takes points; those without a number on either side are left out.
+func (m *moments) add(model, human []float64) {
+	for k, v := range model {
+		if math.IsNaN(v) || math.IsNaN(human[k]) {
+			continue
+		}
+		x, y := v-m.x0, human[k]-m.y0
+		m.n++
+		m.x += x
+		m.y += y
+		m.xx += float64(x * x)
+		m.yy += float64(y * y)
+		m.xy += float64(x * y)
+	}
+}
+
+// merge adds the sums of other points so many times.
+func (m *moments) merge(o *moments, times float64) {
+	m.n += float64(times * o.n)
+	m.x += float64(times * o.x)
+	m.y += float64(times * o.y)
+	m.xx += float64(times * o.xx)
+	m.yy += float64(times * o.yy)
+	m.xy += float64(times * o.xy)
+}
+
+// pearson is r; not ok where a side does not vary beyond rounding.
+func (m *moments) pearson() (r float64, ok bool) {
+	xx, yy := m.xx-float64(m.x*m.x)/m.n, m.yy-float64(m.y*m.y)/m.n
+	if !(xx > 1e-12*m.xx && yy > 1e-12*m.yy) {
+		return 0, false
+	}
+	return (m.xy - float64(m.x*m.y)/m.n) / math.Sqrt(float64(xx*yy)), true
+}
+
+func mean(xs []float64) float64 {
+	var sum float64
+	for _, x := range xs {
+		sum += x
+	}
+	return sum / float64(len(xs))
 }
 
 // squares is the sum of squared distances from the mean.
@@ -254,6 +312,11 @@ func mask(h stats.Human, model [][]float64) stats.Human {
 
 // points pairs a model with people.
 type points struct{ model, human []float64 }
+
+func newPoints(n int) points {
+	xs := make([]float64, 2*n)
+	return points{xs[:0:n], xs[n : n : 2*n]}
+}
 
 func (p *points) add(model, human []float64) {
 	for k, x := range model {

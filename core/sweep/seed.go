@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"encoding/binary"
+	"math"
 	"math/rand/v2"
 )
 
@@ -11,6 +12,14 @@ func RunStream(seed uint64, stage string, set *ParameterSet, stimulus string, ru
 	return stream(seed, "run "+stage, set.String(), stimulus, uint64(run))
 }
 
+// SampleStream is the random stream of a block of searches for a goal from the
+// state after tau actions of a stimulus, in a stage. Every parameter set with
+// this search noise (in cost) shares them.
+func SampleStream(seed uint64, stage, stimulus string, tau int, goal string, searchNoise float64, block int) *rand.Rand {
+	return fromHash([]byte("sample"), word(seed), []byte(stage), []byte(stimulus), word(uint64(tau)), []byte(goal),
+		word(math.Float64bits(searchNoise)), word(uint64(block)))
+}
+
 // BootstrapStream is the random stream of a study's resamples: the same for
 // every parameter set, so that differences between them are paired.
 func BootstrapStream(seed uint64, unit string) *rand.Rand {
@@ -18,9 +27,12 @@ func BootstrapStream(seed uint64, unit string) *rand.Rand {
 }
 
 func stream(seed uint64, purpose, what, of string, n uint64) *rand.Rand {
-	var b [16]byte
-	binary.LittleEndian.PutUint64(b[:8], seed)
-	binary.LittleEndian.PutUint64(b[8:], n)
-	h := Hash([]byte(purpose), b[:], []byte(what), []byte(of))
+	return fromHash([]byte(purpose), append(word(seed), word(n)...), []byte(what), []byte(of))
+}
+
+func word(n uint64) []byte { return binary.LittleEndian.AppendUint64(nil, n) }
+
+func fromHash(parts ...[]byte) *rand.Rand {
+	h := Hash(parts...)
 	return rand.New(rand.NewPCG(binary.LittleEndian.Uint64(h), binary.LittleEndian.Uint64(h[8:])))
 }

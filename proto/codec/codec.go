@@ -15,16 +15,23 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// Config reads a sweep's configuration; what is not given has its default.
+// Config reads a sweep's configuration; what is not given has its default. An
+// option that does not apply is an [OptionError].
 func Config(m *foiblev1.SweepConfig) (sweep.Config, error) {
+	_, fit, report := sweep.DefaultsOf(m.GetInference().GetMethod())
 	c := sweep.Config{
 		Inference: Inference(m.GetInference(), m.GetActionNoiseKind()),
-		Fit:       stage(m.GetFit(), sweep.DefaultFit),
-		Report:    stage(m.GetReport(), sweep.DefaultReport),
+		Fit:       stage(m.GetFit(), fit),
+		Report:    stage(m.GetReport(), report),
 		Bootstrap: sweep.DefaultBootstrap,
 		Seed:      m.GetSeed(),
 	}
-	c.Fit.Runs = max(1, c.Fit.Runs)
+	if c.Fit.Runs == 0 {
+		c.Fit.Runs = 1
+		if c.Inference.Method == sweep.Marginal {
+			c.Fit.Runs = fit.Runs
+		}
+	}
 	if b := m.GetBootstrap(); b != nil {
 		if b.Resamples != nil {
 			c.Bootstrap.Resamples = int(b.GetResamples())
@@ -37,8 +44,54 @@ func Config(m *foiblev1.SweepConfig) (sweep.Config, error) {
 		c.Models = append(c.Models, sweep.ModelGrid{Model: name, Axes: axes(model)})
 	}
 	slices.SortFunc(c.Models, func(a, b sweep.ModelGrid) int { return cmp.Compare(a.Model, b.Model) })
+	if err := checkOptions(m, c.Inference.Method); err != nil {
+		return c, err
+	}
 	_, err := c.ParameterSets()
 	return c, err
+}
+
+// OptionError is an option of a sweep that does not go with the method of inference.
+type OptionError struct {
+	Path    []string // keys of the option, from the top
+	Message string
+}
+
+func (e *OptionError) Error() string { return e.Message }
+
+// checkOptions finds the first option that does not apply to a method.
+func checkOptions(m *foiblev1.SweepConfig, method string) error {
+	inference := m.GetInference().ProtoReflect()
+	var others []string // options of the other method
+	other := sweep.Marginal
+	switch method {
+	case sweep.Marginal:
+		other = sweep.SIPS
+		others = []string{"filters", "resample", "resample_threshold", "resample_kind", "rejuvenate"}
+		if m.GetInference().GetObserve() == "noisy" {
+			return &OptionError{[]string{"inference", "observe"}, "marginal inference takes the observed states as known: observe is exact; leave it out, or choose the method sips"}
+		}
+	default:
+		others = []string{"mc_se", "posterior_se"}
+	}
+	for _, name := range others {
+		if inference.IsValid() && inference.Has(inference.Descriptor().Fields().ByTextName(name)) {
+			return &OptionError{[]string{"inference", name}, fmt.Sprintf("%s does not apply to the method %s; leave it out, or choose the method %s", name, method, other)}
+		}
+	}
+	if method != sweep.Marginal {
+		return nil
+	}
+	for i, name := range []string{sweep.FitStage, sweep.ReportStage} {
+		stage := []*foiblev1.StageConfig{m.GetFit(), m.GetReport()}[i]
+		switch {
+		case stage.GetParticlesPerGoal() > 0:
+			return &OptionError{[]string{name, "particles_per_goal"}, "marginal inference has no particles; leave particles_per_goal out, or choose the method sips"}
+		case stage.GetRuns() == 1:
+			return &OptionError{[]string{name, "runs"}, "marginal inference needs 2 runs at least, to know its error"}
+		}
+	}
+	return nil
 }
 
 // stage reads a stage; without particles it has the default's.
@@ -55,32 +108,49 @@ func stage(m *foiblev1.StageConfig, s sweep.Stage) sweep.Stage {
 
 // Inference reads how minds are inferred; what is not given has its default.
 func Inference(m *foiblev1.InferenceConfig, actionNoiseKind string) sweep.Inference {
-	in := sweep.DefaultInference
+	in, _, _ := sweep.DefaultsOf(m.GetMethod())
 	for to, from := range map[*string]string{
-		&in.Method: m.GetMethod(), &in.Observe: m.GetObserve(), &in.Filters: m.GetFilters(), &in.Resample: m.GetResample(),
+		&in.Observe: m.GetObserve(), &in.Filters: m.GetFilters(), &in.Resample: m.GetResample(),
 		&in.ResampleKind: m.GetResampleKind(), &in.Rejuvenate: m.GetRejuvenate(), &in.ActionNoiseKind: actionNoiseKind,
 	} {
 		if from != "" {
 			*to = from
 		}
 	}
-	if m != nil && m.ResampleThreshold != nil {
-		in.ResampleThreshold = m.GetResampleThreshold()
+	if m == nil {
+		return in
+	}
+	for to, from := range map[*float64]*float64{
+		&in.ResampleThreshold: m.ResampleThreshold, &in.MCSE: m.McSe, &in.PosteriorSE: m.PosteriorSe,
+	} {
+		if from != nil {
+			*to = *from
+		}
 	}
 	return in
+}
+
+// inferenceMessage is the message of an inference, with what applies to its method.
+func inferenceMessage(in sweep.Inference) *foiblev1.InferenceConfig {
+	m := &foiblev1.InferenceConfig{Method: in.Method, Observe: in.Observe}
+	if in.Method == sweep.Marginal {
+		m.McSe, m.PosteriorSe = &in.MCSE, &in.PosteriorSE
+		return m
+	}
+	m.Filters, m.Resample, m.ResampleThreshold = in.Filters, in.Resample, &in.ResampleThreshold
+	m.ResampleKind, m.Rejuvenate = in.ResampleKind, in.Rejuvenate
+	return m
 }
 
 // InferJob is the message of a job's cells.
 func InferJob(stimulus string, p sweep.Procedure, sets []sweep.ParameterSet) *foiblev1.InferJob {
 	m := &foiblev1.InferJob{
-		Stimulus: stimulus,
-		Stage:    p.StageName,
-		Size:     &foiblev1.StageConfig{Runs: int32(p.Runs), ParticlesPerGoal: int32(p.ParticlesPerGoal)},
-		Inference: &foiblev1.InferenceConfig{
-			Method: p.Method, Observe: p.Observe, Filters: p.Filters, Resample: p.Resample,
-			ResampleThreshold: &p.ResampleThreshold, ResampleKind: p.ResampleKind, Rejuvenate: p.Rejuvenate,
-		},
+		Stimulus:        stimulus,
+		Stage:           p.StageName,
+		Size:            &foiblev1.StageConfig{Runs: int32(p.Runs), ParticlesPerGoal: int32(p.ParticlesPerGoal)},
+		Inference:       inferenceMessage(p.Inference),
 		ActionNoiseKind: p.ActionNoiseKind,
+		Detail:          p.Detail,
 	}
 	for i := range sets {
 		m.ParameterSets = append(m.ParameterSets, ParameterSet(&sets[i]))
@@ -94,6 +164,7 @@ func ReadInferJob(m *foiblev1.InferJob) (p sweep.Procedure, sets []sweep.Paramet
 		StageName: m.GetStage(),
 		Stage:     sweep.Stage{Runs: int(m.GetSize().GetRuns()), ParticlesPerGoal: int(m.GetSize().GetParticlesPerGoal())},
 		Inference: Inference(m.GetInference(), m.GetActionNoiseKind()),
+		Detail:    m.GetDetail(),
 	}
 	for _, set := range m.GetParameterSets() {
 		s, err := ReadParameterSet(set)
@@ -134,24 +205,65 @@ func ReadBootstrap(m *foiblev1.BootstrapConfig) sweep.Bootstrap {
 	return sweep.Bootstrap{Resamples: int(m.GetResamples()), Units: m.GetUnits()}
 }
 
-// ParameterSet is the message of a parameter set: the model's own axes and no
-// other. A field is an axis of the same name.
+// axisField is the field of [foiblev1.ParameterSet] of an axis, which is of one of three kinds.
+type axisField struct {
+	axis   string
+	number func(*foiblev1.ParameterSet) **float64
+	whole  func(*foiblev1.ParameterSet) **int32
+	word   func(*foiblev1.ParameterSet) **string
+}
+
+// axisFields has every axis. Reflection would do, at ten times the cost, and there are millions of parameter sets.
+var axisFields = []axisField{
+	{axis: "goal_noise", number: func(m *foiblev1.ParameterSet) **float64 { return &m.GoalNoise }},
+	{axis: "budget_r", whole: func(m *foiblev1.ParameterSet) **int32 { return &m.BudgetR }},
+	{axis: "budget_q", number: func(m *foiblev1.ParameterSet) **float64 { return &m.BudgetQ }},
+	{axis: "search_noise", number: func(m *foiblev1.ParameterSet) **float64 { return &m.SearchNoise }},
+	{axis: "action_noise", number: func(m *foiblev1.ParameterSet) **float64 { return &m.ActionNoise }},
+	{axis: "alpha", number: func(m *foiblev1.ParameterSet) **float64 { return &m.Alpha }},
+	{axis: "value", word: func(m *foiblev1.ParameterSet) **string { return &m.Value }},
+	{axis: "unreachable_value", number: func(m *foiblev1.ParameterSet) **float64 { return &m.UnreachableValue }},
+}
+
+func (f *axisField) set(m *foiblev1.ParameterSet, v sweep.Setting) {
+	switch {
+	case f.number != nil:
+		*f.number(m) = &v.Number
+	case f.whole != nil:
+		whole := int32(v.Number)
+		*f.whole(m) = &whole
+	default:
+		*f.word(m) = &v.Word
+	}
+}
+
+func (f *axisField) get(m *foiblev1.ParameterSet) (v sweep.Setting, given bool) {
+	if m == nil {
+		return v, false
+	}
+	switch {
+	case f.number != nil:
+		if x := *f.number(m); x != nil {
+			return sweep.Setting{Number: *x}, true
+		}
+	case f.whole != nil:
+		if x := *f.whole(m); x != nil {
+			return sweep.Setting{Number: float64(*x)}, true
+		}
+	default:
+		if x := *f.word(m); x != nil {
+			return sweep.Setting{Word: *x}, true
+		}
+	}
+	return v, false
+}
+
+// ParameterSet is the message of a parameter set: the model's own axes and no other.
 func ParameterSet(s *sweep.ParameterSet) *foiblev1.ParameterSet {
 	m := &foiblev1.ParameterSet{Model: s.Model}
-	r := m.ProtoReflect()
-	for _, axis := range sweep.Axes {
-		v, ok := s.Get(axis.Name)
-		if !ok {
-			continue
-		}
-		field := r.Descriptor().Fields().ByTextName(axis.Name)
-		switch field.Kind() {
-		case protoreflect.StringKind:
-			r.Set(field, protoreflect.ValueOfString(v.Word))
-		case protoreflect.Int32Kind:
-			r.Set(field, protoreflect.ValueOfInt32(int32(v.Number)))
-		default:
-			r.Set(field, protoreflect.ValueOfFloat64(v.Number))
+	for i := range axisFields {
+		if v, ok := s.Get(axisFields[i].axis); ok {
+			axisFields[i].set(m, v)
 		}
 	}
 	return m
@@ -165,23 +277,23 @@ func ReadParameterSet(m *foiblev1.ParameterSet) (sweep.ParameterSet, error) {
 		return sweep.ParameterSet{}, fmt.Errorf("unknown model %q", m.GetModel())
 	}
 	set := sweep.ParameterSet{Model: model.Name}
-	r := m.ProtoReflect()
-	for _, axis := range sweep.Axes {
-		field := r.Descriptor().Fields().ByTextName(axis.Name)
-		switch given, has := r.Has(field), model.Has(axis.Name); {
+	for i := range axisFields {
+		name := axisFields[i].axis
+		v, given := axisFields[i].get(m)
+		switch has := model.Has(name); {
 		case given && !has:
-			return set, fmt.Errorf("model %q has no axis %q", model.Name, axis.Name)
+			return set, fmt.Errorf("model %q has no axis %q", model.Name, name)
 		case !given && has:
-			return set, fmt.Errorf("a parameter set of %s without %s", model.Name, axis.Name)
+			return set, fmt.Errorf("a parameter set of %s without %s", model.Name, name)
 		case given:
-			v := setting(r.Get(field))
+			axis, _ := sweep.AxisByName(name)
 			if err := axis.Check(v); err != nil {
 				return set, fmt.Errorf("model %q: %w", model.Name, err)
 			}
 			if v.Number == 0 {
 				v.Number = 0 // -0 and 0 are one point
 			}
-			set.Set(axis.Name, v)
+			set.Set(name, v)
 		}
 	}
 	return set, nil
@@ -211,11 +323,21 @@ func Shapes(ms []*foiblev1.StimulusShape) []sweep.Shape {
 	return shapes
 }
 
-// Cell is the message of a cell's numbers; the caller adds what it answers.
+// Cell is the message of a cell's numbers; the caller adds the hash of what it answers.
 func Cell(c *sweep.Cell) *foiblev1.Cell {
-	m := &foiblev1.Cell{}
-	for _, row := range c.Posterior {
-		m.Posterior = append(m.Posterior, row...)
+	m := &foiblev1.Cell{
+		Judged:    c.Judged,
+		Posterior: flat(c.Posterior), PosteriorSe: flat(c.SE), LogEvidence: flat(c.LogEvidence),
+		Ess: c.ESS, Alive: c.Alive, Evidence: c.Evidence, FailedRuns: int32(c.FailedRuns),
+		Samples: int32(c.Samples), Mistakes: mistakes(c.Mistakes),
+	}
+	if runs := flatRuns(c.Runs); c.Judged {
+		m.ShortRuns = make([]float32, len(runs))
+		for i, x := range runs {
+			m.ShortRuns[i] = float32(x)
+		}
+	} else {
+		m.Runs = runs
 	}
 	if u := c.Undefined; u != nil {
 		m.Undefined = &foiblev1.Undefined{Step: int32(u.Step), Reason: u.Reason}
@@ -223,17 +345,27 @@ func Cell(c *sweep.Cell) *foiblev1.Cell {
 	for _, step := range c.UnreachableFrom {
 		m.UnreachableFrom = append(m.UnreachableFrom, int32(step))
 	}
-	for _, row := range c.SE {
-		m.PosteriorSe = append(m.PosteriorSe, row...)
-	}
-	m.Runs = flat(c.Runs)
-	m.Ess, m.Alive, m.Evidence, m.FailedRuns = c.ESS, c.Alive, c.Evidence, int32(c.FailedRuns)
 	return m
 }
 
-// flat lays the rows of runs end to end.
-func flat(runs [][][]float64) []float64 {
-	var out []float64
+// flat lays rows end to end.
+func flat(rows [][]float64) []float64 {
+	if len(rows) == 0 {
+		return nil
+	}
+	out := make([]float64, 0, len(rows)*len(rows[0]))
+	for _, row := range rows {
+		out = append(out, row...)
+	}
+	return out
+}
+
+// flatRuns lays the rows of runs end to end.
+func flatRuns(runs [][][]float64) []float64 {
+	if len(runs) == 0 || len(runs[0]) == 0 {
+		return nil
+	}
+	out := make([]float64, 0, len(runs)*len(runs[0])*len(runs[0][0]))
 	for _, run := range runs {
 		for _, row := range run {
 			out = append(out, row...)
@@ -242,130 +374,245 @@ func flat(runs [][][]float64) []float64 {
 	return out
 }
 
-// readRuns takes runs of so many rows apart.
-func readRuns(xs []float64, rows, goals int) ([][][]float64, error) {
+// chunks takes rows of so many numbers apart; nil if there are none.
+func chunks(xs []float64, n int) [][]float64 {
+	if len(xs) == 0 {
+		return nil
+	}
+	rows := make([][]float64, len(xs)/n)
+	for i := range rows {
+		rows[i] = xs[i*n : (i+1)*n : (i+1)*n]
+	}
+	return rows
+}
+
+func mistakes(c *sweep.Mistakes) *foiblev1.Mistakes {
+	if c == nil {
+		return nil
+	}
+	m := &foiblev1.Mistakes{}
+	for _, part := range []struct {
+		from  []sweep.Estimate
+		p, se *[]float64
+	}{{c.Confused, &m.Confused, &m.ConfusedSe}, {c.Slip, &m.Slip, &m.SlipSe}, {c.OffPath, &m.OffPath, &m.OffPathSe}} {
+		for _, e := range part.from {
+			*part.p, *part.se = append(*part.p, e.Probability), append(*part.se, e.SE)
+		}
+	}
+	return m
+}
+
+// readMistakes are those of a message about so many actions, or fewer of a cell that is undefined.
+func readMistakes(m *foiblev1.Mistakes, actions int, undefined bool) (*sweep.Mistakes, error) {
+	if m == nil {
+		return nil, nil
+	}
+	c := &sweep.Mistakes{}
+	n := len(m.GetConfused())
+	if n > actions || n < actions && !undefined {
+		return nil, fmt.Errorf("mistakes behind %d actions, want %d", n, actions)
+	}
+	for _, part := range []struct {
+		p, se []float64
+		to    *[]sweep.Estimate
+	}{
+		{m.GetConfused(), m.GetConfusedSe(), &c.Confused}, {m.GetSlip(), m.GetSlipSe(), &c.Slip}, {m.GetOffPath(), m.GetOffPathSe(), &c.OffPath},
+	} {
+		if len(part.p) != n || len(part.se) != n {
+			return nil, fmt.Errorf("mistakes behind %d actions with %d errors, want %d", len(part.p), len(part.se), n)
+		}
+		*part.to = make([]sweep.Estimate, n)
+		for i, p := range part.p {
+			if se := part.se[i]; !(p >= 0 && p <= 1) || !(se >= 0) || math.IsInf(se, 1) {
+				return nil, fmt.Errorf("a mistake of probability %v, with an error of %v", p, se)
+			}
+			(*part.to)[i] = sweep.Estimate{Probability: part.p[i], SE: part.se[i]}
+		}
+	}
+	return c, nil
+}
+
+// readRuns takes runs of so many rows apart, each of which must pass a check.
+func readRuns(xs []float64, rows, goals int, check func([]float64) error) ([][][]float64, error) {
 	if len(xs) == 0 {
 		return nil, nil
 	}
 	if rows == 0 || len(xs)%(rows*goals) != 0 {
 		return nil, fmt.Errorf("%d probabilities of runs, of %d steps and %d goals each", len(xs), rows, goals)
 	}
-	var runs [][][]float64
-	for one := range slices.Chunk(xs, rows*goals) {
-		run := slices.Collect(slices.Chunk(one, goals))
-		for _, row := range run {
-			if err := distribution(row); err != nil {
-				return nil, err
-			}
+	all := chunks(xs, goals)
+	for _, row := range all {
+		if err := check(row); err != nil {
+			return nil, err
 		}
-		runs = append(runs, run)
+	}
+	runs := make([][][]float64, len(all)/rows)
+	for i := range runs {
+		runs[i] = all[i*rows : (i+1)*rows : (i+1)*rows]
 	}
 	return runs, nil
 }
 
 // finite checks numbers that may be anything else.
-func finite(lists ...[]float64) error {
-	for _, xs := range lists {
-		for _, x := range xs {
-			if math.IsNaN(x) || math.IsInf(x, 0) {
-				return fmt.Errorf("a number is %v", x)
-			}
+func finite(xs []float64) error {
+	for _, x := range xs {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return fmt.Errorf("a number is %v", x)
 		}
 	}
 	return nil
 }
 
 // ReadCell is the cell of a message, which must fit the stimulus: a
-// distribution at every step, or up to a named outcome.
+// distribution at every step, or judgement step, up to a named outcome.
 func ReadCell(m *foiblev1.Cell, shape *sweep.Shape) (sweep.Cell, error) {
-	var c sweep.Cell
-	steps := shape.Actions + 1
-	if u := m.GetUndefined(); u != nil {
-		if u.GetStep() < 0 || int(u.GetStep()) >= steps || u.GetReason() == "" {
-			return c, fmt.Errorf("stimulus %s: undefined from step %d of %d", shape.Stimulus, u.GetStep(), shape.Actions)
-		}
-		steps = int(u.GetStep())
-		c.Undefined = &sweep.Undefined{Step: int(u.GetStep()), Reason: u.GetReason()}
-	}
-	if len(m.GetPosterior()) != steps*shape.Goals {
-		return c, fmt.Errorf("stimulus %s: %d probabilities, want %d steps of %d goals", shape.Stimulus, len(m.GetPosterior()), steps, shape.Goals)
-	}
-	c.Posterior = make([][]float64, steps)
-	for k := range c.Posterior {
-		c.Posterior[k] = m.GetPosterior()[k*shape.Goals : (k+1)*shape.Goals]
-		if err := distribution(c.Posterior[k]); err != nil {
-			return c, fmt.Errorf("stimulus %s, step %d: %w", shape.Stimulus, k, err)
-		}
-	}
-	for _, step := range m.GetUnreachableFrom() {
-		if step < -1 || int(step) > shape.Actions {
-			return c, fmt.Errorf("stimulus %s: a goal unreachable from step %d of %d", shape.Stimulus, step, shape.Actions)
-		}
-		c.UnreachableFrom = append(c.UnreachableFrom, int(step))
-	}
-	if n := len(c.UnreachableFrom); n != 0 && n != shape.Goals {
-		return c, fmt.Errorf("stimulus %s: reachability of %d goals, want %d", shape.Stimulus, n, shape.Goals)
-	}
-	if err := readSampled(m, shape, &c); err != nil {
-		return c, fmt.Errorf("stimulus %s: %w", shape.Stimulus, err)
+	c, err := readCell(m, shape)
+	if err != nil {
+		return c, fmt.Errorf("stimulus %s%w", shape.Stimulus, err)
 	}
 	return c, nil
 }
 
-// readSampled reads what a cell of several runs has besides.
-func readSampled(m *foiblev1.Cell, shape *sweep.Shape, c *sweep.Cell) error {
-	steps := len(c.Posterior)
-	if err := finite(m.GetPosteriorSe(), m.GetEss(), m.GetAlive(), m.GetEvidence()); err != nil {
-		return err
+// readCell returns an error that begins with what comes after the stimulus.
+func readCell(m *foiblev1.Cell, shape *sweep.Shape) (sweep.Cell, error) {
+	c := sweep.Cell{Judged: m.GetJudged(), Samples: int(m.GetSamples())}
+	steps := shape.Actions + 1
+	if u := m.GetUndefined(); u != nil {
+		if u.GetStep() < 0 || int(u.GetStep()) >= steps || u.GetReason() == "" {
+			return c, fmt.Errorf(": undefined from step %d of %d", u.GetStep(), shape.Actions)
+		}
+		steps = int(u.GetStep())
+		c.Undefined = &sweep.Undefined{Step: steps, Reason: u.GetReason()}
+	}
+	judged := 0
+	for judged < len(shape.JudgementSteps) && shape.JudgementSteps[judged] < steps {
+		judged++
+	}
+	rows := steps
+	if c.Judged {
+		rows = judged
+	}
+	if len(m.GetPosterior()) != rows*shape.Goals {
+		return c, fmt.Errorf(": %d probabilities, want %d steps of %d goals", len(m.GetPosterior()), rows, shape.Goals)
+	}
+	if c.Posterior = chunks(m.GetPosterior(), shape.Goals); c.Posterior == nil {
+		c.Posterior = [][]float64{}
+	}
+	for k, row := range c.Posterior {
+		if err := distribution(row); err != nil {
+			if c.Judged {
+				k = shape.JudgementSteps[k]
+			}
+			return c, fmt.Errorf(", step %d: %w", k, err)
+		}
+	}
+	for _, step := range m.GetUnreachableFrom() {
+		if step < -1 || int(step) > shape.Actions {
+			return c, fmt.Errorf(": a goal unreachable from step %d of %d", step, shape.Actions)
+		}
+		c.UnreachableFrom = append(c.UnreachableFrom, int(step))
+	}
+	if n := len(c.UnreachableFrom); n != 0 && n != shape.Goals {
+		return c, fmt.Errorf(": reachability of %d goals, want %d", n, shape.Goals)
+	}
+	if err := readSampled(m, shape, judged, &c); err != nil {
+		return c, fmt.Errorf(": %w", err)
+	}
+	return c, nil
+}
+
+// readSampled reads what the cell of a model that is not exact has besides.
+func readSampled(m *foiblev1.Cell, shape *sweep.Shape, judged int, c *sweep.Cell) error {
+	rows := len(c.Posterior)
+	for _, xs := range [][]float64{m.GetPosteriorSe(), m.GetEss(), m.GetAlive(), m.GetEvidence()} {
+		if err := finite(xs); err != nil {
+			return err
+		}
 	}
 	if n := len(m.GetPosteriorSe()); n != 0 {
-		if n != steps*shape.Goals {
-			return fmt.Errorf("%d standard errors, want %d steps of %d goals", n, steps, shape.Goals)
+		if n != rows*shape.Goals {
+			return fmt.Errorf("%d standard errors, want %d steps of %d goals", n, rows, shape.Goals)
 		}
 		if se := slices.Min(m.GetPosteriorSe()); se < 0 {
 			return fmt.Errorf("a standard error of %v", se)
 		}
-		c.SE = slices.Collect(slices.Chunk(m.GetPosteriorSe(), shape.Goals))
+		c.SE = chunks(m.GetPosteriorSe(), shape.Goals)
 	}
-	filter := [][]float64{m.GetEss(), m.GetAlive(), m.GetEvidence()}
-	sampled := slices.ContainsFunc(filter, func(xs []float64) bool { return len(xs) > 0 }) // not of exact models
-	for _, xs := range filter {
-		if sampled && len(xs) != steps {
-			return fmt.Errorf("%d steps of a filter, want %d", len(xs), steps)
+	if err := readFilter(m, rows); err != nil {
+		return err
+	}
+	if n := len(m.GetLogEvidence()); n != 0 {
+		if n != rows*shape.Goals {
+			return fmt.Errorf("evidence of %d goals, want %d steps of %d goals", n, rows, shape.Goals)
+		}
+		for _, x := range m.GetLogEvidence() {
+			if !(x < math.Inf(1)) {
+				return fmt.Errorf("evidence of a goal of %v", x)
+			}
+		}
+		c.LogEvidence = chunks(m.GetLogEvidence(), shape.Goals)
+	}
+	if m.GetSamples() < 0 {
+		return fmt.Errorf("%d samples", m.GetSamples())
+	}
+	check := shares
+	if len(m.GetEss()) > 0 {
+		check = distribution
+	}
+	runs := m.GetRuns()
+	if n := len(m.GetShortRuns()); c.Judged && n > 0 {
+		runs = make([]float64, n)
+		for i, x := range m.GetShortRuns() {
+			runs[i] = float64(x)
 		}
 	}
-	for _, x := range slices.Concat(m.GetEss(), m.GetAlive()) {
-		if x < 0 {
+	var err error
+	if c.Runs, err = readRuns(runs, judged, shape.Goals, check); err != nil {
+		return err
+	}
+	c.ESS, c.Alive, c.Evidence, c.FailedRuns = m.GetEss(), m.GetAlive(), m.GetEvidence(), int(m.GetFailedRuns())
+	c.Mistakes, err = readMistakes(m.GetMistakes(), shape.Actions, c.Undefined != nil)
+	return err
+}
+
+// readFilter checks what is said of filters: of sips all, of marginal inference
+// evidence alone, of exact models nothing.
+func readFilter(m *foiblev1.Cell, rows int) error {
+	sips := len(m.GetEss()) > 0 || len(m.GetAlive()) > 0
+	for _, xs := range [][]float64{m.GetEss(), m.GetAlive(), m.GetEvidence()} {
+		if n := len(xs); n != rows && (sips || n != 0) {
+			return fmt.Errorf("%d steps of a filter, want %d", n, rows)
+		}
+	}
+	for i, x := range m.GetEss() {
+		if x = min(x, m.GetAlive()[i]); x < 0 {
 			return fmt.Errorf("an effective sample size or number of goals of %v", x)
 		}
 	}
 	if n := m.GetFailedRuns(); n < 0 {
 		return fmt.Errorf("%d failed runs", n)
 	}
-	judged := 0
-	for _, step := range shape.JudgementSteps {
-		if step < steps {
-			judged++
-		}
-	}
-	var err error
-	if c.Runs, err = readRuns(m.GetRuns(), judged, shape.Goals); err != nil {
-		return err
-	}
-	c.ESS, c.Alive, c.Evidence, c.FailedRuns = m.GetEss(), m.GetAlive(), m.GetEvidence(), int(m.GetFailedRuns())
 	return nil
 }
 
 // distribution checks probabilities that must sum to 1.
 func distribution(row []float64) error {
-	var sum float64
 	for _, p := range row {
 		if !(p >= 0 && p <= 1) {
 			return fmt.Errorf("probability %v", p)
 		}
-		sum += p
 	}
-	if math.Abs(sum-1) > 1e-6 {
+	return shares(row)
+}
+
+// shares checks numbers that must sum to 1, as pseudo-values of probabilities do.
+func shares(row []float64) error {
+	var sum, size float64
+	for _, p := range row {
+		sum += p
+		size += math.Abs(p)
+	}
+	if !(math.Abs(sum-1) <= 1e-6*size) || math.IsInf(size, 0) { // NaN neither
 		return fmt.Errorf("probabilities sum to %v", sum)
 	}
 	return nil
@@ -459,10 +706,7 @@ func readCorrelation(m *foiblev1.Correlation) (sweep.Correlation, error) {
 func Predictions(ps []sweep.Prediction) []*foiblev1.Predictions {
 	ms := make([]*foiblev1.Predictions, len(ps))
 	for i, p := range ps {
-		ms[i] = &foiblev1.Predictions{Undefined: p.Undefined, Runs: flat(p.Runs)}
-		for _, row := range p.Rows {
-			ms[i].Posterior = append(ms[i].Posterior, row...)
-		}
+		ms[i] = &foiblev1.Predictions{Undefined: p.Undefined, Posterior: flat(p.Rows), Runs: flatRuns(p.Runs)}
 	}
 	return ms
 }
@@ -478,14 +722,14 @@ func ReadPredictions(ms []*foiblev1.Predictions, goals []int) ([]sweep.Predictio
 			return nil, fmt.Errorf("%d predictions for %d goals", len(m.GetPosterior()), goals[i])
 		}
 		ps[i].Undefined = m.GetUndefined()
-		for row := range slices.Chunk(m.GetPosterior(), goals[i]) {
+		ps[i].Rows = chunks(m.GetPosterior(), goals[i])
+		for _, row := range ps[i].Rows {
 			if err := distribution(row); err != nil {
 				return nil, fmt.Errorf("stimulus %d: %w", i+1, err)
 			}
-			ps[i].Rows = append(ps[i].Rows, row)
 		}
 		var err error
-		if ps[i].Runs, err = readRuns(m.GetRuns(), len(ps[i].Rows), goals[i]); err != nil {
+		if ps[i].Runs, err = readRuns(m.GetRuns(), len(ps[i].Rows), goals[i], shares); err != nil {
 			return nil, fmt.Errorf("stimulus %d: %w", i+1, err)
 		}
 	}

@@ -1,6 +1,7 @@
 package codec_test
 
 import (
+	"errors"
 	"math"
 	"reflect"
 	"slices"
@@ -79,9 +80,62 @@ func odd() sweep.Inference {
 func TestConfigWithoutReport(t *testing.T) {
 	c, err := codec.Config(sent(t, &foiblev1.SweepConfig{
 		Models: map[string]*foiblev1.ModelConfig{"boltzmann": nil}, Report: &foiblev1.StageConfig{}, Fit: &foiblev1.StageConfig{},
+		Inference: &foiblev1.InferenceConfig{Method: "sips"},
 	}))
 	if err != nil || c.Report.Runs != 0 || c.Fit.Runs != 1 || c.Fit.ParticlesPerGoal != 60 {
 		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+// A method has its own defaults, and options that do not apply to it are refused by name.
+func TestMethods(t *testing.T) {
+	with := func(change func(*foiblev1.SweepConfig)) *foiblev1.SweepConfig {
+		m := &foiblev1.SweepConfig{Models: map[string]*foiblev1.ModelConfig{"full": nil}, Inference: &foiblev1.InferenceConfig{}}
+		change(m)
+		return sent(t, m)
+	}
+	for name, test := range map[string]struct {
+		change      func(*foiblev1.SweepConfig)
+		fit, report sweep.Stage
+		in          sweep.Inference
+	}{
+		"sips":     {func(m *foiblev1.SweepConfig) { m.Inference.Method = "sips" }, sweep.PaperFit, sweep.PaperReport, sweep.PaperInference},
+		"marginal": {func(m *foiblev1.SweepConfig) { m.Inference.Method = "marginal" }, sweep.MarginalFit, sweep.MarginalReport, sweep.MarginalInference},
+		"exact": {func(m *foiblev1.SweepConfig) {
+			m.Inference.Observe, m.Fit, m.Report = "exact", &foiblev1.StageConfig{}, &foiblev1.StageConfig{}
+		}, sweep.MarginalFit, sweep.Stage{}, sweep.MarginalInference},
+		"runs": {func(m *foiblev1.SweepConfig) {
+			m.Fit, m.Report = &foiblev1.StageConfig{Runs: 2}, &foiblev1.StageConfig{Runs: 3}
+		}, sweep.Stage{Runs: 2}, sweep.Stage{Runs: 3}, sweep.MarginalInference},
+	} {
+		c, err := codec.Config(with(test.change))
+		if err != nil || c.Fit != test.fit || c.Report != test.report || c.Inference != test.in {
+			t.Errorf("%s: %+v, %v", name, c, err)
+		}
+	}
+	c, err := codec.Config(with(func(m *foiblev1.SweepConfig) { m.Inference.McSe, m.Inference.PosteriorSe = ptr(0.25), ptr(0.5) }))
+	if err != nil || c.Inference.MCSE != 0.25 || c.Inference.PosteriorSE != 0.5 {
+		t.Errorf("targets: %+v, %v", c.Inference, err)
+	}
+	for option, change := range map[string]func(*foiblev1.SweepConfig){
+		"inference.observe":            func(m *foiblev1.SweepConfig) { m.Inference.Observe = "noisy" },
+		"inference.filters":            func(m *foiblev1.SweepConfig) { m.Inference.Filters = "joint" },
+		"inference.resample":           func(m *foiblev1.SweepConfig) { m.Inference.Resample = "ess" },
+		"inference.resample_threshold": func(m *foiblev1.SweepConfig) { m.Inference.ResampleThreshold = ptr(0.25) },
+		"inference.resample_kind":      func(m *foiblev1.SweepConfig) { m.Inference.ResampleKind = "residual" },
+		"inference.rejuvenate":         func(m *foiblev1.SweepConfig) { m.Inference.Rejuvenate = "none" },
+		"fit.particles_per_goal":       func(m *foiblev1.SweepConfig) { m.Fit = &foiblev1.StageConfig{ParticlesPerGoal: 1} },
+		"report.particles_per_goal":    func(m *foiblev1.SweepConfig) { m.Report = &foiblev1.StageConfig{Runs: 4, ParticlesPerGoal: 1} },
+		"fit.runs":                     func(m *foiblev1.SweepConfig) { m.Fit = &foiblev1.StageConfig{Runs: 1} },
+		"report.runs":                  func(m *foiblev1.SweepConfig) { m.Report = &foiblev1.StageConfig{Runs: 1} },
+		"inference.mc_se":              func(m *foiblev1.SweepConfig) { m.Inference.Method, m.Inference.McSe = "sips", ptr(0.1) },
+		"inference.posterior_se":       func(m *foiblev1.SweepConfig) { m.Inference.Method, m.Inference.PosteriorSe = "sips", ptr(0.1) },
+	} {
+		_, err := codec.Config(with(change))
+		var refused *codec.OptionError
+		if !errors.As(err, &refused) || strings.Join(refused.Path, ".") != option {
+			t.Errorf("%s: %v", option, err)
+		}
 	}
 }
 
@@ -128,9 +182,13 @@ func TestInferJob(t *testing.T) {
 		sets[i].Set("goal_noise", sweep.Setting{Number: 0.1})
 		sets[i].Set("action_noise", sweep.Setting{Number: math.Nextafter(0.3, float64(i))})
 	}
+	marginal := sweep.MarginalInference
+	marginal.MCSE, marginal.PosteriorSE, marginal.ActionNoiseKind = 0.125, math.Nextafter(0.1, 1), "per_action_odds"
 	for _, want := range []sweep.Procedure{
-		{StageName: sweep.FitStage, Stage: sweep.DefaultFit, Inference: sweep.DefaultInference},
-		{StageName: sweep.ReportStage, Stage: sweep.Stage{Runs: 3, ParticlesPerGoal: 7}, Inference: odd()},
+		{StageName: sweep.FitStage, Stage: sweep.PaperFit, Inference: sweep.PaperInference, Detail: sweep.DetailJudged},
+		{StageName: sweep.ReportStage, Stage: sweep.Stage{Runs: 3, ParticlesPerGoal: 7}, Inference: odd(), Detail: sweep.DetailSteps},
+		{StageName: sweep.ReportStage, Stage: sweep.MarginalReport, Inference: sweep.MarginalInference, Detail: sweep.DetailMistakes},
+		{StageName: sweep.FitStage, Stage: sweep.Stage{Runs: 2}, Inference: marginal, Detail: sweep.DetailSteps},
 	} {
 		m := sent(t, codec.InferJob("1-1", want, sets))
 		got, gotSets, err := codec.ReadInferJob(m)
@@ -152,7 +210,7 @@ func TestInferJob(t *testing.T) {
 func TestConfigDefaults(t *testing.T) {
 	for name, model := range map[string]*foiblev1.ModelConfig{"empty": {}, "absent": nil} {
 		c, err := codec.Config(&foiblev1.SweepConfig{Models: map[string]*foiblev1.ModelConfig{"boltzmann": model}})
-		if err != nil || c.Fit != sweep.DefaultFit || c.Report != sweep.DefaultReport || c.Inference != sweep.DefaultInference || !reflect.DeepEqual(c.Bootstrap, sweep.DefaultBootstrap) {
+		if err != nil || c.Fit != sweep.MarginalFit || c.Report != sweep.MarginalReport || c.Inference != sweep.MarginalInference || !reflect.DeepEqual(c.Bootstrap, sweep.DefaultBootstrap) {
 			t.Errorf("%s: %+v, %v", name, c, err)
 		}
 		if sets, err := c.ParameterSets(); err != nil || len(sets) != 7 {
@@ -299,11 +357,78 @@ func TestMalformedFilteredCells(t *testing.T) {
 		"evidence infinite":  {func(m *foiblev1.Cell) { m.Evidence[1] = inf }, "a number is -Inf"},
 		"no evidence":        {func(m *foiblev1.Cell) { m.Evidence = nil }, "0 steps of a filter, want 3"},
 		"runs NaN":           {func(m *foiblev1.Cell) { m.Runs[1] = nan }, "probability NaN"},
+		"runs below 0":       {func(m *foiblev1.Cell) { m.Runs[0], m.Runs[1] = -0.5, 1.5 }, "probability -0.5"},
 		"runs sum off":       {func(m *foiblev1.Cell) { m.Runs[1] = 0.25 }, "probabilities sum to 0.75"},
 		"runs cut":           {func(m *foiblev1.Cell) { m.Runs = m.Runs[:6] }, "6 probabilities of runs, of 2 steps and 2 goals each"},
 		"fewer than no runs": {func(m *foiblev1.Cell) { m.FailedRuns = -1 }, "-1 failed runs"},
 	} {
 		c := filtered()
+		m := codec.Cell(&c)
+		test.change(m)
+		_, err := codec.ReadCell(sent(t, m), shape())
+		refused(t, name, err, "stimulus 1-1: "+test.want)
+	}
+}
+
+// marginal is a cell of marginal inference.
+func marginal() sweep.Cell {
+	c := cell()
+	c.UnreachableFrom = nil
+	c.SE = [][]float64{{0, 0}, {0.25, 0.25}, {0.5, 0.125}}
+	c.Runs = [][][]float64{{{0.5, 0.5}, {-0.25, 1.25}}, {{0.25, 0.75}, {1.5, -0.5}}}
+	c.Evidence = []float64{0, -1.25, -700}
+	c.LogEvidence = [][]float64{{0, 0}, {-1, -2}, {math.Inf(-1), -3}}
+	c.Samples = 4096
+	c.Mistakes = &sweep.Mistakes{
+		Confused: []sweep.Estimate{{}, {Probability: 0.5, SE: 0.01}},
+		Slip:     []sweep.Estimate{{Probability: 0.25, SE: 0.125}, {Probability: 1}},
+		OffPath:  []sweep.Estimate{{Probability: 0.125, SE: 2}, {}},
+	}
+	return c
+}
+
+func TestMarginalCell(t *testing.T) {
+	judged := marginal()
+	judged.Judge(shape().JudgementSteps)
+	broken := marginal()
+	broken.Posterior, broken.Undefined, broken.SE = broken.Posterior[:1], &sweep.Undefined{Step: 1, Reason: "why"}, broken.SE[:1]
+	broken.Runs, broken.Evidence, broken.LogEvidence = nil, broken.Evidence[:1], broken.LogEvidence[:1]
+	broken.Mistakes = &sweep.Mistakes{Confused: []sweep.Estimate{}, Slip: []sweep.Estimate{}, OffPath: []sweep.Estimate{}}
+	brokenAndJudged := broken
+	brokenAndJudged.Judge(shape().JudgementSteps)
+	for _, want := range []sweep.Cell{marginal(), judged, broken, brokenAndJudged} {
+		got, err := codec.ReadCell(sent(t, codec.Cell(&want)), shape())
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("got %+v, %v, want %+v", got, err, want)
+		}
+	}
+}
+
+func TestMalformedMarginalCells(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	for name, test := range map[string]struct {
+		change func(*foiblev1.Cell)
+		want   string
+	}{
+		"judged":            {func(m *foiblev1.Cell) { m.Judged = true }, "6 probabilities, want 2 steps of 2 goals"},
+		"runs NaN":          {func(m *foiblev1.Cell) { m.Runs[1] = nan }, "probabilities sum to NaN"},
+		"runs infinite":     {func(m *foiblev1.Cell) { m.Runs[1] = inf }, "probabilities sum to +Inf"},
+		"runs sum off":      {func(m *foiblev1.Cell) { m.Runs[1] = 1.5 }, "probabilities sum to 2"},
+		"samples":           {func(m *foiblev1.Cell) { m.Samples = -1 }, "-1 samples"},
+		"evidence NaN":      {func(m *foiblev1.Cell) { m.LogEvidence[1] = nan }, "evidence of a goal of NaN"},
+		"evidence infinite": {func(m *foiblev1.Cell) { m.LogEvidence[1] = inf }, "evidence of a goal of +Inf"},
+		"evidence cut":      {func(m *foiblev1.Cell) { m.LogEvidence = m.LogEvidence[1:] }, "evidence of 5 goals, want 3 steps of 2 goals"},
+		"total infinite":    {func(m *foiblev1.Cell) { m.Evidence[1] = -inf }, "a number is -Inf"},
+		"total cut":         {func(m *foiblev1.Cell) { m.Evidence = m.Evidence[1:] }, "2 steps of a filter, want 3"},
+		"mistakes cut": {
+			func(m *foiblev1.Cell) { m.Mistakes = &foiblev1.Mistakes{} }, "mistakes behind 0 actions, want 2",
+		},
+		"mistakes of one kind cut": {func(m *foiblev1.Cell) { m.Mistakes.Slip = m.Mistakes.Slip[1:] }, "mistakes behind 1 actions with 2 errors, want 2"},
+		"mistake NaN":              {func(m *foiblev1.Cell) { m.Mistakes.OffPath[0] = nan }, "a mistake of probability NaN, with an error of 2"},
+		"mistake above 1":          {func(m *foiblev1.Cell) { m.Mistakes.OffPath[0] = 1.5 }, "a mistake of probability 1.5, with an error of 2"},
+		"error of a mistake":       {func(m *foiblev1.Cell) { m.Mistakes.OffPathSe[0] = inf }, "a mistake of probability 0.125, with an error of +Inf"},
+	} {
+		c := marginal()
 		m := codec.Cell(&c)
 		test.change(m)
 		_, err := codec.ReadCell(sent(t, m), shape())
@@ -402,7 +527,7 @@ func TestPredictions(t *testing.T) {
 		{Rows: [][]float64{{0.5, 0.5}, {0, 1}}},
 		{Rows: [][]float64{{0.2, 0.3, 0.5}}, Undefined: true},
 		{Undefined: true},
-		{Rows: [][]float64{{0.5, 0.5}, {0, 1}}, Runs: [][][]float64{{{1, 0}, {0, 1}}, {{0, 1}, {0, 1}}}},
+		{Rows: [][]float64{{0.5, 0.5}, {0, 1}}, Runs: [][][]float64{{{1, 0}, {0, 1}}, {{0, 1}, {-0.5, 1.5}}}}, // pseudo-values
 	}
 	var arrived []*foiblev1.Predictions
 	for _, m := range codec.Predictions(want) {
@@ -424,7 +549,7 @@ func TestPredictions(t *testing.T) {
 		"NaN":         {[]float64{0.5, 0.5, math.NaN(), 1}, nil, []int{2}, "stimulus 1: probability NaN"},
 		"sum off":     {[]float64{0.5, 0.5, 0.5, 0.25}, nil, []int{2}, "stimulus 1: probabilities sum to 0.75"},
 		"run cut":     {[]float64{0.5, 0.5, 0, 1}, []float64{0.5, 0.5}, []int{2}, "stimulus 1: 2 probabilities of runs, of 2 steps and 2 goals each"},
-		"run NaN":     {[]float64{0.5, 0.5}, []float64{0.5, math.NaN()}, []int{2}, "stimulus 1: probability NaN"},
+		"run NaN":     {[]float64{0.5, 0.5}, []float64{0.5, math.NaN()}, []int{2}, "stimulus 1: probabilities sum to NaN"},
 		"no rows":     {nil, []float64{0.5, 0.5}, []int{2}, "stimulus 1: 2 probabilities of runs, of 0 steps and 2 goals each"},
 	} {
 		_, err := codec.ReadPredictions([]*foiblev1.Predictions{{Posterior: test.posterior, Runs: test.runs}}, test.goals)

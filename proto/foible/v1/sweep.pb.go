@@ -37,6 +37,10 @@ const (
 	SweepState_SWEEP_STATE_SUCCEEDED SweepState = 2
 	// Every job has a result, and some results are failures.
 	SweepState_SWEEP_STATE_FAILED SweepState = 3
+	// No jobs are given out until it is resumed.
+	SweepState_SWEEP_STATE_PAUSED SweepState = 4
+	// It was ended before all was done.
+	SweepState_SWEEP_STATE_CANCELLED SweepState = 5
 )
 
 // Enum value maps for SweepState.
@@ -46,12 +50,16 @@ var (
 		1: "SWEEP_STATE_RUNNING",
 		2: "SWEEP_STATE_SUCCEEDED",
 		3: "SWEEP_STATE_FAILED",
+		4: "SWEEP_STATE_PAUSED",
+		5: "SWEEP_STATE_CANCELLED",
 	}
 	SweepState_value = map[string]int32{
 		"SWEEP_STATE_UNSPECIFIED": 0,
 		"SWEEP_STATE_RUNNING":     1,
 		"SWEEP_STATE_SUCCEEDED":   2,
 		"SWEEP_STATE_FAILED":      3,
+		"SWEEP_STATE_PAUSED":      4,
+		"SWEEP_STATE_CANCELLED":   5,
 	}
 )
 
@@ -182,23 +190,29 @@ func (x *SweepConfig) GetActionNoiseKind() string {
 	return ""
 }
 
-// InferenceConfig is how an observer infers the mind of an agent. What is not given is as in the paper.
+// InferenceConfig is how an observer infers the mind of an agent. What is not given is the method's default; for sips,
+// that is the paper's.
 type InferenceConfig struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// sips: Sequential Inverse Plan Search, a particle filter.
+	// marginal: a sum over what the agent may have in mind, given the observed states; sips: Sequential Inverse Plan Search,
+	// the published particle filter. Not given: marginal.
 	Method string `protobuf:"bytes,1,opt,name=method,proto3" json:"method,omitempty"`
-	// noisy: states are seen through the study's observation noise; exact: as they are.
+	// noisy: states are seen through the study's observation noise; exact: as they are, which marginal inference needs.
 	Observe string `protobuf:"bytes,2,opt,name=observe,proto3" json:"observe,omitempty"`
-	// joint: one filter over all goals; per_goal: one for each goal, so that no goal can die by resampling.
+	// Of sips. joint: one filter over all goals; per_goal: one for each goal, so that no goal can die by resampling.
 	Filters string `protobuf:"bytes,3,opt,name=filters,proto3" json:"filters,omitempty"`
-	// When to resample: ess, below the threshold; always; never.
+	// Of sips. When to resample: ess, below the threshold; always; never.
 	Resample string `protobuf:"bytes,4,opt,name=resample,proto3" json:"resample,omitempty"`
-	// Least effective sample size, as a part of the particles.
+	// Of sips. Least effective sample size, as a part of the particles.
 	ResampleThreshold *float64 `protobuf:"fixed64,5,opt,name=resample_threshold,json=resampleThreshold,proto3,oneof" json:"resample_threshold,omitempty"`
-	// How to resample: residual, systematic, multinomial.
+	// Of sips. How to resample: residual, systematic, multinomial.
 	ResampleKind string `protobuf:"bytes,6,opt,name=resample_kind,json=resampleKind,proto3" json:"resample_kind,omitempty"`
-	// Moves after resampling: none, replan, goal, mixed.
-	Rejuvenate    string `protobuf:"bytes,7,opt,name=rejuvenate,proto3" json:"rejuvenate,omitempty"`
+	// Of sips. Moves after resampling: none, replan, goal, mixed.
+	Rejuvenate string `protobuf:"bytes,7,opt,name=rejuvenate,proto3" json:"rejuvenate,omitempty"`
+	// Of marginal inference. Target for the Monte-Carlo standard error of r, 0.002 if not given.
+	McSe *float64 `protobuf:"fixed64,8,opt,name=mc_se,json=mcSe,proto3,oneof" json:"mc_se,omitempty"`
+	// Of marginal inference. Target for the standard error of each probability at a judgement step, 0.01 if not given.
+	PosteriorSe   *float64 `protobuf:"fixed64,9,opt,name=posterior_se,json=posteriorSe,proto3,oneof" json:"posterior_se,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -280,6 +294,20 @@ func (x *InferenceConfig) GetRejuvenate() string {
 		return x.Rejuvenate
 	}
 	return ""
+}
+
+func (x *InferenceConfig) GetMcSe() float64 {
+	if x != nil && x.McSe != nil {
+		return *x.McSe
+	}
+	return 0
+}
+
+func (x *InferenceConfig) GetPosteriorSe() float64 {
+	if x != nil && x.PosteriorSe != nil {
+		return *x.PosteriorSe
+	}
+	return 0
 }
 
 // ModelConfig lists the values of each axis. An axis that is not given has its default; a model has only its own axes.
@@ -394,9 +422,9 @@ func (x *ModelConfig) GetActionNoise() []float64 {
 // StageConfig says how often a cell is run.
 type StageConfig struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Independent runs, averaged. Exact models need one.
+	// Independent runs of sips, averaged; batches of samples of marginal inference, 2 at least. Exact models need none.
 	Runs int32 `protobuf:"varint,1,opt,name=runs,proto3" json:"runs,omitempty"`
-	// Particles a goal in each run.
+	// Particles a goal in each run of sips; marginal inference has none.
 	ParticlesPerGoal int32 `protobuf:"varint,2,opt,name=particles_per_goal,json=particlesPerGoal,proto3" json:"particles_per_goal,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
@@ -711,12 +739,16 @@ type Sweep struct {
 	Version string `protobuf:"bytes,7,opt,name=version,proto3" json:"version,omitempty"`
 	// When it was made.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
-	// When its last result was recorded; unset while it runs.
+	// When its last result was recorded, or it was cancelled; unset before.
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=end_time,json=endTime,proto3" json:"end_time,omitempty"`
 	// Its state.
 	State SweepState `protobuf:"varint,10,opt,name=state,proto3,enum=foible.v1.SweepState" json:"state,omitempty"`
-	// Its progress; not stored, derived from the results.
-	Progress      *Progress `protobuf:"bytes,11,opt,name=progress,proto3" json:"progress,omitempty"`
+	// Its progress. While it runs it is derived from the results; what it was at the end is stored.
+	Progress *Progress `protobuf:"bytes,11,opt,name=progress,proto3" json:"progress,omitempty"`
+	// Its share of the workers: of two sweeps, one of twice the priority is given twice as many jobs. 0 stands for 10.
+	Priority int32 `protobuf:"varint,12,opt,name=priority,proto3" json:"priority,omitempty"`
+	// The sweep that it extends: a cell that this has recorded is kept.
+	Extends       string `protobuf:"bytes,13,opt,name=extends,proto3" json:"extends,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -826,6 +858,20 @@ func (x *Sweep) GetProgress() *Progress {
 		return x.Progress
 	}
 	return nil
+}
+
+func (x *Sweep) GetPriority() int32 {
+	if x != nil {
+		return x.Priority
+	}
+	return 0
+}
+
+func (x *Sweep) GetExtends() string {
+	if x != nil {
+		return x.Extends
+	}
+	return ""
 }
 
 // Progress counts distinct results; a retry or a duplicate never counts as progress.
@@ -965,7 +1011,9 @@ type CreateSweepRequest struct {
 	// The grid.
 	Config *SweepConfig `protobuf:"bytes,3,opt,name=config,proto3" json:"config,omitempty"`
 	// The study's stimuli, in its order.
-	Stimuli       []*StimulusShape `protobuf:"bytes,4,rep,name=stimuli,proto3" json:"stimuli,omitempty"`
+	Stimuli []*StimulusShape `protobuf:"bytes,4,rep,name=stimuli,proto3" json:"stimuli,omitempty"`
+	// Its share of the workers, see Sweep; 0 stands for 10.
+	Priority      int32 `protobuf:"varint,5,opt,name=priority,proto3" json:"priority,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1026,6 +1074,13 @@ func (x *CreateSweepRequest) GetStimuli() []*StimulusShape {
 		return x.Stimuli
 	}
 	return nil
+}
+
+func (x *CreateSweepRequest) GetPriority() int32 {
+	if x != nil {
+		return x.Priority
+	}
+	return 0
 }
 
 // CreateSweepResponse returns the sweep.
@@ -1350,6 +1405,494 @@ func (x *WatchSweepResponse) GetSweep() *Sweep {
 	return nil
 }
 
+// PauseSweepRequest names a sweep.
+type PauseSweepRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its id.
+	SweepId       string `protobuf:"bytes,1,opt,name=sweep_id,json=sweepId,proto3" json:"sweep_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PauseSweepRequest) Reset() {
+	*x = PauseSweepRequest{}
+	mi := &file_foible_v1_sweep_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PauseSweepRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PauseSweepRequest) ProtoMessage() {}
+
+func (x *PauseSweepRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_foible_v1_sweep_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PauseSweepRequest.ProtoReflect.Descriptor instead.
+func (*PauseSweepRequest) Descriptor() ([]byte, []int) {
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *PauseSweepRequest) GetSweepId() string {
+	if x != nil {
+		return x.SweepId
+	}
+	return ""
+}
+
+// PauseSweepResponse returns the sweep.
+type PauseSweepResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The sweep as it stands.
+	Sweep         *Sweep `protobuf:"bytes,1,opt,name=sweep,proto3" json:"sweep,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PauseSweepResponse) Reset() {
+	*x = PauseSweepResponse{}
+	mi := &file_foible_v1_sweep_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PauseSweepResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PauseSweepResponse) ProtoMessage() {}
+
+func (x *PauseSweepResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_foible_v1_sweep_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PauseSweepResponse.ProtoReflect.Descriptor instead.
+func (*PauseSweepResponse) Descriptor() ([]byte, []int) {
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *PauseSweepResponse) GetSweep() *Sweep {
+	if x != nil {
+		return x.Sweep
+	}
+	return nil
+}
+
+// ResumeSweepRequest names a sweep.
+type ResumeSweepRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its id.
+	SweepId       string `protobuf:"bytes,1,opt,name=sweep_id,json=sweepId,proto3" json:"sweep_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResumeSweepRequest) Reset() {
+	*x = ResumeSweepRequest{}
+	mi := &file_foible_v1_sweep_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResumeSweepRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResumeSweepRequest) ProtoMessage() {}
+
+func (x *ResumeSweepRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_foible_v1_sweep_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResumeSweepRequest.ProtoReflect.Descriptor instead.
+func (*ResumeSweepRequest) Descriptor() ([]byte, []int) {
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *ResumeSweepRequest) GetSweepId() string {
+	if x != nil {
+		return x.SweepId
+	}
+	return ""
+}
+
+// ResumeSweepResponse returns the sweep.
+type ResumeSweepResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The sweep as it stands.
+	Sweep         *Sweep `protobuf:"bytes,1,opt,name=sweep,proto3" json:"sweep,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResumeSweepResponse) Reset() {
+	*x = ResumeSweepResponse{}
+	mi := &file_foible_v1_sweep_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResumeSweepResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResumeSweepResponse) ProtoMessage() {}
+
+func (x *ResumeSweepResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_foible_v1_sweep_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResumeSweepResponse.ProtoReflect.Descriptor instead.
+func (*ResumeSweepResponse) Descriptor() ([]byte, []int) {
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *ResumeSweepResponse) GetSweep() *Sweep {
+	if x != nil {
+		return x.Sweep
+	}
+	return nil
+}
+
+// CancelSweepRequest names a sweep.
+type CancelSweepRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its id.
+	SweepId       string `protobuf:"bytes,1,opt,name=sweep_id,json=sweepId,proto3" json:"sweep_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CancelSweepRequest) Reset() {
+	*x = CancelSweepRequest{}
+	mi := &file_foible_v1_sweep_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CancelSweepRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CancelSweepRequest) ProtoMessage() {}
+
+func (x *CancelSweepRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_foible_v1_sweep_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CancelSweepRequest.ProtoReflect.Descriptor instead.
+func (*CancelSweepRequest) Descriptor() ([]byte, []int) {
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *CancelSweepRequest) GetSweepId() string {
+	if x != nil {
+		return x.SweepId
+	}
+	return ""
+}
+
+// CancelSweepResponse returns the sweep.
+type CancelSweepResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The sweep as it stands.
+	Sweep         *Sweep `protobuf:"bytes,1,opt,name=sweep,proto3" json:"sweep,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CancelSweepResponse) Reset() {
+	*x = CancelSweepResponse{}
+	mi := &file_foible_v1_sweep_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CancelSweepResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CancelSweepResponse) ProtoMessage() {}
+
+func (x *CancelSweepResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_foible_v1_sweep_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CancelSweepResponse.ProtoReflect.Descriptor instead.
+func (*CancelSweepResponse) Descriptor() ([]byte, []int) {
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *CancelSweepResponse) GetSweep() *Sweep {
+	if x != nil {
+		return x.Sweep
+	}
+	return nil
+}
+
+// ExtendSweepRequest names a sweep, and what its grid is to have besides.
+type ExtendSweepRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its id.
+	SweepId string `protobuf:"bytes,1,opt,name=sweep_id,json=sweepId,proto3" json:"sweep_id,omitempty"`
+	// More values of axes, by the model's name; a model that the sweep has not is added. Where the values of an axis ascend,
+	// new ones take their place among them; else they come last.
+	Models        map[string]*ModelConfig `protobuf:"bytes,2,rep,name=models,proto3" json:"models,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExtendSweepRequest) Reset() {
+	*x = ExtendSweepRequest{}
+	mi := &file_foible_v1_sweep_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExtendSweepRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExtendSweepRequest) ProtoMessage() {}
+
+func (x *ExtendSweepRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_foible_v1_sweep_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExtendSweepRequest.ProtoReflect.Descriptor instead.
+func (*ExtendSweepRequest) Descriptor() ([]byte, []int) {
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *ExtendSweepRequest) GetSweepId() string {
+	if x != nil {
+		return x.SweepId
+	}
+	return ""
+}
+
+func (x *ExtendSweepRequest) GetModels() map[string]*ModelConfig {
+	if x != nil {
+		return x.Models
+	}
+	return nil
+}
+
+// ExtendSweepResponse returns the larger sweep.
+type ExtendSweepResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The sweep as it stands.
+	Sweep *Sweep `protobuf:"bytes,1,opt,name=sweep,proto3" json:"sweep,omitempty"`
+	// It was there already.
+	Existed       bool `protobuf:"varint,2,opt,name=existed,proto3" json:"existed,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExtendSweepResponse) Reset() {
+	*x = ExtendSweepResponse{}
+	mi := &file_foible_v1_sweep_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExtendSweepResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExtendSweepResponse) ProtoMessage() {}
+
+func (x *ExtendSweepResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_foible_v1_sweep_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExtendSweepResponse.ProtoReflect.Descriptor instead.
+func (*ExtendSweepResponse) Descriptor() ([]byte, []int) {
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *ExtendSweepResponse) GetSweep() *Sweep {
+	if x != nil {
+		return x.Sweep
+	}
+	return nil
+}
+
+func (x *ExtendSweepResponse) GetExisted() bool {
+	if x != nil {
+		return x.Existed
+	}
+	return false
+}
+
+// SetSweepPriorityRequest names a sweep and its share.
+type SetSweepPriorityRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its id.
+	SweepId string `protobuf:"bytes,1,opt,name=sweep_id,json=sweepId,proto3" json:"sweep_id,omitempty"`
+	// Its priority, see Sweep.
+	Priority      int32 `protobuf:"varint,2,opt,name=priority,proto3" json:"priority,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetSweepPriorityRequest) Reset() {
+	*x = SetSweepPriorityRequest{}
+	mi := &file_foible_v1_sweep_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetSweepPriorityRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetSweepPriorityRequest) ProtoMessage() {}
+
+func (x *SetSweepPriorityRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_foible_v1_sweep_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetSweepPriorityRequest.ProtoReflect.Descriptor instead.
+func (*SetSweepPriorityRequest) Descriptor() ([]byte, []int) {
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *SetSweepPriorityRequest) GetSweepId() string {
+	if x != nil {
+		return x.SweepId
+	}
+	return ""
+}
+
+func (x *SetSweepPriorityRequest) GetPriority() int32 {
+	if x != nil {
+		return x.Priority
+	}
+	return 0
+}
+
+// SetSweepPriorityResponse returns the sweep.
+type SetSweepPriorityResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The sweep as it stands.
+	Sweep         *Sweep `protobuf:"bytes,1,opt,name=sweep,proto3" json:"sweep,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetSweepPriorityResponse) Reset() {
+	*x = SetSweepPriorityResponse{}
+	mi := &file_foible_v1_sweep_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetSweepPriorityResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetSweepPriorityResponse) ProtoMessage() {}
+
+func (x *SetSweepPriorityResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_foible_v1_sweep_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetSweepPriorityResponse.ProtoReflect.Descriptor instead.
+func (*SetSweepPriorityResponse) Descriptor() ([]byte, []int) {
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *SetSweepPriorityResponse) GetSweep() *Sweep {
+	if x != nil {
+		return x.Sweep
+	}
+	return nil
+}
+
 // ListFitsRequest asks for fits.
 type ListFitsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1363,7 +1906,7 @@ type ListFitsRequest struct {
 
 func (x *ListFitsRequest) Reset() {
 	*x = ListFitsRequest{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[17]
+	mi := &file_foible_v1_sweep_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1375,7 +1918,7 @@ func (x *ListFitsRequest) String() string {
 func (*ListFitsRequest) ProtoMessage() {}
 
 func (x *ListFitsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[17]
+	mi := &file_foible_v1_sweep_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1388,7 +1931,7 @@ func (x *ListFitsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListFitsRequest.ProtoReflect.Descriptor instead.
 func (*ListFitsRequest) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{17}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ListFitsRequest) GetSweepId() string {
@@ -1416,7 +1959,7 @@ type ListFitsResponse struct {
 
 func (x *ListFitsResponse) Reset() {
 	*x = ListFitsResponse{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[18]
+	mi := &file_foible_v1_sweep_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1428,7 +1971,7 @@ func (x *ListFitsResponse) String() string {
 func (*ListFitsResponse) ProtoMessage() {}
 
 func (x *ListFitsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[18]
+	mi := &file_foible_v1_sweep_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1441,7 +1984,7 @@ func (x *ListFitsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListFitsResponse.ProtoReflect.Descriptor instead.
 func (*ListFitsResponse) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{18}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ListFitsResponse) GetFits() []*Fit {
@@ -1456,7 +1999,7 @@ type ExportResultsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The sweep.
 	SweepId string `protobuf:"bytes,1,opt,name=sweep_id,json=sweepId,proto3" json:"sweep_id,omitempty"`
-	// Give what is there, though the sweep is still running.
+	// Give what is there, though the sweep is not done.
 	Partial       bool `protobuf:"varint,2,opt,name=partial,proto3" json:"partial,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1464,7 +2007,7 @@ type ExportResultsRequest struct {
 
 func (x *ExportResultsRequest) Reset() {
 	*x = ExportResultsRequest{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[19]
+	mi := &file_foible_v1_sweep_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1476,7 +2019,7 @@ func (x *ExportResultsRequest) String() string {
 func (*ExportResultsRequest) ProtoMessage() {}
 
 func (x *ExportResultsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[19]
+	mi := &file_foible_v1_sweep_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1489,7 +2032,7 @@ func (x *ExportResultsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportResultsRequest.ProtoReflect.Descriptor instead.
 func (*ExportResultsRequest) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{19}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ExportResultsRequest) GetSweepId() string {
@@ -1519,7 +2062,7 @@ type ExportResultsResponse struct {
 
 func (x *ExportResultsResponse) Reset() {
 	*x = ExportResultsResponse{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[20]
+	mi := &file_foible_v1_sweep_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1531,7 +2074,7 @@ func (x *ExportResultsResponse) String() string {
 func (*ExportResultsResponse) ProtoMessage() {}
 
 func (x *ExportResultsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[20]
+	mi := &file_foible_v1_sweep_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1544,7 +2087,7 @@ func (x *ExportResultsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportResultsResponse.ProtoReflect.Descriptor instead.
 func (*ExportResultsResponse) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{20}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ExportResultsResponse) GetJob() int32 {
@@ -1578,7 +2121,7 @@ type JobResult struct {
 
 func (x *JobResult) Reset() {
 	*x = JobResult{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[21]
+	mi := &file_foible_v1_sweep_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1590,7 +2133,7 @@ func (x *JobResult) String() string {
 func (*JobResult) ProtoMessage() {}
 
 func (x *JobResult) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[21]
+	mi := &file_foible_v1_sweep_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1603,7 +2146,7 @@ func (x *JobResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobResult.ProtoReflect.Descriptor instead.
 func (*JobResult) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{21}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *JobResult) GetOutcome() isJobResult_Outcome {
@@ -1676,7 +2219,7 @@ type Failure struct {
 
 func (x *Failure) Reset() {
 	*x = Failure{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[22]
+	mi := &file_foible_v1_sweep_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1688,7 +2231,7 @@ func (x *Failure) String() string {
 func (*Failure) ProtoMessage() {}
 
 func (x *Failure) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[22]
+	mi := &file_foible_v1_sweep_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1701,7 +2244,7 @@ func (x *Failure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Failure.ProtoReflect.Descriptor instead.
 func (*Failure) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{22}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Failure) GetReason() string {
@@ -1722,7 +2265,7 @@ type InferResult struct {
 
 func (x *InferResult) Reset() {
 	*x = InferResult{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[23]
+	mi := &file_foible_v1_sweep_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1734,7 +2277,7 @@ func (x *InferResult) String() string {
 func (*InferResult) ProtoMessage() {}
 
 func (x *InferResult) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[23]
+	mi := &file_foible_v1_sweep_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1747,7 +2290,7 @@ func (x *InferResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InferResult.ProtoReflect.Descriptor instead.
 func (*InferResult) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{23}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *InferResult) GetCells() []*Cell {
@@ -1757,42 +2300,50 @@ func (x *InferResult) GetCells() []*Cell {
 	return nil
 }
 
-// Cell is one parameter set on one stimulus, averaged over its runs.
+// Cell is one parameter set on one stimulus, averaged over its runs. What it is of is in its hash alone, so that a large
+// sweep is not made of repetitions.
 type Cell struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The study it was computed for.
-	StudyHash string `protobuf:"bytes,1,opt,name=study_hash,json=studyHash,proto3" json:"study_hash,omitempty"`
-	// The stimulus.
-	Stimulus string `protobuf:"bytes,2,opt,name=stimulus,proto3" json:"stimulus,omitempty"`
-	// The parameters as used.
-	ParameterSet *ParameterSet `protobuf:"bytes,3,opt,name=parameter_set,json=parameterSet,proto3" json:"parameter_set,omitempty"`
-	// SHA-256 of study, stimulus, seed, runs and parameters as used.
+	// SHA-256 of study, stimulus, seed, procedure and parameters as used.
 	CellHash []byte `protobuf:"bytes,4,opt,name=cell_hash,json=cellHash,proto3" json:"cell_hash,omitempty"`
-	// Posterior over goals at every step from 0, row by row: (steps + 1) x goals; after a named outcome no more rows.
+	// Posterior over goals, row by row: rows x goals. There is a row for every step from 0, or, if `judged`, for every
+	// judgement step; after a named outcome no more rows.
 	Posterior []float64 `protobuf:"fixed64,5,rep,packed,name=posterior,proto3" json:"posterior,omitempty"`
 	// Set if the posterior is undefined from some step on: an outcome of the model, not a failure of the job.
 	Undefined *Undefined `protobuf:"bytes,6,opt,name=undefined,proto3,oneof" json:"undefined,omitempty"`
 	// By goal, the first step from which it cannot be reached; -1 if it always can.
 	UnreachableFrom []int32 `protobuf:"varint,7,rep,packed,name=unreachable_from,json=unreachableFrom,proto3" json:"unreachable_from,omitempty"`
-	// Standard error of posterior over runs, in the same order; empty for exact models.
+	// Standard error of posterior, in the same order; empty for exact models.
 	PosteriorSe []float64 `protobuf:"fixed64,8,rep,packed,name=posterior_se,json=posteriorSe,proto3" json:"posterior_se,omitempty"`
-	// Posteriors of single runs at the judgement steps, run x judgement step x goal, of runs that reach as far as posterior.
+	// Posteriors of single runs at the judgement steps, run x judgement step x goal, of runs that reach as far as posterior;
+	// of marginal inference, the jackknife's pseudo-values of its batches, which may lie outside [0, 1].
 	Runs []float64 `protobuf:"fixed64,9,rep,packed,name=runs,proto3" json:"runs,omitempty"`
-	// Effective sample size by step, averaged over runs.
+	// Effective sample size by row, averaged over runs; of sips.
 	Ess []float64 `protobuf:"fixed64,10,rep,packed,name=ess,proto3" json:"ess,omitempty"`
-	// Goals that some particle has, by step, averaged over runs.
+	// Goals that some particle has, by row, averaged over runs; of sips.
 	Alive []float64 `protobuf:"fixed64,11,rep,packed,name=alive,proto3" json:"alive,omitempty"`
-	// Logarithm of the mean probability of the steps so far, by step.
+	// Logarithm of the mean probability of the steps so far, by row.
 	Evidence []float64 `protobuf:"fixed64,12,rep,packed,name=evidence,proto3" json:"evidence,omitempty"`
 	// Runs in which all weights vanished.
-	FailedRuns    int32 `protobuf:"varint,13,opt,name=failed_runs,json=failedRuns,proto3" json:"failed_runs,omitempty"`
+	FailedRuns int32 `protobuf:"varint,13,opt,name=failed_runs,json=failedRuns,proto3" json:"failed_runs,omitempty"`
+	// There is a row a judgement step, not a row a step.
+	Judged bool `protobuf:"varint,14,opt,name=judged,proto3" json:"judged,omitempty"`
+	// Logarithm of the probability of the actions so far given each goal, rows x goals; minus infinity where it is 0. Empty
+	// where not computed.
+	LogEvidence []float64 `protobuf:"fixed64,15,rep,packed,name=log_evidence,json=logEvidence,proto3" json:"log_evidence,omitempty"`
+	// Searches behind each table of an original goal; of marginal inference.
+	Samples int32 `protobuf:"varint,16,opt,name=samples,proto3" json:"samples,omitempty"`
+	// Posteriors of mistakes; unset where not computed.
+	Mistakes *Mistakes `protobuf:"bytes,17,opt,name=mistakes,proto3" json:"mistakes,omitempty"`
+	// What `runs` is, in single precision and in its place if `judged`: nothing but an error is made of it.
+	ShortRuns     []float32 `protobuf:"fixed32,18,rep,packed,name=short_runs,json=shortRuns,proto3" json:"short_runs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Cell) Reset() {
 	*x = Cell{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[24]
+	mi := &file_foible_v1_sweep_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1804,7 +2355,7 @@ func (x *Cell) String() string {
 func (*Cell) ProtoMessage() {}
 
 func (x *Cell) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[24]
+	mi := &file_foible_v1_sweep_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1817,28 +2368,7 @@ func (x *Cell) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cell.ProtoReflect.Descriptor instead.
 func (*Cell) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{24}
-}
-
-func (x *Cell) GetStudyHash() string {
-	if x != nil {
-		return x.StudyHash
-	}
-	return ""
-}
-
-func (x *Cell) GetStimulus() string {
-	if x != nil {
-		return x.Stimulus
-	}
-	return ""
-}
-
-func (x *Cell) GetParameterSet() *ParameterSet {
-	if x != nil {
-		return x.ParameterSet
-	}
-	return nil
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Cell) GetCellHash() []byte {
@@ -1911,6 +2441,132 @@ func (x *Cell) GetFailedRuns() int32 {
 	return 0
 }
 
+func (x *Cell) GetJudged() bool {
+	if x != nil {
+		return x.Judged
+	}
+	return false
+}
+
+func (x *Cell) GetLogEvidence() []float64 {
+	if x != nil {
+		return x.LogEvidence
+	}
+	return nil
+}
+
+func (x *Cell) GetSamples() int32 {
+	if x != nil {
+		return x.Samples
+	}
+	return 0
+}
+
+func (x *Cell) GetMistakes() *Mistakes {
+	if x != nil {
+		return x.Mistakes
+	}
+	return nil
+}
+
+func (x *Cell) GetShortRuns() []float32 {
+	if x != nil {
+		return x.ShortRuns
+	}
+	return nil
+}
+
+// Mistakes are probabilities, given the observed actions, of the mistakes behind each action, in the order of actions.
+type Mistakes struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The agent pursued a goal that it took for its own.
+	Confused []float64 `protobuf:"fixed64,1,rep,packed,name=confused,proto3" json:"confused,omitempty"`
+	// Standard error of confused.
+	ConfusedSe []float64 `protobuf:"fixed64,2,rep,packed,name=confused_se,json=confusedSe,proto3" json:"confused_se,omitempty"`
+	// The action is not the one that it intended.
+	Slip []float64 `protobuf:"fixed64,3,rep,packed,name=slip,proto3" json:"slip,omitempty"`
+	// Standard error of slip.
+	SlipSe []float64 `protobuf:"fixed64,4,rep,packed,name=slip_se,json=slipSe,proto3" json:"slip_se,omitempty"`
+	// The plan behind the action ends off every shortest path to the goal that it was made for.
+	OffPath []float64 `protobuf:"fixed64,5,rep,packed,name=off_path,json=offPath,proto3" json:"off_path,omitempty"`
+	// Standard error of off_path.
+	OffPathSe     []float64 `protobuf:"fixed64,6,rep,packed,name=off_path_se,json=offPathSe,proto3" json:"off_path_se,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Mistakes) Reset() {
+	*x = Mistakes{}
+	mi := &file_foible_v1_sweep_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Mistakes) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Mistakes) ProtoMessage() {}
+
+func (x *Mistakes) ProtoReflect() protoreflect.Message {
+	mi := &file_foible_v1_sweep_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Mistakes.ProtoReflect.Descriptor instead.
+func (*Mistakes) Descriptor() ([]byte, []int) {
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *Mistakes) GetConfused() []float64 {
+	if x != nil {
+		return x.Confused
+	}
+	return nil
+}
+
+func (x *Mistakes) GetConfusedSe() []float64 {
+	if x != nil {
+		return x.ConfusedSe
+	}
+	return nil
+}
+
+func (x *Mistakes) GetSlip() []float64 {
+	if x != nil {
+		return x.Slip
+	}
+	return nil
+}
+
+func (x *Mistakes) GetSlipSe() []float64 {
+	if x != nil {
+		return x.SlipSe
+	}
+	return nil
+}
+
+func (x *Mistakes) GetOffPath() []float64 {
+	if x != nil {
+		return x.OffPath
+	}
+	return nil
+}
+
+func (x *Mistakes) GetOffPathSe() []float64 {
+	if x != nil {
+		return x.OffPathSe
+	}
+	return nil
+}
+
 // Undefined says from which step on there is no posterior, and why.
 type Undefined struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1924,7 +2580,7 @@ type Undefined struct {
 
 func (x *Undefined) Reset() {
 	*x = Undefined{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[25]
+	mi := &file_foible_v1_sweep_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1936,7 +2592,7 @@ func (x *Undefined) String() string {
 func (*Undefined) ProtoMessage() {}
 
 func (x *Undefined) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[25]
+	mi := &file_foible_v1_sweep_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1949,7 +2605,7 @@ func (x *Undefined) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Undefined.ProtoReflect.Descriptor instead.
 func (*Undefined) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{25}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Undefined) GetStep() int32 {
@@ -1977,7 +2633,7 @@ type ScoreResult struct {
 
 func (x *ScoreResult) Reset() {
 	*x = ScoreResult{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[26]
+	mi := &file_foible_v1_sweep_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1989,7 +2645,7 @@ func (x *ScoreResult) String() string {
 func (*ScoreResult) ProtoMessage() {}
 
 func (x *ScoreResult) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[26]
+	mi := &file_foible_v1_sweep_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2002,7 +2658,7 @@ func (x *ScoreResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScoreResult.ProtoReflect.Descriptor instead.
 func (*ScoreResult) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{26}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ScoreResult) GetFits() []*Fit {
@@ -2037,7 +2693,7 @@ type Fit struct {
 
 func (x *Fit) Reset() {
 	*x = Fit{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[27]
+	mi := &file_foible_v1_sweep_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2049,7 +2705,7 @@ func (x *Fit) String() string {
 func (*Fit) ProtoMessage() {}
 
 func (x *Fit) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[27]
+	mi := &file_foible_v1_sweep_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2062,7 +2718,7 @@ func (x *Fit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fit.ProtoReflect.Descriptor instead.
 func (*Fit) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{27}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Fit) GetParameterSet() *ParameterSet {
@@ -2138,7 +2794,7 @@ type Correlation struct {
 
 func (x *Correlation) Reset() {
 	*x = Correlation{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[28]
+	mi := &file_foible_v1_sweep_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2150,7 +2806,7 @@ func (x *Correlation) String() string {
 func (*Correlation) ProtoMessage() {}
 
 func (x *Correlation) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[28]
+	mi := &file_foible_v1_sweep_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2163,7 +2819,7 @@ func (x *Correlation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Correlation.ProtoReflect.Descriptor instead.
 func (*Correlation) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{28}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Correlation) GetGroup() string {
@@ -2211,7 +2867,7 @@ type Interval struct {
 
 func (x *Interval) Reset() {
 	*x = Interval{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[29]
+	mi := &file_foible_v1_sweep_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2223,7 +2879,7 @@ func (x *Interval) String() string {
 func (*Interval) ProtoMessage() {}
 
 func (x *Interval) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[29]
+	mi := &file_foible_v1_sweep_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2236,7 +2892,7 @@ func (x *Interval) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Interval.ProtoReflect.Descriptor instead.
 func (*Interval) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{29}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Interval) GetUnit() string {
@@ -2282,9 +2938,9 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\x11action_noise_kind\x18\a \x01(\tB \xbaH\x1d\xd8\x01\x01r\x18R\x05totalR\x0fper_action_oddsR\x0factionNoiseKind\x1aQ\n" +
 	"\vModelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12,\n" +
-	"\x05value\x18\x02 \x01(\v2\x16.foible.v1.ModelConfigR\x05value:\x028\x01\"\xd5\x03\n" +
-	"\x0fInferenceConfig\x12&\n" +
-	"\x06method\x18\x01 \x01(\tB\x0e\xbaH\v\xd8\x01\x01r\x06R\x04sipsR\x06method\x120\n" +
+	"\x05value\x18\x02 \x01(\v2\x16.foible.v1.ModelConfigR\x05value:\x028\x01\"\xee\x04\n" +
+	"\x0fInferenceConfig\x120\n" +
+	"\x06method\x18\x01 \x01(\tB\x18\xbaH\x15\xd8\x01\x01r\x10R\bmarginalR\x04sipsR\x06method\x120\n" +
 	"\aobserve\x18\x02 \x01(\tB\x16\xbaH\x13\xd8\x01\x01r\x0eR\x05noisyR\x05exactR\aobserve\x123\n" +
 	"\afilters\x18\x03 \x01(\tB\x19\xbaH\x16\xd8\x01\x01r\x11R\x05jointR\bper_goalR\afilters\x128\n" +
 	"\bresample\x18\x04 \x01(\tB\x1c\xbaH\x19\xd8\x01\x01r\x14R\x03essR\x06alwaysR\x05neverR\bresample\x12K\n" +
@@ -2293,8 +2949,12 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"systematicR\vmultinomialR\fresampleKind\x12C\n" +
 	"\n" +
 	"rejuvenate\x18\a \x01(\tB#\xbaH \xd8\x01\x01r\x1bR\x04noneR\x06replanR\x04goalR\x05mixedR\n" +
-	"rejuvenateB\x15\n" +
-	"\x13_resample_threshold\"\xf1\x03\n" +
+	"rejuvenate\x121\n" +
+	"\x05mc_se\x18\b \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?!\x00\x00\x00\x00\x00\x00\x00\x00H\x01R\x04mcSe\x88\x01\x01\x12?\n" +
+	"\fposterior_se\x18\t \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?!\x00\x00\x00\x00\x00\x00\x00\x00H\x02R\vposteriorSe\x88\x01\x01B\x15\n" +
+	"\x13_resample_thresholdB\b\n" +
+	"\x06_mc_seB\x0f\n" +
+	"\r_posterior_se\"\xf1\x03\n" +
 	"\vModelConfig\x122\n" +
 	"\x05alpha\x18\x01 \x03(\x01B\x1c\xbaH\x19\x92\x01\x16\"\x14\x12\x12\x19\x00\x00\x00\x00\x80\x84.A!\x00\x00\x00\x00\x00\x00\x00\x00R\x05alpha\x12?\n" +
 	"\x05value\x18\x02 \x03(\tB)\xbaH&\x92\x01#\"!r\x1fR\aoptimalR\ton_policyR\theuristicR\x05value\x12I\n" +
@@ -2337,7 +2997,7 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\x05goals\x18\x02 \x01(\x05B\n" +
 	"\xbaH\a\x1a\x05\x18\xe8\a(\x01R\x05goals\x12%\n" +
 	"\aactions\x18\x03 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xa0\x8d\x06(\x00R\aactions\x125\n" +
-	"\x0fjudgement_steps\x18\x04 \x03(\x05B\f\xbaH\t\x92\x01\x06\"\x04\x1a\x02(\x00R\x0ejudgementSteps\"\xd4\x03\n" +
+	"\x0fjudgement_steps\x18\x04 \x03(\x05B\f\xbaH\t\x92\x01\x06\"\x04\x1a\x02(\x00R\x0ejudgementSteps\"\x8a\x04\n" +
 	"\x05Sweep\x12\x19\n" +
 	"\bsweep_id\x18\x01 \x01(\tR\asweepId\x12\x1d\n" +
 	"\n" +
@@ -2353,7 +3013,9 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\bend_time\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\aendTime\x12+\n" +
 	"\x05state\x18\n" +
 	" \x01(\x0e2\x15.foible.v1.SweepStateR\x05state\x12/\n" +
-	"\bprogress\x18\v \x01(\v2\x13.foible.v1.ProgressR\bprogress\"\x9e\x02\n" +
+	"\bprogress\x18\v \x01(\v2\x13.foible.v1.ProgressR\bprogress\x12\x1a\n" +
+	"\bpriority\x18\f \x01(\x05R\bpriority\x12\x18\n" +
+	"\aextends\x18\r \x01(\tR\aextends\"\x9e\x02\n" +
 	"\bProgress\x12\x14\n" +
 	"\x05cells\x18\x01 \x01(\x03R\x05cells\x12\x1d\n" +
 	"\n" +
@@ -2370,14 +3032,16 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\aworkers\x18\b \x01(\x05R\aworkers\x12\x14\n" +
 	"\x05slots\x18\t \x01(\x05R\x05slots\x12\x1a\n" +
 	"\bfailures\x18\n" +
-	" \x03(\tR\bfailures\"\x8d\x02\n" +
+	" \x03(\tR\bfailures\"\xb5\x02\n" +
 	"\x12CreateSweepRequest\x124\n" +
 	"\n" +
 	"study_hash\x18\x01 \x01(\tB\x15\xbaH\x12r\x102\x0e^[0-9a-f]{64}$R\tstudyHash\x12G\n" +
 	"\n" +
 	"study_name\x18\x02 \x01(\tB(\xbaH%r#\x18<2\x1f^[a-z0-9]([a-z0-9-]*[a-z0-9])?$R\tstudyName\x126\n" +
 	"\x06config\x18\x03 \x01(\v2\x16.foible.v1.SweepConfigB\x06\xbaH\x03\xc8\x01\x01R\x06config\x12@\n" +
-	"\astimuli\x18\x04 \x03(\v2\x18.foible.v1.StimulusShapeB\f\xbaH\t\x92\x01\x06\b\x01\x10\xa0\x8d\x06R\astimuli\"W\n" +
+	"\astimuli\x18\x04 \x03(\v2\x18.foible.v1.StimulusShapeB\f\xbaH\t\x92\x01\x06\b\x01\x10\xa0\x8d\x06R\astimuli\x12&\n" +
+	"\bpriority\x18\x05 \x01(\x05B\n" +
+	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpriority\"W\n" +
 	"\x13CreateSweepResponse\x12&\n" +
 	"\x05sweep\x18\x01 \x01(\v2\x10.foible.v1.SweepR\x05sweep\x12\x18\n" +
 	"\aexisted\x18\x02 \x01(\bR\aexisted\"5\n" +
@@ -2391,6 +3055,33 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\x11WatchSweepRequest\x12\"\n" +
 	"\bsweep_id\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\asweepId\"<\n" +
 	"\x12WatchSweepResponse\x12&\n" +
+	"\x05sweep\x18\x01 \x01(\v2\x10.foible.v1.SweepR\x05sweep\"7\n" +
+	"\x11PauseSweepRequest\x12\"\n" +
+	"\bsweep_id\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\asweepId\"<\n" +
+	"\x12PauseSweepResponse\x12&\n" +
+	"\x05sweep\x18\x01 \x01(\v2\x10.foible.v1.SweepR\x05sweep\"8\n" +
+	"\x12ResumeSweepRequest\x12\"\n" +
+	"\bsweep_id\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\asweepId\"=\n" +
+	"\x13ResumeSweepResponse\x12&\n" +
+	"\x05sweep\x18\x01 \x01(\v2\x10.foible.v1.SweepR\x05sweep\"8\n" +
+	"\x12CancelSweepRequest\x12\"\n" +
+	"\bsweep_id\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\asweepId\"=\n" +
+	"\x13CancelSweepResponse\x12&\n" +
+	"\x05sweep\x18\x01 \x01(\v2\x10.foible.v1.SweepR\x05sweep\"\xd8\x01\n" +
+	"\x12ExtendSweepRequest\x12\"\n" +
+	"\bsweep_id\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\asweepId\x12K\n" +
+	"\x06models\x18\x02 \x03(\v2).foible.v1.ExtendSweepRequest.ModelsEntryB\b\xbaH\x05\x9a\x01\x02\b\x01R\x06models\x1aQ\n" +
+	"\vModelsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12,\n" +
+	"\x05value\x18\x02 \x01(\v2\x16.foible.v1.ModelConfigR\x05value:\x028\x01\"W\n" +
+	"\x13ExtendSweepResponse\x12&\n" +
+	"\x05sweep\x18\x01 \x01(\v2\x10.foible.v1.SweepR\x05sweep\x12\x18\n" +
+	"\aexisted\x18\x02 \x01(\bR\aexisted\"e\n" +
+	"\x17SetSweepPriorityRequest\x12\"\n" +
+	"\bsweep_id\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\asweepId\x12&\n" +
+	"\bpriority\x18\x02 \x01(\x05B\n" +
+	"\xbaH\a\x1a\x05\x18\xe8\a(\x01R\bpriority\"B\n" +
+	"\x18SetSweepPriorityResponse\x12&\n" +
 	"\x05sweep\x18\x01 \x01(\v2\x10.foible.v1.SweepR\x05sweep\"[\n" +
 	"\x0fListFitsRequest\x12\"\n" +
 	"\bsweep_id\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\asweepId\x12$\n" +
@@ -2411,12 +3102,8 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\aFailure\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\"4\n" +
 	"\vInferResult\x12%\n" +
-	"\x05cells\x18\x01 \x03(\v2\x0f.foible.v1.CellR\x05cells\"\xc8\x03\n" +
-	"\x04Cell\x12\x1d\n" +
-	"\n" +
-	"study_hash\x18\x01 \x01(\tR\tstudyHash\x12\x1a\n" +
-	"\bstimulus\x18\x02 \x01(\tR\bstimulus\x12<\n" +
-	"\rparameter_set\x18\x03 \x01(\v2\x17.foible.v1.ParameterSetR\fparameterSet\x12\x1b\n" +
+	"\x05cells\x18\x01 \x03(\v2\x0f.foible.v1.CellR\x05cells\"\x9f\x04\n" +
+	"\x04Cell\x12\x1b\n" +
 	"\tcell_hash\x18\x04 \x01(\fR\bcellHash\x12\x1c\n" +
 	"\tposterior\x18\x05 \x03(\x01R\tposterior\x127\n" +
 	"\tundefined\x18\x06 \x01(\v2\x14.foible.v1.UndefinedH\x00R\tundefined\x88\x01\x01\x12)\n" +
@@ -2428,9 +3115,24 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\x05alive\x18\v \x03(\x01R\x05alive\x12\x1a\n" +
 	"\bevidence\x18\f \x03(\x01R\bevidence\x12\x1f\n" +
 	"\vfailed_runs\x18\r \x01(\x05R\n" +
-	"failedRunsB\f\n" +
+	"failedRuns\x12\x16\n" +
+	"\x06judged\x18\x0e \x01(\bR\x06judged\x12!\n" +
+	"\flog_evidence\x18\x0f \x03(\x01R\vlogEvidence\x12\x18\n" +
+	"\asamples\x18\x10 \x01(\x05R\asamples\x12/\n" +
+	"\bmistakes\x18\x11 \x01(\v2\x13.foible.v1.MistakesR\bmistakes\x12\x1d\n" +
 	"\n" +
-	"_undefined\"7\n" +
+	"short_runs\x18\x12 \x03(\x02R\tshortRunsB\f\n" +
+	"\n" +
+	"_undefinedJ\x04\b\x01\x10\x04R\n" +
+	"study_hashR\bstimulusR\rparameter_set\"\xaf\x01\n" +
+	"\bMistakes\x12\x1a\n" +
+	"\bconfused\x18\x01 \x03(\x01R\bconfused\x12\x1f\n" +
+	"\vconfused_se\x18\x02 \x03(\x01R\n" +
+	"confusedSe\x12\x12\n" +
+	"\x04slip\x18\x03 \x03(\x01R\x04slip\x12\x17\n" +
+	"\aslip_se\x18\x04 \x03(\x01R\x06slipSe\x12\x19\n" +
+	"\boff_path\x18\x05 \x03(\x01R\aoffPath\x12\x1e\n" +
+	"\voff_path_se\x18\x06 \x03(\x01R\toffPathSe\"7\n" +
 	"\tUndefined\x12\x12\n" +
 	"\x04step\x18\x01 \x01(\x05R\x04step\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\"1\n" +
@@ -2460,20 +3162,28 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\x04unit\x18\x01 \x01(\tR\x04unit\x12\x10\n" +
 	"\x03low\x18\x02 \x01(\x01R\x03low\x12\x12\n" +
 	"\x04high\x18\x03 \x01(\x01R\x04high\x12\x1c\n" +
-	"\tresamples\x18\x04 \x01(\x05R\tresamples*u\n" +
+	"\tresamples\x18\x04 \x01(\x05R\tresamples*\xa8\x01\n" +
 	"\n" +
 	"SweepState\x12\x1b\n" +
 	"\x17SWEEP_STATE_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13SWEEP_STATE_RUNNING\x10\x01\x12\x19\n" +
 	"\x15SWEEP_STATE_SUCCEEDED\x10\x02\x12\x16\n" +
-	"\x12SWEEP_STATE_FAILED\x10\x032\xd4\x03\n" +
+	"\x12SWEEP_STATE_FAILED\x10\x03\x12\x16\n" +
+	"\x12SWEEP_STATE_PAUSED\x10\x04\x12\x19\n" +
+	"\x15SWEEP_STATE_CANCELLED\x10\x052\xe6\x06\n" +
 	"\fSweepService\x12L\n" +
 	"\vCreateSweep\x12\x1d.foible.v1.CreateSweepRequest\x1a\x1e.foible.v1.CreateSweepResponse\x12C\n" +
 	"\bGetSweep\x12\x1a.foible.v1.GetSweepRequest\x1a\x1b.foible.v1.GetSweepResponse\x12I\n" +
 	"\n" +
 	"ListSweeps\x12\x1c.foible.v1.ListSweepsRequest\x1a\x1d.foible.v1.ListSweepsResponse\x12K\n" +
 	"\n" +
-	"WatchSweep\x12\x1c.foible.v1.WatchSweepRequest\x1a\x1d.foible.v1.WatchSweepResponse0\x01\x12C\n" +
+	"WatchSweep\x12\x1c.foible.v1.WatchSweepRequest\x1a\x1d.foible.v1.WatchSweepResponse0\x01\x12I\n" +
+	"\n" +
+	"PauseSweep\x12\x1c.foible.v1.PauseSweepRequest\x1a\x1d.foible.v1.PauseSweepResponse\x12L\n" +
+	"\vResumeSweep\x12\x1d.foible.v1.ResumeSweepRequest\x1a\x1e.foible.v1.ResumeSweepResponse\x12L\n" +
+	"\vCancelSweep\x12\x1d.foible.v1.CancelSweepRequest\x1a\x1e.foible.v1.CancelSweepResponse\x12L\n" +
+	"\vExtendSweep\x12\x1d.foible.v1.ExtendSweepRequest\x1a\x1e.foible.v1.ExtendSweepResponse\x12[\n" +
+	"\x10SetSweepPriority\x12\".foible.v1.SetSweepPriorityRequest\x1a#.foible.v1.SetSweepPriorityResponse\x12C\n" +
 	"\bListFits\x12\x1a.foible.v1.ListFitsRequest\x1a\x1b.foible.v1.ListFitsResponse\x12T\n" +
 	"\rExportResults\x12\x1f.foible.v1.ExportResultsRequest\x1a .foible.v1.ExportResultsResponse0\x01B!Z\x1ffoible/proto/foible/v1;foiblev1b\x06proto3"
 
@@ -2490,52 +3200,64 @@ func file_foible_v1_sweep_proto_rawDescGZIP() []byte {
 }
 
 var file_foible_v1_sweep_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_foible_v1_sweep_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
+var file_foible_v1_sweep_proto_msgTypes = make([]protoimpl.MessageInfo, 43)
 var file_foible_v1_sweep_proto_goTypes = []any{
-	(SweepState)(0),               // 0: foible.v1.SweepState
-	(*SweepConfig)(nil),           // 1: foible.v1.SweepConfig
-	(*InferenceConfig)(nil),       // 2: foible.v1.InferenceConfig
-	(*ModelConfig)(nil),           // 3: foible.v1.ModelConfig
-	(*StageConfig)(nil),           // 4: foible.v1.StageConfig
-	(*BootstrapConfig)(nil),       // 5: foible.v1.BootstrapConfig
-	(*ParameterSet)(nil),          // 6: foible.v1.ParameterSet
-	(*StimulusShape)(nil),         // 7: foible.v1.StimulusShape
-	(*Sweep)(nil),                 // 8: foible.v1.Sweep
-	(*Progress)(nil),              // 9: foible.v1.Progress
-	(*CreateSweepRequest)(nil),    // 10: foible.v1.CreateSweepRequest
-	(*CreateSweepResponse)(nil),   // 11: foible.v1.CreateSweepResponse
-	(*GetSweepRequest)(nil),       // 12: foible.v1.GetSweepRequest
-	(*GetSweepResponse)(nil),      // 13: foible.v1.GetSweepResponse
-	(*ListSweepsRequest)(nil),     // 14: foible.v1.ListSweepsRequest
-	(*ListSweepsResponse)(nil),    // 15: foible.v1.ListSweepsResponse
-	(*WatchSweepRequest)(nil),     // 16: foible.v1.WatchSweepRequest
-	(*WatchSweepResponse)(nil),    // 17: foible.v1.WatchSweepResponse
-	(*ListFitsRequest)(nil),       // 18: foible.v1.ListFitsRequest
-	(*ListFitsResponse)(nil),      // 19: foible.v1.ListFitsResponse
-	(*ExportResultsRequest)(nil),  // 20: foible.v1.ExportResultsRequest
-	(*ExportResultsResponse)(nil), // 21: foible.v1.ExportResultsResponse
-	(*JobResult)(nil),             // 22: foible.v1.JobResult
-	(*Failure)(nil),               // 23: foible.v1.Failure
-	(*InferResult)(nil),           // 24: foible.v1.InferResult
-	(*Cell)(nil),                  // 25: foible.v1.Cell
-	(*Undefined)(nil),             // 26: foible.v1.Undefined
-	(*ScoreResult)(nil),           // 27: foible.v1.ScoreResult
-	(*Fit)(nil),                   // 28: foible.v1.Fit
-	(*Correlation)(nil),           // 29: foible.v1.Correlation
-	(*Interval)(nil),              // 30: foible.v1.Interval
-	nil,                           // 31: foible.v1.SweepConfig.ModelsEntry
-	(*timestamppb.Timestamp)(nil), // 32: google.protobuf.Timestamp
+	(SweepState)(0),                  // 0: foible.v1.SweepState
+	(*SweepConfig)(nil),              // 1: foible.v1.SweepConfig
+	(*InferenceConfig)(nil),          // 2: foible.v1.InferenceConfig
+	(*ModelConfig)(nil),              // 3: foible.v1.ModelConfig
+	(*StageConfig)(nil),              // 4: foible.v1.StageConfig
+	(*BootstrapConfig)(nil),          // 5: foible.v1.BootstrapConfig
+	(*ParameterSet)(nil),             // 6: foible.v1.ParameterSet
+	(*StimulusShape)(nil),            // 7: foible.v1.StimulusShape
+	(*Sweep)(nil),                    // 8: foible.v1.Sweep
+	(*Progress)(nil),                 // 9: foible.v1.Progress
+	(*CreateSweepRequest)(nil),       // 10: foible.v1.CreateSweepRequest
+	(*CreateSweepResponse)(nil),      // 11: foible.v1.CreateSweepResponse
+	(*GetSweepRequest)(nil),          // 12: foible.v1.GetSweepRequest
+	(*GetSweepResponse)(nil),         // 13: foible.v1.GetSweepResponse
+	(*ListSweepsRequest)(nil),        // 14: foible.v1.ListSweepsRequest
+	(*ListSweepsResponse)(nil),       // 15: foible.v1.ListSweepsResponse
+	(*WatchSweepRequest)(nil),        // 16: foible.v1.WatchSweepRequest
+	(*WatchSweepResponse)(nil),       // 17: foible.v1.WatchSweepResponse
+	(*PauseSweepRequest)(nil),        // 18: foible.v1.PauseSweepRequest
+	(*PauseSweepResponse)(nil),       // 19: foible.v1.PauseSweepResponse
+	(*ResumeSweepRequest)(nil),       // 20: foible.v1.ResumeSweepRequest
+	(*ResumeSweepResponse)(nil),      // 21: foible.v1.ResumeSweepResponse
+	(*CancelSweepRequest)(nil),       // 22: foible.v1.CancelSweepRequest
+	(*CancelSweepResponse)(nil),      // 23: foible.v1.CancelSweepResponse
+	(*ExtendSweepRequest)(nil),       // 24: foible.v1.ExtendSweepRequest
+	(*ExtendSweepResponse)(nil),      // 25: foible.v1.ExtendSweepResponse
+	(*SetSweepPriorityRequest)(nil),  // 26: foible.v1.SetSweepPriorityRequest
+	(*SetSweepPriorityResponse)(nil), // 27: foible.v1.SetSweepPriorityResponse
+	(*ListFitsRequest)(nil),          // 28: foible.v1.ListFitsRequest
+	(*ListFitsResponse)(nil),         // 29: foible.v1.ListFitsResponse
+	(*ExportResultsRequest)(nil),     // 30: foible.v1.ExportResultsRequest
+	(*ExportResultsResponse)(nil),    // 31: foible.v1.ExportResultsResponse
+	(*JobResult)(nil),                // 32: foible.v1.JobResult
+	(*Failure)(nil),                  // 33: foible.v1.Failure
+	(*InferResult)(nil),              // 34: foible.v1.InferResult
+	(*Cell)(nil),                     // 35: foible.v1.Cell
+	(*Mistakes)(nil),                 // 36: foible.v1.Mistakes
+	(*Undefined)(nil),                // 37: foible.v1.Undefined
+	(*ScoreResult)(nil),              // 38: foible.v1.ScoreResult
+	(*Fit)(nil),                      // 39: foible.v1.Fit
+	(*Correlation)(nil),              // 40: foible.v1.Correlation
+	(*Interval)(nil),                 // 41: foible.v1.Interval
+	nil,                              // 42: foible.v1.SweepConfig.ModelsEntry
+	nil,                              // 43: foible.v1.ExtendSweepRequest.ModelsEntry
+	(*timestamppb.Timestamp)(nil),    // 44: google.protobuf.Timestamp
 }
 var file_foible_v1_sweep_proto_depIdxs = []int32{
-	31, // 0: foible.v1.SweepConfig.models:type_name -> foible.v1.SweepConfig.ModelsEntry
+	42, // 0: foible.v1.SweepConfig.models:type_name -> foible.v1.SweepConfig.ModelsEntry
 	4,  // 1: foible.v1.SweepConfig.fit:type_name -> foible.v1.StageConfig
 	5,  // 2: foible.v1.SweepConfig.bootstrap:type_name -> foible.v1.BootstrapConfig
 	2,  // 3: foible.v1.SweepConfig.inference:type_name -> foible.v1.InferenceConfig
 	4,  // 4: foible.v1.SweepConfig.report:type_name -> foible.v1.StageConfig
 	1,  // 5: foible.v1.Sweep.config:type_name -> foible.v1.SweepConfig
 	7,  // 6: foible.v1.Sweep.stimuli:type_name -> foible.v1.StimulusShape
-	32, // 7: foible.v1.Sweep.create_time:type_name -> google.protobuf.Timestamp
-	32, // 8: foible.v1.Sweep.end_time:type_name -> google.protobuf.Timestamp
+	44, // 7: foible.v1.Sweep.create_time:type_name -> google.protobuf.Timestamp
+	44, // 8: foible.v1.Sweep.end_time:type_name -> google.protobuf.Timestamp
 	0,  // 9: foible.v1.Sweep.state:type_name -> foible.v1.SweepState
 	9,  // 10: foible.v1.Sweep.progress:type_name -> foible.v1.Progress
 	1,  // 11: foible.v1.CreateSweepRequest.config:type_name -> foible.v1.SweepConfig
@@ -2544,38 +3266,55 @@ var file_foible_v1_sweep_proto_depIdxs = []int32{
 	8,  // 14: foible.v1.GetSweepResponse.sweep:type_name -> foible.v1.Sweep
 	8,  // 15: foible.v1.ListSweepsResponse.sweeps:type_name -> foible.v1.Sweep
 	8,  // 16: foible.v1.WatchSweepResponse.sweep:type_name -> foible.v1.Sweep
-	28, // 17: foible.v1.ListFitsResponse.fits:type_name -> foible.v1.Fit
-	22, // 18: foible.v1.ExportResultsResponse.result:type_name -> foible.v1.JobResult
-	24, // 19: foible.v1.JobResult.infer:type_name -> foible.v1.InferResult
-	27, // 20: foible.v1.JobResult.score:type_name -> foible.v1.ScoreResult
-	23, // 21: foible.v1.JobResult.failure:type_name -> foible.v1.Failure
-	25, // 22: foible.v1.InferResult.cells:type_name -> foible.v1.Cell
-	6,  // 23: foible.v1.Cell.parameter_set:type_name -> foible.v1.ParameterSet
-	26, // 24: foible.v1.Cell.undefined:type_name -> foible.v1.Undefined
-	28, // 25: foible.v1.ScoreResult.fits:type_name -> foible.v1.Fit
-	6,  // 26: foible.v1.Fit.parameter_set:type_name -> foible.v1.ParameterSet
-	29, // 27: foible.v1.Fit.overall:type_name -> foible.v1.Correlation
-	29, // 28: foible.v1.Fit.by_category:type_name -> foible.v1.Correlation
-	29, // 29: foible.v1.Fit.by_stimulus:type_name -> foible.v1.Correlation
-	30, // 30: foible.v1.Fit.intervals:type_name -> foible.v1.Interval
-	3,  // 31: foible.v1.SweepConfig.ModelsEntry.value:type_name -> foible.v1.ModelConfig
-	10, // 32: foible.v1.SweepService.CreateSweep:input_type -> foible.v1.CreateSweepRequest
-	12, // 33: foible.v1.SweepService.GetSweep:input_type -> foible.v1.GetSweepRequest
-	14, // 34: foible.v1.SweepService.ListSweeps:input_type -> foible.v1.ListSweepsRequest
-	16, // 35: foible.v1.SweepService.WatchSweep:input_type -> foible.v1.WatchSweepRequest
-	18, // 36: foible.v1.SweepService.ListFits:input_type -> foible.v1.ListFitsRequest
-	20, // 37: foible.v1.SweepService.ExportResults:input_type -> foible.v1.ExportResultsRequest
-	11, // 38: foible.v1.SweepService.CreateSweep:output_type -> foible.v1.CreateSweepResponse
-	13, // 39: foible.v1.SweepService.GetSweep:output_type -> foible.v1.GetSweepResponse
-	15, // 40: foible.v1.SweepService.ListSweeps:output_type -> foible.v1.ListSweepsResponse
-	17, // 41: foible.v1.SweepService.WatchSweep:output_type -> foible.v1.WatchSweepResponse
-	19, // 42: foible.v1.SweepService.ListFits:output_type -> foible.v1.ListFitsResponse
-	21, // 43: foible.v1.SweepService.ExportResults:output_type -> foible.v1.ExportResultsResponse
-	38, // [38:44] is the sub-list for method output_type
-	32, // [32:38] is the sub-list for method input_type
-	32, // [32:32] is the sub-list for extension type_name
-	32, // [32:32] is the sub-list for extension extendee
-	0,  // [0:32] is the sub-list for field type_name
+	8,  // 17: foible.v1.PauseSweepResponse.sweep:type_name -> foible.v1.Sweep
+	8,  // 18: foible.v1.ResumeSweepResponse.sweep:type_name -> foible.v1.Sweep
+	8,  // 19: foible.v1.CancelSweepResponse.sweep:type_name -> foible.v1.Sweep
+	43, // 20: foible.v1.ExtendSweepRequest.models:type_name -> foible.v1.ExtendSweepRequest.ModelsEntry
+	8,  // 21: foible.v1.ExtendSweepResponse.sweep:type_name -> foible.v1.Sweep
+	8,  // 22: foible.v1.SetSweepPriorityResponse.sweep:type_name -> foible.v1.Sweep
+	39, // 23: foible.v1.ListFitsResponse.fits:type_name -> foible.v1.Fit
+	32, // 24: foible.v1.ExportResultsResponse.result:type_name -> foible.v1.JobResult
+	34, // 25: foible.v1.JobResult.infer:type_name -> foible.v1.InferResult
+	38, // 26: foible.v1.JobResult.score:type_name -> foible.v1.ScoreResult
+	33, // 27: foible.v1.JobResult.failure:type_name -> foible.v1.Failure
+	35, // 28: foible.v1.InferResult.cells:type_name -> foible.v1.Cell
+	37, // 29: foible.v1.Cell.undefined:type_name -> foible.v1.Undefined
+	36, // 30: foible.v1.Cell.mistakes:type_name -> foible.v1.Mistakes
+	39, // 31: foible.v1.ScoreResult.fits:type_name -> foible.v1.Fit
+	6,  // 32: foible.v1.Fit.parameter_set:type_name -> foible.v1.ParameterSet
+	40, // 33: foible.v1.Fit.overall:type_name -> foible.v1.Correlation
+	40, // 34: foible.v1.Fit.by_category:type_name -> foible.v1.Correlation
+	40, // 35: foible.v1.Fit.by_stimulus:type_name -> foible.v1.Correlation
+	41, // 36: foible.v1.Fit.intervals:type_name -> foible.v1.Interval
+	3,  // 37: foible.v1.SweepConfig.ModelsEntry.value:type_name -> foible.v1.ModelConfig
+	3,  // 38: foible.v1.ExtendSweepRequest.ModelsEntry.value:type_name -> foible.v1.ModelConfig
+	10, // 39: foible.v1.SweepService.CreateSweep:input_type -> foible.v1.CreateSweepRequest
+	12, // 40: foible.v1.SweepService.GetSweep:input_type -> foible.v1.GetSweepRequest
+	14, // 41: foible.v1.SweepService.ListSweeps:input_type -> foible.v1.ListSweepsRequest
+	16, // 42: foible.v1.SweepService.WatchSweep:input_type -> foible.v1.WatchSweepRequest
+	18, // 43: foible.v1.SweepService.PauseSweep:input_type -> foible.v1.PauseSweepRequest
+	20, // 44: foible.v1.SweepService.ResumeSweep:input_type -> foible.v1.ResumeSweepRequest
+	22, // 45: foible.v1.SweepService.CancelSweep:input_type -> foible.v1.CancelSweepRequest
+	24, // 46: foible.v1.SweepService.ExtendSweep:input_type -> foible.v1.ExtendSweepRequest
+	26, // 47: foible.v1.SweepService.SetSweepPriority:input_type -> foible.v1.SetSweepPriorityRequest
+	28, // 48: foible.v1.SweepService.ListFits:input_type -> foible.v1.ListFitsRequest
+	30, // 49: foible.v1.SweepService.ExportResults:input_type -> foible.v1.ExportResultsRequest
+	11, // 50: foible.v1.SweepService.CreateSweep:output_type -> foible.v1.CreateSweepResponse
+	13, // 51: foible.v1.SweepService.GetSweep:output_type -> foible.v1.GetSweepResponse
+	15, // 52: foible.v1.SweepService.ListSweeps:output_type -> foible.v1.ListSweepsResponse
+	17, // 53: foible.v1.SweepService.WatchSweep:output_type -> foible.v1.WatchSweepResponse
+	19, // 54: foible.v1.SweepService.PauseSweep:output_type -> foible.v1.PauseSweepResponse
+	21, // 55: foible.v1.SweepService.ResumeSweep:output_type -> foible.v1.ResumeSweepResponse
+	23, // 56: foible.v1.SweepService.CancelSweep:output_type -> foible.v1.CancelSweepResponse
+	25, // 57: foible.v1.SweepService.ExtendSweep:output_type -> foible.v1.ExtendSweepResponse
+	27, // 58: foible.v1.SweepService.SetSweepPriority:output_type -> foible.v1.SetSweepPriorityResponse
+	29, // 59: foible.v1.SweepService.ListFits:output_type -> foible.v1.ListFitsResponse
+	31, // 60: foible.v1.SweepService.ExportResults:output_type -> foible.v1.ExportResultsResponse
+	50, // [50:61] is the sub-list for method output_type
+	39, // [39:50] is the sub-list for method input_type
+	39, // [39:39] is the sub-list for extension type_name
+	39, // [39:39] is the sub-list for extension extendee
+	0,  // [0:39] is the sub-list for field type_name
 }
 
 func init() { file_foible_v1_sweep_proto_init() }
@@ -2586,20 +3325,20 @@ func file_foible_v1_sweep_proto_init() {
 	file_foible_v1_sweep_proto_msgTypes[1].OneofWrappers = []any{}
 	file_foible_v1_sweep_proto_msgTypes[4].OneofWrappers = []any{}
 	file_foible_v1_sweep_proto_msgTypes[5].OneofWrappers = []any{}
-	file_foible_v1_sweep_proto_msgTypes[21].OneofWrappers = []any{
+	file_foible_v1_sweep_proto_msgTypes[31].OneofWrappers = []any{
 		(*JobResult_Infer)(nil),
 		(*JobResult_Score)(nil),
 		(*JobResult_Failure)(nil),
 	}
-	file_foible_v1_sweep_proto_msgTypes[24].OneofWrappers = []any{}
-	file_foible_v1_sweep_proto_msgTypes[28].OneofWrappers = []any{}
+	file_foible_v1_sweep_proto_msgTypes[34].OneofWrappers = []any{}
+	file_foible_v1_sweep_proto_msgTypes[39].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_foible_v1_sweep_proto_rawDesc), len(file_foible_v1_sweep_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   31,
+			NumMessages:   43,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

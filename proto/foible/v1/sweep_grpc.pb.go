@@ -21,12 +21,17 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	SweepService_CreateSweep_FullMethodName   = "/foible.v1.SweepService/CreateSweep"
-	SweepService_GetSweep_FullMethodName      = "/foible.v1.SweepService/GetSweep"
-	SweepService_ListSweeps_FullMethodName    = "/foible.v1.SweepService/ListSweeps"
-	SweepService_WatchSweep_FullMethodName    = "/foible.v1.SweepService/WatchSweep"
-	SweepService_ListFits_FullMethodName      = "/foible.v1.SweepService/ListFits"
-	SweepService_ExportResults_FullMethodName = "/foible.v1.SweepService/ExportResults"
+	SweepService_CreateSweep_FullMethodName      = "/foible.v1.SweepService/CreateSweep"
+	SweepService_GetSweep_FullMethodName         = "/foible.v1.SweepService/GetSweep"
+	SweepService_ListSweeps_FullMethodName       = "/foible.v1.SweepService/ListSweeps"
+	SweepService_WatchSweep_FullMethodName       = "/foible.v1.SweepService/WatchSweep"
+	SweepService_PauseSweep_FullMethodName       = "/foible.v1.SweepService/PauseSweep"
+	SweepService_ResumeSweep_FullMethodName      = "/foible.v1.SweepService/ResumeSweep"
+	SweepService_CancelSweep_FullMethodName      = "/foible.v1.SweepService/CancelSweep"
+	SweepService_ExtendSweep_FullMethodName      = "/foible.v1.SweepService/ExtendSweep"
+	SweepService_SetSweepPriority_FullMethodName = "/foible.v1.SweepService/SetSweepPriority"
+	SweepService_ListFits_FullMethodName         = "/foible.v1.SweepService/ListFits"
+	SweepService_ExportResults_FullMethodName    = "/foible.v1.SweepService/ExportResults"
 )
 
 // SweepServiceClient is the client API for SweepService service.
@@ -36,7 +41,7 @@ const (
 // SweepService is what users call.
 type SweepServiceClient interface {
 	// CreateSweep splits a grid into jobs and queues them. The sweep's id is derived from study and configuration, so
-	// asking again for the same sweep returns it as it stands.
+	// asking again for the same sweep returns it as it stands. One that was cancelled goes on, with the results that it has.
 	// NOT_FOUND: the study is not stored. INVALID_ARGUMENT: the configuration or the shapes are refused.
 	CreateSweep(ctx context.Context, in *CreateSweepRequest, opts ...grpc.CallOption) (*CreateSweepResponse, error)
 	// GetSweep returns a sweep with its progress.
@@ -47,11 +52,31 @@ type SweepServiceClient interface {
 	// WatchSweep streams the sweep now and at each change of its progress, at most ten times a second, until it ends.
 	// NOT_FOUND: no such sweep.
 	WatchSweep(ctx context.Context, in *WatchSweepRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchSweepResponse], error)
+	// PauseSweep gives out no more jobs of a sweep. Results of jobs that workers have are recorded all the same. One that is
+	// paused stays so.
+	// NOT_FOUND: no such sweep. FAILED_PRECONDITION: it has ended.
+	PauseSweep(ctx context.Context, in *PauseSweepRequest, opts ...grpc.CallOption) (*PauseSweepResponse, error)
+	// ResumeSweep gives out jobs of a paused sweep again. One that runs goes on.
+	// NOT_FOUND: no such sweep. FAILED_PRECONDITION: it has ended.
+	ResumeSweep(ctx context.Context, in *ResumeSweepRequest, opts ...grpc.CallOption) (*ResumeSweepResponse, error)
+	// CancelSweep ends a sweep that is not done. Its queue is emptied, results that come later are refused, and those that
+	// are recorded can be read. One that is cancelled stays so.
+	// NOT_FOUND: no such sweep. FAILED_PRECONDITION: it has ended by itself.
+	CancelSweep(ctx context.Context, in *CancelSweepRequest, opts ...grpc.CallOption) (*CancelSweepResponse, error)
+	// ExtendSweep makes a sweep of a larger grid, with an id of its own: the one that CreateSweep would give it. Cells that
+	// the extended sweep has recorded are kept, all others are run, and so are the comparisons with people and the report.
+	// It waits until the extended sweep has ended.
+	// NOT_FOUND: no such sweep. INVALID_ARGUMENT: the values are refused, or are all there already. FAILED_PRECONDITION: the
+	// sweep is of another version.
+	ExtendSweep(ctx context.Context, in *ExtendSweepRequest, opts ...grpc.CallOption) (*ExtendSweepResponse, error)
+	// SetSweepPriority changes a sweep's share of the workers.
+	// NOT_FOUND: no such sweep. FAILED_PRECONDITION: it has ended. INVALID_ARGUMENT: the priority is out of range.
+	SetSweepPriority(ctx context.Context, in *SetSweepPriorityRequest, opts ...grpc.CallOption) (*SetSweepPriorityResponse, error)
 	// ListFits returns the fits of finished parameter sets, highest r first within a model.
 	// NOT_FOUND: no such sweep.
 	ListFits(ctx context.Context, in *ListFitsRequest, opts ...grpc.CallOption) (*ListFitsResponse, error)
 	// ExportResults streams every recorded result once, chunk by chunk of parameter sets: its infer jobs, then its score job.
-	// NOT_FOUND: no such sweep. FAILED_PRECONDITION: it is still running and `partial` is not set.
+	// NOT_FOUND: no such sweep. FAILED_PRECONDITION: it is not done and `partial` is not set.
 	ExportResults(ctx context.Context, in *ExportResultsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportResultsResponse], error)
 }
 
@@ -112,6 +137,56 @@ func (c *sweepServiceClient) WatchSweep(ctx context.Context, in *WatchSweepReque
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type SweepService_WatchSweepClient = grpc.ServerStreamingClient[WatchSweepResponse]
 
+func (c *sweepServiceClient) PauseSweep(ctx context.Context, in *PauseSweepRequest, opts ...grpc.CallOption) (*PauseSweepResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(PauseSweepResponse)
+	err := c.cc.Invoke(ctx, SweepService_PauseSweep_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *sweepServiceClient) ResumeSweep(ctx context.Context, in *ResumeSweepRequest, opts ...grpc.CallOption) (*ResumeSweepResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ResumeSweepResponse)
+	err := c.cc.Invoke(ctx, SweepService_ResumeSweep_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *sweepServiceClient) CancelSweep(ctx context.Context, in *CancelSweepRequest, opts ...grpc.CallOption) (*CancelSweepResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CancelSweepResponse)
+	err := c.cc.Invoke(ctx, SweepService_CancelSweep_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *sweepServiceClient) ExtendSweep(ctx context.Context, in *ExtendSweepRequest, opts ...grpc.CallOption) (*ExtendSweepResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ExtendSweepResponse)
+	err := c.cc.Invoke(ctx, SweepService_ExtendSweep_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *sweepServiceClient) SetSweepPriority(ctx context.Context, in *SetSweepPriorityRequest, opts ...grpc.CallOption) (*SetSweepPriorityResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SetSweepPriorityResponse)
+	err := c.cc.Invoke(ctx, SweepService_SetSweepPriority_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *sweepServiceClient) ListFits(ctx context.Context, in *ListFitsRequest, opts ...grpc.CallOption) (*ListFitsResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListFitsResponse)
@@ -148,7 +223,7 @@ type SweepService_ExportResultsClient = grpc.ServerStreamingClient[ExportResults
 // SweepService is what users call.
 type SweepServiceServer interface {
 	// CreateSweep splits a grid into jobs and queues them. The sweep's id is derived from study and configuration, so
-	// asking again for the same sweep returns it as it stands.
+	// asking again for the same sweep returns it as it stands. One that was cancelled goes on, with the results that it has.
 	// NOT_FOUND: the study is not stored. INVALID_ARGUMENT: the configuration or the shapes are refused.
 	CreateSweep(context.Context, *CreateSweepRequest) (*CreateSweepResponse, error)
 	// GetSweep returns a sweep with its progress.
@@ -159,11 +234,31 @@ type SweepServiceServer interface {
 	// WatchSweep streams the sweep now and at each change of its progress, at most ten times a second, until it ends.
 	// NOT_FOUND: no such sweep.
 	WatchSweep(*WatchSweepRequest, grpc.ServerStreamingServer[WatchSweepResponse]) error
+	// PauseSweep gives out no more jobs of a sweep. Results of jobs that workers have are recorded all the same. One that is
+	// paused stays so.
+	// NOT_FOUND: no such sweep. FAILED_PRECONDITION: it has ended.
+	PauseSweep(context.Context, *PauseSweepRequest) (*PauseSweepResponse, error)
+	// ResumeSweep gives out jobs of a paused sweep again. One that runs goes on.
+	// NOT_FOUND: no such sweep. FAILED_PRECONDITION: it has ended.
+	ResumeSweep(context.Context, *ResumeSweepRequest) (*ResumeSweepResponse, error)
+	// CancelSweep ends a sweep that is not done. Its queue is emptied, results that come later are refused, and those that
+	// are recorded can be read. One that is cancelled stays so.
+	// NOT_FOUND: no such sweep. FAILED_PRECONDITION: it has ended by itself.
+	CancelSweep(context.Context, *CancelSweepRequest) (*CancelSweepResponse, error)
+	// ExtendSweep makes a sweep of a larger grid, with an id of its own: the one that CreateSweep would give it. Cells that
+	// the extended sweep has recorded are kept, all others are run, and so are the comparisons with people and the report.
+	// It waits until the extended sweep has ended.
+	// NOT_FOUND: no such sweep. INVALID_ARGUMENT: the values are refused, or are all there already. FAILED_PRECONDITION: the
+	// sweep is of another version.
+	ExtendSweep(context.Context, *ExtendSweepRequest) (*ExtendSweepResponse, error)
+	// SetSweepPriority changes a sweep's share of the workers.
+	// NOT_FOUND: no such sweep. FAILED_PRECONDITION: it has ended. INVALID_ARGUMENT: the priority is out of range.
+	SetSweepPriority(context.Context, *SetSweepPriorityRequest) (*SetSweepPriorityResponse, error)
 	// ListFits returns the fits of finished parameter sets, highest r first within a model.
 	// NOT_FOUND: no such sweep.
 	ListFits(context.Context, *ListFitsRequest) (*ListFitsResponse, error)
 	// ExportResults streams every recorded result once, chunk by chunk of parameter sets: its infer jobs, then its score job.
-	// NOT_FOUND: no such sweep. FAILED_PRECONDITION: it is still running and `partial` is not set.
+	// NOT_FOUND: no such sweep. FAILED_PRECONDITION: it is not done and `partial` is not set.
 	ExportResults(*ExportResultsRequest, grpc.ServerStreamingServer[ExportResultsResponse]) error
 	mustEmbedUnimplementedSweepServiceServer()
 }
@@ -186,6 +281,21 @@ func (UnimplementedSweepServiceServer) ListSweeps(context.Context, *ListSweepsRe
 }
 func (UnimplementedSweepServiceServer) WatchSweep(*WatchSweepRequest, grpc.ServerStreamingServer[WatchSweepResponse]) error {
 	return status.Error(codes.Unimplemented, "method WatchSweep not implemented")
+}
+func (UnimplementedSweepServiceServer) PauseSweep(context.Context, *PauseSweepRequest) (*PauseSweepResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method PauseSweep not implemented")
+}
+func (UnimplementedSweepServiceServer) ResumeSweep(context.Context, *ResumeSweepRequest) (*ResumeSweepResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ResumeSweep not implemented")
+}
+func (UnimplementedSweepServiceServer) CancelSweep(context.Context, *CancelSweepRequest) (*CancelSweepResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method CancelSweep not implemented")
+}
+func (UnimplementedSweepServiceServer) ExtendSweep(context.Context, *ExtendSweepRequest) (*ExtendSweepResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ExtendSweep not implemented")
+}
+func (UnimplementedSweepServiceServer) SetSweepPriority(context.Context, *SetSweepPriorityRequest) (*SetSweepPriorityResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method SetSweepPriority not implemented")
 }
 func (UnimplementedSweepServiceServer) ListFits(context.Context, *ListFitsRequest) (*ListFitsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListFits not implemented")
@@ -279,6 +389,96 @@ func _SweepService_WatchSweep_Handler(srv interface{}, stream grpc.ServerStream)
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type SweepService_WatchSweepServer = grpc.ServerStreamingServer[WatchSweepResponse]
 
+func _SweepService_PauseSweep_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(PauseSweepRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SweepServiceServer).PauseSweep(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: SweepService_PauseSweep_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SweepServiceServer).PauseSweep(ctx, req.(*PauseSweepRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _SweepService_ResumeSweep_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ResumeSweepRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SweepServiceServer).ResumeSweep(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: SweepService_ResumeSweep_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SweepServiceServer).ResumeSweep(ctx, req.(*ResumeSweepRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _SweepService_CancelSweep_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CancelSweepRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SweepServiceServer).CancelSweep(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: SweepService_CancelSweep_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SweepServiceServer).CancelSweep(ctx, req.(*CancelSweepRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _SweepService_ExtendSweep_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ExtendSweepRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SweepServiceServer).ExtendSweep(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: SweepService_ExtendSweep_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SweepServiceServer).ExtendSweep(ctx, req.(*ExtendSweepRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _SweepService_SetSweepPriority_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SetSweepPriorityRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SweepServiceServer).SetSweepPriority(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: SweepService_SetSweepPriority_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SweepServiceServer).SetSweepPriority(ctx, req.(*SetSweepPriorityRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _SweepService_ListFits_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListFitsRequest)
 	if err := dec(in); err != nil {
@@ -326,6 +526,26 @@ var SweepService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListSweeps",
 			Handler:    _SweepService_ListSweeps_Handler,
+		},
+		{
+			MethodName: "PauseSweep",
+			Handler:    _SweepService_PauseSweep_Handler,
+		},
+		{
+			MethodName: "ResumeSweep",
+			Handler:    _SweepService_ResumeSweep_Handler,
+		},
+		{
+			MethodName: "CancelSweep",
+			Handler:    _SweepService_CancelSweep_Handler,
+		},
+		{
+			MethodName: "ExtendSweep",
+			Handler:    _SweepService_ExtendSweep_Handler,
+		},
+		{
+			MethodName: "SetSweepPriority",
+			Handler:    _SweepService_SetSweepPriority_Handler,
 		},
 		{
 			MethodName: "ListFits",

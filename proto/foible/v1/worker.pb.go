@@ -750,6 +750,9 @@ type InferJob struct {
 	ActionNoiseKind string `protobuf:"bytes,5,opt,name=action_noise_kind,json=actionNoiseKind,proto3" json:"action_noise_kind,omitempty"`
 	// One a cell.
 	ParameterSets []*ParameterSet `protobuf:"bytes,6,rep,name=parameter_sets,json=parameterSets,proto3" json:"parameter_sets,omitempty"`
+	// How much of a cell is wanted: judged, posteriors at the judgement steps; steps, at every step; mistakes, those of
+	// mistakes too.
+	Detail        string `protobuf:"bytes,7,opt,name=detail,proto3" json:"detail,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -824,6 +827,13 @@ func (x *InferJob) GetParameterSets() []*ParameterSet {
 		return x.ParameterSets
 	}
 	return nil
+}
+
+func (x *InferJob) GetDetail() string {
+	if x != nil {
+		return x.Detail
+	}
+	return ""
 }
 
 // ScoreJob is a list of parameter sets whose cells are all recorded.
@@ -1125,14 +1135,15 @@ const file_foible_v1_worker_proto_rawDesc = "" +
 	"\x04seed\x18\x06 \x01(\x04R\x04seed\x12+\n" +
 	"\x05infer\x18\a \x01(\v2\x13.foible.v1.InferJobH\x00R\x05infer\x12+\n" +
 	"\x05score\x18\b \x01(\v2\x13.foible.v1.ScoreJobH\x00R\x05scoreB\x06\n" +
-	"\x04work\"\x8e\x02\n" +
+	"\x04work\"\xa6\x02\n" +
 	"\bInferJob\x12\x1a\n" +
 	"\bstimulus\x18\x01 \x01(\tR\bstimulus\x12\x14\n" +
 	"\x05stage\x18\x02 \x01(\tR\x05stage\x12*\n" +
 	"\x04size\x18\x03 \x01(\v2\x16.foible.v1.StageConfigR\x04size\x128\n" +
 	"\tinference\x18\x04 \x01(\v2\x1a.foible.v1.InferenceConfigR\tinference\x12*\n" +
 	"\x11action_noise_kind\x18\x05 \x01(\tR\x0factionNoiseKind\x12>\n" +
-	"\x0eparameter_sets\x18\x06 \x03(\v2\x17.foible.v1.ParameterSetR\rparameterSets\"o\n" +
+	"\x0eparameter_sets\x18\x06 \x03(\v2\x17.foible.v1.ParameterSetR\rparameterSets\x12\x16\n" +
+	"\x06detail\x18\a \x01(\tR\x06detail\"o\n" +
 	"\bScoreJob\x128\n" +
 	"\tbootstrap\x18\x01 \x01(\v2\x1a.foible.v1.BootstrapConfigR\tbootstrap\x12)\n" +
 	"\x06scored\x18\x02 \x03(\v2\x11.foible.v1.ScoredR\x06scored\"\x80\x01\n" +

@@ -1,0 +1,291 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"text/tabwriter"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	"foible/proto/codec"
+	foiblev1 "foible/proto/foible/v1"
+)
+
+// List prints all sweeps of a coordinator; in JSON, if asked.
+func (e *Env) List(ctx context.Context, t Target, asJSON bool) error {
+	c, err := dial(t)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = c.close() }()
+	all, err := c.sweeps.ListSweeps(ctx, &foiblev1.ListSweepsRequest{})
+	if err != nil {
+		return c.explain(err)
+	}
+	if asJSON {
+		list := make([]sweepJSON, len(all.GetSweeps()))
+		for i, m := range all.GetSweeps() {
+			list[i] = newSweepJSON(m)
+		}
+		return e.printJSON(list)
+	}
+	if len(all.GetSweeps()) == 0 {
+		e.say("The coordinator has no sweeps yet; make one with `foible submit%s STUDY`.", c.flags())
+		return nil
+	}
+	w := tabwriter.NewWriter(e.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "Sweep\tState\tDone\tPriority\tMade")
+	for _, m := range all.GetSweeps() {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", m.GetSweepId(), stateName(m), cells(m), m.GetPriority(), m.GetCreateTime().AsTime().Local().Format(time.DateTime))
+	}
+	return w.Flush()
+}
+
+// sweepJSON is a sweep for scripts.
+type sweepJSON struct {
+	Sweep      string    `json:"sweep"`
+	Study      string    `json:"study"`
+	State      string    `json:"state"` // running, paused, succeeded, failed, cancelled
+	Extends    string    `json:"extends,omitempty"`
+	Priority   int       `json:"priority"`
+	Version    string    `json:"version"`
+	Created    string    `json:"created"`
+	Ended      string    `json:"ended,omitempty"`
+	Cells      int       `json:"cells"`
+	CellsDone  int       `json:"cells_done"`
+	Jobs       int       `json:"jobs"`
+	JobsDone   int       `json:"jobs_done"`
+	JobsFailed int       `json:"jobs_failed"`
+	JobsLeased int       `json:"jobs_leased"`
+	Workers    int       `json:"workers"`
+	Slots      int       `json:"slots"`
+	Failures   []string  `json:"failures,omitempty"`
+	Best       []fitJSON `json:"best,omitempty"` // parameter sets, at most three a model
+}
+
+type fitJSON struct {
+	Model    string   `json:"model"`
+	Settings string   `json:"settings"`
+	R        *float64 `json:"r"` // null where it is undefined
+	N        int      `json:"n"`
+}
+
+var stateWords = map[foiblev1.SweepState]string{
+	foiblev1.SweepState_SWEEP_STATE_RUNNING:   stateRunning,
+	foiblev1.SweepState_SWEEP_STATE_PAUSED:    statePaused,
+	foiblev1.SweepState_SWEEP_STATE_SUCCEEDED: "succeeded",
+	foiblev1.SweepState_SWEEP_STATE_FAILED:    "failed",
+	foiblev1.SweepState_SWEEP_STATE_CANCELLED: stateCancelled,
+}
+
+func newSweepJSON(m *foiblev1.Sweep) sweepJSON {
+	p := m.GetProgress()
+	s := sweepJSON{
+		Sweep: m.GetSweepId(), Study: m.GetStudyName(), State: stateWords[m.GetState()], Extends: m.GetExtends(),
+		Priority: int(m.GetPriority()), Version: m.GetVersion(), Created: m.GetCreateTime().AsTime().UTC().Format(time.RFC3339),
+		Cells: int(p.GetCells()), CellsDone: int(p.GetCellsDone()), Jobs: int(p.GetJobs()), JobsDone: int(p.GetJobsDone()),
+		JobsFailed: int(p.GetJobsFailed()), JobsLeased: int(p.GetJobsLeased()), Workers: int(p.GetWorkers()), Slots: int(p.GetSlots()),
+		Failures: p.GetFailures(),
+	}
+	if m.GetEndTime() != nil {
+		s.Ended = m.GetEndTime().AsTime().UTC().Format(time.RFC3339)
+	}
+	return s
+}
+
+// statusJSON prints a sweep with its best fits.
+func (e *Env) statusJSON(m *foiblev1.Sweep, fits []*foiblev1.Fit) error {
+	s := newSweepJSON(m)
+	for _, fit := range fits {
+		set, err := codec.ReadParameterSet(fit.GetParameterSet())
+		if err != nil {
+			return err
+		}
+		s.Best = append(s.Best, fitJSON{Model: set.Model, Settings: set.Settings(), R: fit.GetOverall().PearsonR, N: int(fit.GetOverall().GetN())})
+	}
+	return e.printJSON(s)
+}
+
+func (e *Env) printJSON(v any) error {
+	out := json.NewEncoder(e.Out)
+	out.SetIndent("", "  ")
+	return out.Encode(v)
+}
+
+// EndedError says that a sweep which was watched did not succeed.
+type EndedError struct {
+	Cancelled bool // else some of it failed
+	Message   string
+}
+
+func (e *EndedError) Error() string { return e.Message }
+
+// Watch shows the progress of a sweep until it ends, also over a coordinator that is started again. The error is an
+// EndedError if it has not succeeded.
+func (e *Env) Watch(ctx context.Context, t Target, id string) error {
+	c, err := dial(t)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = c.close() }()
+	m, err := c.sweep(ctx, id)
+	if err != nil {
+		return err
+	}
+	e.sayNext(ctx, c, m)
+	if m, err = e.watch(ctx, c, id, true); err != nil {
+		if errors.Is(err, ErrInterrupted) {
+			e.say("The sweep goes on; `foible watch%s %s` watches it again.", c.flags(), id)
+		}
+		return err
+	}
+	results := fmt.Sprintf("`foible results%s %s", c.flags(), id)
+	switch m.GetState() {
+	case foiblev1.SweepState_SWEEP_STATE_SUCCEEDED:
+		e.say("The sweep has succeeded; %s` writes its tables and figures.", results)
+		return nil
+	case foiblev1.SweepState_SWEEP_STATE_FAILED:
+		return &EndedError{Message: fmt.Sprintf("%s failed; %s` writes what there is, and why", count(int(m.GetProgress().GetJobsFailed()), "job"), results)}
+	case foiblev1.SweepState_SWEEP_STATE_CANCELLED:
+		return &EndedError{Cancelled: true, Message: fmt.Sprintf("the sweep was cancelled with %s done; %s --partial` writes what there is", cells(m), results)}
+	}
+	return fmt.Errorf("version %s left the sweep unfinished; submit it again", m.GetVersion())
+}
+
+// Pause lets a sweep give out no more jobs.
+func (e *Env) Pause(ctx context.Context, t Target, id string) error {
+	return e.control(ctx, t, id, func(c *client) (swept, error) {
+		return c.sweeps.PauseSweep(ctx, &foiblev1.PauseSweepRequest{SweepId: id})
+	})
+}
+
+// Resume lets a paused sweep go on.
+func (e *Env) Resume(ctx context.Context, t Target, id string) error {
+	return e.control(ctx, t, id, func(c *client) (swept, error) {
+		return c.sweeps.ResumeSweep(ctx, &foiblev1.ResumeSweepRequest{SweepId: id})
+	})
+}
+
+// Cancel ends a sweep before it is done.
+func (e *Env) Cancel(ctx context.Context, t Target, id string) error {
+	return e.control(ctx, t, id, func(c *client) (swept, error) {
+		return c.sweeps.CancelSweep(ctx, &foiblev1.CancelSweepRequest{SweepId: id})
+	})
+}
+
+// MaxPriority is the highest priority of a sweep; the lowest is 1.
+const MaxPriority = 1000
+
+// SetPriority changes a sweep's share of the workers.
+func (e *Env) SetPriority(ctx context.Context, t Target, id, priority string) error {
+	n, err := strconv.Atoi(priority)
+	if err != nil || n < 1 || n > MaxPriority {
+		return usagef("priority %q: must be a whole number from 1 to %d", priority, MaxPriority)
+	}
+	return e.control(ctx, t, id, func(c *client) (swept, error) {
+		return c.sweeps.SetSweepPriority(ctx, &foiblev1.SetSweepPriorityRequest{SweepId: id, Priority: int32(n)})
+	})
+}
+
+// swept is a response with the sweep as it stands.
+type swept interface{ GetSweep() *foiblev1.Sweep }
+
+// control changes a sweep, and prints how it stands.
+func (e *Env) control(ctx context.Context, t Target, id string, call func(*client) (swept, error)) error {
+	c, err := dial(t)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = c.close() }()
+	response, err := call(c)
+	if err != nil {
+		return c.explainSweep(id, err)
+	}
+	e.printSweep(response.GetSweep())
+	e.sayNext(ctx, c, response.GetSweep())
+	return nil
+}
+
+// ExtendOptions say which sweep to extend, by which values.
+type ExtendOptions struct {
+	Coordinator Target
+	Sweep       string   // its id
+	Set         []string // axis=value[,value...] for every model of the sweep that has the axis
+}
+
+// Extend makes a sweep of a larger grid, and prints its id.
+func (e *Env) Extend(ctx context.Context, o ExtendOptions) error {
+	if len(o.Set) == 0 {
+		return usagef("say which values to add with --set axis=value,value")
+	}
+	c, err := dial(o.Coordinator)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = c.close() }()
+	from, err := c.sweep(ctx, o.Sweep)
+	if err != nil {
+		return err
+	}
+	added := &foiblev1.SweepConfig{Models: map[string]*foiblev1.ModelConfig{}}
+	for name := range from.GetConfig().GetModels() {
+		added.Models[name] = &foiblev1.ModelConfig{}
+	}
+	if err := setAll(added, o.Set); err != nil {
+		return err
+	}
+	for name, model := range added.GetModels() {
+		if proto.Size(model) == 0 {
+			delete(added.Models, name)
+		}
+	}
+	made, err := c.sweeps.ExtendSweep(ctx, &foiblev1.ExtendSweepRequest{SweepId: o.Sweep, Models: added.GetModels()})
+	if err != nil {
+		return c.explainSweep(o.Sweep, err)
+	}
+	m := made.GetSweep()
+	if made.GetExisted() {
+		e.say("This sweep is there already, %s, with %s done.", stateName(m), cells(m))
+	} else if before, _, err := planOf(from); err == nil {
+		e.say("It has %s more than %s, whose cells are kept.", count(int(m.GetProgress().GetCells())-before.Cells(), "cell"), o.Sweep)
+	}
+	fmt.Fprintln(e.Out, m.GetSweepId())
+	e.sayNext(ctx, c, m)
+	e.sayHow(c, m)
+	return nil
+}
+
+// sayNext says what a sweep that has not ended waits for, if it does.
+func (e *Env) sayNext(ctx context.Context, c *client, m *foiblev1.Sweep) {
+	switch stateName(m) {
+	case statePaused:
+		e.say("It is paused; `foible resume%s %s` lets it go on.", c.flags(), m.GetSweepId())
+	case stateRunning:
+		e.sayWorkers(c, m)
+		if m.GetExtends() == "" {
+			return
+		}
+		if from, err := c.sweep(ctx, m.GetExtends()); err == nil && (stateName(from) == stateRunning || stateName(from) == statePaused) {
+			e.say("It begins when %s, which it extends and which is %s, has ended.", m.GetExtends(), stateName(from))
+		}
+	}
+}
+
+// sayHow says which commands are next.
+func (e *Env) sayHow(c *client, m *foiblev1.Sweep) {
+	e.say("`foible watch%s %s` follows it, `foible results%[1]s %[2]s` writes its tables and figures.", c.flags(), m.GetSweepId())
+}
+
+// explainSweep makes an error of a call about a sweep readable.
+func (c *client) explainSweep(id string, err error) error {
+	if status.Code(err) == codes.NotFound {
+		return fmt.Errorf("the coordinator has no sweep %q; `foible list%s` lists those that it has", id, c.flags())
+	}
+	return c.explain(err)
+}

@@ -1,0 +1,70 @@
+package command
+
+import (
+	"bytes"
+	"testing"
+
+	"foible/core/sweep"
+	"foible/domains"
+)
+
+// A cell with mistakes has columns for them, of the actions alone.
+func TestMistakesAreShown(t *testing.T) {
+	s, found := domains.Load(domains.All[0].Sample)
+	if err := found.Err(); err != nil {
+		t.Fatal(err)
+	}
+	st := s.Stimuli[0]
+	st.Plan, st.JudgementSteps = st.Plan[:2], []int{0}
+	n := len(st.Goals)
+	cell := sweep.Cell{Mistakes: &sweep.Mistakes{
+		Confused: []sweep.Estimate{{Probability: 0.25, SE: 0.5}, {}},
+		Slip:     []sweep.Estimate{{}, {Probability: 1, SE: 0.125}},
+		OffPath:  []sweep.Estimate{{Probability: 0.75}, {Probability: 0.5}},
+	}}
+	for step := range 3 {
+		row := make([]float64, n)
+		row[0] = 1
+		cell.Posterior, cell.SE = append(cell.Posterior, row), append(cell.SE, make([]float64, n))
+		cell.Evidence, cell.LogEvidence = append(cell.Evidence, -float64(step)), append(cell.LogEvidence, row)
+	}
+	table := posteriorTable(&st, &cell, "people")
+	var heads []string
+	for _, c := range table.columns[2+n:] {
+		heads = append(heads, c.head)
+	}
+	var rows [][]string
+	for _, row := range table.rows {
+		if row[0] != "" {
+			rows = append(rows, row[2+n:])
+		}
+	}
+	for i, want := range [][]string{
+		{"MC SE", "ln P", "Confused", "Slip", "Off path"},
+		{"0.000", "0.0", "", "", ""},
+		{"0.000", "-1.0", "0.25", "0.00", "0.75"},
+		{"0.000", "-2.0", "0.00", "1.00", "0.50"},
+	} {
+		got := heads
+		if i > 0 {
+			got = rows[i-1]
+		}
+		for k := range want {
+			if len(got) != len(want) || got[k] != want[k] {
+				t.Fatalf("row %d: %q, want %q", i, got, want)
+			}
+		}
+	}
+
+	c := &chosen{study: s, stimulus: &st, sets: []sweep.ParameterSet{{Model: "full"}, {Model: "boltzmann"}}}
+	var b bytes.Buffer
+	if err := writeMistakes(&b, c, []sweep.Cell{cell, {}}); err != nil {
+		t.Fatal(err)
+	}
+	want := "model,stimulus,step,action,goal_confused,goal_confused_se,slip,slip_se,plan_off_path,plan_off_path_se\n" +
+		"full," + st.ID + ",1," + actionText(&st, 1) + ",0.25,0.5,0,0,0.75,0\n" +
+		"full," + st.ID + ",2," + actionText(&st, 2) + ",0,0,1,0.125,0.5,0\n"
+	if b.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", &b, want)
+	}
+}

@@ -1,0 +1,182 @@
+package coordinator
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"foible/coordinator/engine"
+	"foible/coordinator/service"
+	foiblev1 "foible/proto/foible/v1"
+)
+
+// DefaultPriority is that of a sweep which names none.
+const DefaultPriority = 10
+
+const (
+	running   = foiblev1.SweepState_SWEEP_STATE_RUNNING
+	paused    = foiblev1.SweepState_SWEEP_STATE_PAUSED
+	cancelled = foiblev1.SweepState_SWEEP_STATE_CANCELLED
+)
+
+// unended says whether a sweep in a state may still have results.
+func unended(state foiblev1.SweepState) bool { return state == running || state == paused }
+
+// errEnded refuses to change a sweep that has ended.
+func errEnded(s *foiblev1.Sweep) error {
+	if s.GetState() == cancelled {
+		return fmt.Errorf("%w: it was cancelled; submit it again, and it goes on with the results that it has", service.ErrPrecondition)
+	}
+	return fmt.Errorf("%w: it has ended; fetch its results, or extend it", service.ErrPrecondition)
+}
+
+// update changes what is stored of a sweep by compare-and-set, and then what this coordinator knows of it. The
+// change is asked again if another one came before it. It returns the sweep as it is stored, also with an error of the change.
+func (c *Coordinator) update(ctx context.Context, id string, change func(*foiblev1.Sweep) error) (*foiblev1.Sweep, error) {
+	for {
+		spec, revision, err := c.stored(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if err := change(spec); err != nil {
+			return spec, err
+		}
+		value, err := proto.Marshal(spec)
+		if err != nil {
+			return nil, err
+		}
+		revision, err = c.engine.UpdateSweep(ctx, id, value, revision)
+		switch {
+		case err == nil:
+			if run, ok := c.run(id); ok {
+				run.adopt(spec, revision)
+			}
+			return spec, nil
+		case !errors.Is(err, engine.ErrConflict):
+			return nil, sentinel(err)
+		}
+	}
+}
+
+// setState moves a sweep that has not ended to another state.
+func (c *Coordinator) setState(ctx context.Context, id string, state foiblev1.SweepState) (*foiblev1.Sweep, error) {
+	_, err := c.update(ctx, id, func(s *foiblev1.Sweep) error {
+		if !unended(s.GetState()) {
+			return errEnded(s)
+		}
+		s.State = state
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	c.log.Info("sweep changed", "sweep", id, "state", state.String())
+	c.demand.signal()
+	return c.Sweep(ctx, id)
+}
+
+// PauseSweep implements [service.Sweeps].
+func (c *Coordinator) PauseSweep(ctx context.Context, id string) (*foiblev1.Sweep, error) {
+	return c.setState(ctx, id, paused)
+}
+
+// ResumeSweep implements [service.Sweeps].
+func (c *Coordinator) ResumeSweep(ctx context.Context, id string) (*foiblev1.Sweep, error) {
+	return c.setState(ctx, id, running)
+}
+
+// SetPriority implements [service.Sweeps].
+func (c *Coordinator) SetPriority(ctx context.Context, id string, priority int) (*foiblev1.Sweep, error) {
+	_, err := c.update(ctx, id, func(s *foiblev1.Sweep) error {
+		if !unended(s.GetState()) {
+			return errEnded(s)
+		}
+		s.Priority = int32(priority)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return c.Sweep(ctx, id)
+}
+
+// CancelSweep implements [service.Sweeps].
+func (c *Coordinator) CancelSweep(ctx context.Context, id string) (*foiblev1.Sweep, error) {
+	c.taking.Lock()
+	defer c.taking.Unlock()
+	run, taken := c.run(id)
+	if err := c.cancel(ctx, id, run); err != nil {
+		return nil, err
+	}
+	if taken {
+		run.stopQueueing()
+		c.dropLeases(run)
+	}
+	if err := c.engine.DeleteJobs(context.WithoutCancel(ctx), id); err != nil { // the next start tries again
+		c.log.Error("delete the queue of a cancelled sweep", "sweep", id, "error", err)
+	}
+	c.log.Info("sweep cancelled", "sweep", id)
+	return c.Sweep(ctx, id)
+}
+
+// cancel stores that a sweep is cancelled, and its progress if there is a run of it.
+func (c *Coordinator) cancel(ctx context.Context, id string, run *sweepRun) error {
+	if run != nil {
+		run.recording.Lock()
+		defer run.recording.Unlock()
+	}
+	_, err := c.update(ctx, id, func(s *foiblev1.Sweep) error {
+		switch {
+		case s.GetState() == cancelled:
+			return nil
+		case !unended(s.GetState()):
+			return errEnded(s)
+		}
+		s.State, s.EndTime = cancelled, timestamppb.New(time.Now())
+		if run != nil {
+			s.Progress = run.counted()
+			s.Progress.JobsLeased = 0
+		}
+		return nil
+	})
+	return err
+}
+
+// dropLeases forgets the leases of a sweep that is cancelled: what comes of them is refused.
+func (c *Coordinator) dropLeases(run *sweepRun) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	run.mu.Lock()
+	defer run.mu.Unlock()
+	for id, l := range c.leases {
+		if l.run == run {
+			delete(c.leases, id)
+		}
+	}
+	clear(run.leases)
+	run.change()
+}
+
+// adopt takes over what has been stored of the sweep at a revision, unless a later one is known.
+func (r *sweepRun) adopt(spec *foiblev1.Sweep, revision uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if revision < r.revision {
+		return
+	}
+	r.revision, r.state, r.priority = revision, spec.GetState(), spec.GetPriority()
+	r.endTime = spec.GetEndTime()
+	r.change()
+}
+
+// weight is the sweep's share of the workers.
+func (r *sweepRun) weight() float64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return float64(cmp.Or(r.priority, DefaultPriority))
+}

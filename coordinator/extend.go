@@ -1,0 +1,201 @@
+package coordinator
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"foible/coordinator/service"
+	"foible/core/sweep"
+	"foible/proto/codec"
+	foiblev1 "foible/proto/foible/v1"
+)
+
+// ExtendSweep implements [service.Sweeps].
+func (c *Coordinator) ExtendSweep(ctx context.Context, m *foiblev1.ExtendSweepRequest) (*foiblev1.Sweep, bool, error) {
+	from, _, err := c.stored(ctx, m.GetSweepId())
+	if err != nil {
+		return nil, false, err
+	}
+	if from.GetVersion() != c.cfg.Version {
+		return nil, false, fmt.Errorf("%w: it was made by version %s, and results of different versions are not mixed; submit the larger sweep", service.ErrPrecondition, from.GetVersion())
+	}
+	config, err := codec.Extend(from.GetConfig(), m.GetModels())
+	if err != nil {
+		return nil, false, fmt.Errorf("%w: %w", service.ErrInvalid, err)
+	}
+	before, err := setsOf(from.GetConfig())
+	if err != nil {
+		return nil, false, err
+	}
+	after, err := setsOf(config)
+	if err != nil {
+		return nil, false, fmt.Errorf("%w: %w", service.ErrInvalid, err)
+	}
+	if len(after) == len(before) {
+		return nil, false, fmt.Errorf("%w: it has all of these values already; name others", service.ErrInvalid)
+	}
+	return c.create(ctx, &foiblev1.Sweep{
+		StudyHash: from.GetStudyHash(), StudyName: from.GetStudyName(), Config: config, Stimuli: from.GetStimuli(),
+		Priority: from.GetPriority(), Extends: from.GetSweepId(),
+	})
+}
+
+func setsOf(m *foiblev1.SweepConfig) ([]sweep.ParameterSet, error) {
+	config, err := codec.Config(m)
+	if err != nil {
+		return nil, err
+	}
+	return config.ParameterSets()
+}
+
+// parent is a sweep that another one extends.
+type parent struct {
+	run   *sweepRun // as planned: for its jobs and results alone
+	place []int32   // by parameter set of the larger sweep, the place in the parent's plan; -1 if it is not there
+}
+
+// newParent finds the sweep that a plan extends; nil if it has been removed, so that nothing is kept.
+func (c *Coordinator) newParent(ctx context.Context, id string, plan *sweep.Plan) (*parent, error) {
+	spec, _, err := c.stored(ctx, id)
+	if errors.Is(err, service.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	spec.Extends = "" // what it kept is among its results
+	p := &parent{place: make([]int32, len(plan.Sets))}
+	if p.run, err = c.newRun(ctx, spec); err != nil {
+		return nil, err
+	}
+	places := make(map[sweep.ParameterSet]int32, len(p.run.plan.Sets))
+	for i, set := range p.run.plan.Sets {
+		places[set] = int32(i)
+	}
+	for i, set := range plan.Sets {
+		at, ok := places[set]
+		if !ok {
+			at = -1
+		}
+		p.place[i] = at
+	}
+	return p, nil
+}
+
+// jobs are the numbers of the parent's jobs that may have cells of a job, ascending.
+func (p *parent) jobs(job *sweep.Job) []int {
+	plan := p.run.plan
+	if job.Stage == sweep.ReportStage {
+		if !plan.Report {
+			return nil
+		}
+		return []int{plan.FitJobs() + job.Stimulus}
+	}
+	var jobs []int
+	for i := range job.Sets {
+		if at := p.place[job.Index(i)]; at >= 0 {
+			number := int(at)/plan.CellsPerJob*len(plan.Stimuli) + job.Stimulus
+			if n := len(jobs); n == 0 || jobs[n-1] != number { // parameter sets keep their order
+				jobs = append(jobs, number)
+			}
+		}
+	}
+	return jobs
+}
+
+// kept are the cells of an infer job that the sweep extended by this one has recorded, in the job's order; nil where
+// it has none.
+func (r *sweepRun) kept(ctx context.Context, job *sweep.Job) ([]*foiblev1.Cell, error) {
+	cells := make([]*foiblev1.Cell, len(job.Sets))
+	shape := &r.plan.Stimuli[job.Stimulus]
+	wanted, recorded := r.plan.Procedure(&r.config, job.Stage), r.parent.run.plan.Procedure(&r.parent.run.config, job.Stage)
+	as, was := r.cellHashes(job, wanted), r.cellHashes(job, recorded)
+	next := 0
+	for _, number := range r.parent.jobs(job) {
+		result, err := r.parent.run.result(ctx, number)
+		if errors.Is(err, service.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range result.GetInfer().GetCells() { // in the order of this job too
+			at := next
+			for at < len(cells) && !bytes.Equal(m.GetCellHash(), was[at]) {
+				at++
+			}
+			if at == len(cells) {
+				continue
+			}
+			next = at + 1
+			if wanted.Detail != recorded.Detail { // of a larger sweep, less is kept
+				cell, err := codec.ReadCell(m, shape)
+				if err != nil {
+					return nil, err
+				}
+				cell.Judge(shape.JudgementSteps)
+				m = codec.Cell(&cell)
+				m.CellHash = as[at]
+			}
+			cells[at] = m
+		}
+	}
+	return cells, nil
+}
+
+// cellHashes are those of a job's cells by a procedure.
+func (r *sweepRun) cellHashes(job *sweep.Job, p sweep.Procedure) [][]byte {
+	hasher := sweep.NewCellHash(r.spec.GetStudyHash(), r.plan.Stimuli[job.Stimulus].Stimulus, r.config.Seed, p)
+	hashes := make([][]byte, len(job.Sets))
+	for i := range job.Sets {
+		hashes[i] = hasher.Of(&job.Sets[i])
+	}
+	return hashes
+}
+
+// missing are the parameter sets of an infer job that a worker is to run; kept are all cells of the job if there are none.
+func (r *sweepRun) missing(ctx context.Context, job *sweep.Job) (sets []sweep.ParameterSet, kept []*foiblev1.Cell, err error) {
+	if r.parent == nil {
+		return job.Sets, nil, nil
+	}
+	if kept, err = r.kept(ctx, job); err != nil {
+		return nil, nil, err
+	}
+	for i, cell := range kept {
+		if cell == nil {
+			sets = append(sets, job.Sets[i])
+		}
+	}
+	return sets, kept, nil
+}
+
+// complete puts the cells that were kept into the answer to an infer job of which the others were asked. An answer to
+// which that does not apply stays as it is.
+func (r *sweepRun) complete(ctx context.Context, number int, result *foiblev1.JobResult) error {
+	if r.parent == nil || result.GetInfer() == nil || !r.known(number) {
+		return nil
+	}
+	job, answer := r.job(number), result.GetInfer().GetCells()
+	if job.Score || len(answer) >= len(job.Sets) {
+		return nil
+	}
+	cells, err := r.kept(ctx, &job)
+	if err != nil {
+		return err
+	}
+	hashes := r.cellHashes(&job, r.plan.Procedure(&r.config, job.Stage))
+	for i := range cells {
+		switch {
+		case len(answer) > 0 && bytes.Equal(answer[0].GetCellHash(), hashes[i]):
+			cells[i], answer = answer[0], answer[1:]
+		case cells[i] == nil:
+			return nil
+		}
+	}
+	if len(answer) == 0 {
+		result.GetInfer().Cells = cells
+	}
+	return nil
+}

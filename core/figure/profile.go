@@ -1,0 +1,210 @@
+package figure
+
+import (
+	"fmt"
+	"image/color"
+	"math"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// ProfilePanel is how r depends on one axis of a model.
+type ProfilePanel struct {
+	Axis   string
+	Labels []string  // of the values, in their order
+	Values []float64 // ascending, as many; nil for words
+	Best   []float64 // highest r over the other axes, at each value; NaN = undefined
+	Mean   []float64 // mean r over the other axes
+	Chosen int       // index of the reported value, -1 for none
+}
+
+// Profile shows what each axis does to a model's fit: the highest r and the mean
+// r over all other axes against the values of the axis, in panels that share the
+// axis of r. Values stand where they are on a line, or on a logarithmic one if
+// they span a factor of 20; words at equal distances.
+func Profile(title, model string, panels []ProfilePanel) *Figure {
+	cols, width := min(len(panels), 5), page
+	if len(panels) <= 2 {
+		cols, width = max(1, len(panels)), column
+	}
+	lo, hi := math.Inf(1), math.Inf(-1)
+	for _, p := range panels {
+		for i := range p.Best {
+			for _, r := range []float64{p.Best[i], p.Mean[i]} {
+				if correlation(r) {
+					lo, hi = min(lo, r), max(hi, r)
+				}
+			}
+		}
+	}
+	if lo > hi {
+		lo, hi = 0, 1
+	}
+	room := max(0.08*(hi-lo), 0.05-(hi-lo)/2, 0.01)
+	lo, hi = max(-1.02, lo-room), min(1.02, hi+room)
+	if len(panels) == 0 {
+		panels = []ProfilePanel{{Chosen: -1}}
+	}
+	plots := make([]*plot.Plot, len(panels))
+	for i := range panels {
+		p := &panels[i]
+		q := newPanel()
+		label := decimal
+		if i%cols > 0 {
+			label = unlabelled
+		} else {
+			q.Y.Label.Text = "correlation, r"
+		}
+		span(&q.Y, lo, hi, ticks(max(lo, -1), min(hi, 1)), label)
+		at, name := p.places(), p.Axis
+		if p.logarithmic() {
+			name += " (log scale)"
+		}
+		first, last := -1.0, 1.0
+		if n := len(at); n > 0 {
+			first, last = at[0], at[n-1]
+		}
+		spread := max(last-first, 1e-9)
+		q.X.Min, q.X.Max = first-0.06*spread, last+0.06*spread
+		q.X.Tick.Marker = valueTicks{at, p.Labels, q.X.Tick.Label.Width, dataWidth(width, cols)}
+		q.Add(heading(name), p.curves(model, at))
+		plots[i] = q
+	}
+	inner := width - 2*margin
+	blocks := []block{}
+	if title != "" {
+		blocks = append(blocks, caption(title, inner))
+	}
+	s := styleOf(model)
+	mean := s
+	mean.color, mean.dashes = grey, []vg.Length{2, 1.5}
+	blocks = append(
+		blocks,
+		grid{tile(plots, cols), "value", func(w vg.Length) vg.Length { return max(64, min(w, 1.3*vg.Inch)) }}.block(inner),
+		flow([]entry{
+			{lineSample(style{s.color, s.marker, nil}, s.color), sampleWidth, "highest r over the other parameters"},
+			{lineSample(mean, white), sampleWidth, "mean r over the other parameters"},
+		}, inner),
+	)
+	return stack(width, titled(title, "Profile of r"), describeProfile(model, panels), blocks...)
+}
+
+func (p *ProfilePanel) logarithmic() bool {
+	n := len(p.Values)
+	return n > 2 && p.Values[0] > 0 && p.Values[n-1]/p.Values[0] >= 20
+}
+
+// places are where the values stand on the horizontal axis.
+func (p *ProfilePanel) places() []float64 {
+	at := make([]float64, len(p.Labels))
+	for i := range at {
+		switch {
+		case len(p.Values) == 0:
+			at[i] = float64(i)
+		case p.logarithmic():
+			at[i] = math.Log(p.Values[i])
+		default:
+			at[i] = p.Values[i]
+		}
+	}
+	return at
+}
+
+// maxProfileMarks is the number of values up to which each has a marker.
+const maxProfileMarks = 30
+
+func (p *ProfilePanel) curves(model string, places []float64) painter {
+	return func(c draw.Canvas, x, y func(float64) vg.Length) {
+		s := styleOf(model)
+		if len(places) == 0 {
+			notice("no parameter varies").Plot(c, nil)
+		}
+		through := func(rs []float64, line draw.LineStyle, fill, outline color.Color) {
+			var run, all []vg.Point
+			flush := func() {
+				if len(run) > 1 {
+					c.StrokeLines(line, run)
+				}
+				run = nil
+			}
+			for i, r := range rs {
+				if !correlation(r) {
+					flush()
+					continue
+				}
+				pt := vg.Point{X: x(places[i]), Y: y(r)}
+				run, all = append(run, pt), append(all, pt)
+			}
+			flush()
+			if len(places) <= maxProfileMarks {
+				markers(c, s.marker, all, 1.6, fill, outline)
+			}
+		}
+		through(p.Mean, stroke(grey, 0.8, 2, 1.5), white, grey)
+		through(p.Best, stroke(s.color, 1), s.color, s.color)
+		if i := p.Chosen; i >= 0 && i < len(p.Best) && correlation(p.Best[i]) {
+			markers(c, s.marker, []vg.Point{{X: x(places[i]), Y: y(p.Best[i])}}, 3, s.color, black)
+		}
+	}
+}
+
+// valueTicks marks values, and labels those for which there is room.
+type valueTicks struct {
+	at      []float64
+	labels  []string
+	measure func(string) vg.Length
+	width   vg.Length
+}
+
+// Ticks implements plot.Ticker.
+func (v valueTicks) Ticks(lo, hi float64) []plot.Tick {
+	var ticks []plot.Tick
+	free := vg.Length(math.Inf(-1))
+	end := func(i int, sign vg.Length) vg.Length {
+		return vg.Length((v.at[i]-lo)/(hi-lo))*v.width + sign*(v.measure(v.label(i))/2+1.5)
+	}
+	for i := range v.at {
+		label := " "
+		last := len(v.at) - 1
+		if end(i, -1) >= free && (i == last || end(i, 1) <= end(last, -1)) {
+			label = v.label(i)
+			free = end(i, 1)
+		}
+		ticks = append(ticks, plot.Tick{Value: v.at[i], Label: label})
+	}
+	return ticks
+}
+
+func (v valueTicks) label(i int) string {
+	if x, err := strconv.ParseFloat(v.labels[i], 64); err == nil && math.Abs(x) < 1 {
+		return unpadded(v.labels[i])
+	}
+	return strings.Replace(v.labels[i], "-", "−", 1)
+}
+
+func describeProfile(model string, panels []ProfilePanel) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Highest and mean correlation of %s with people at each value of a parameter, over all values of the others.", clean(model))
+	for _, p := range panels {
+		if len(p.Labels) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, " %s:", clean(p.Axis))
+		best := -1
+		for i, r := range p.Best {
+			if correlation(r) && (best < 0 || r > p.Best[best]) {
+				best = i
+			}
+		}
+		fmt.Fprintf(&b, " %s values from %s to %s", thousands(len(p.Labels)), clean(p.Labels[0]), clean(p.Labels[len(p.Labels)-1]))
+		if best >= 0 {
+			fmt.Fprintf(&b, ", highest r %s at %s", number(p.Best[best]), clean(p.Labels[best]))
+		}
+		b.WriteString(".")
+	}
+	return b.String()
+}

@@ -1,0 +1,81 @@
+package report_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"foible/core/report"
+	"foible/core/study"
+	"foible/core/sweep"
+)
+
+// BenchmarkReport writes the report of a dense sweep of 16 stimuli, from results
+// that are there.
+func BenchmarkReport(b *testing.B) {
+	for _, n := range []int{1_000, 100_000} {
+		b.Run(fmt.Sprintf("sets=%d", n), func(b *testing.B) {
+			st := &study.Study{Name: "dense"}
+			var shapes []sweep.Shape
+			for i := range 16 {
+				id := fmt.Sprint(i)
+				st.Stimuli = append(st.Stimuli, study.Stimulus{ID: id, Goals: make([]study.Goal, 5), JudgementSteps: []int{0, 2, 4, 6, 8}})
+				shapes = append(shapes, sweep.Shape{Stimulus: id, Goals: 5, Actions: 9, JudgementSteps: []int{0, 2, 4, 6, 8}})
+			}
+			axes := map[string][]sweep.Setting{}
+			for i := range n / 100 {
+				axes["search_noise"] = append(axes["search_noise"], sweep.Setting{Number: float64(i) / 100})
+			}
+			for i := range 10 {
+				axes["goal_noise"] = append(axes["goal_noise"], sweep.Setting{Number: float64(i) / 20})
+				axes["action_noise"] = append(axes["action_noise"], sweep.Setting{Number: float64(i) / 20})
+			}
+			axes["budget_r"], axes["budget_q"] = []sweep.Setting{{Number: 2}}, []sweep.Setting{{Number: 0.9}}
+			c := sweep.Config{Models: []sweep.ModelGrid{{Model: "full", Axes: axes}}, Bootstrap: sweep.DefaultBootstrap}
+			c.Inference, c.Fit, c.Report = sweep.DefaultsOf(sweep.Marginal)
+			sets, err := c.ParameterSets()
+			if err != nil || len(sets) != n {
+				b.Fatal(len(sets), err)
+			}
+			rows := make([][]float64, 5)
+			for i := range rows {
+				rows[i] = []float64{0.2, 0.2, 0.2, 0.2, 0.2}
+			}
+			cell := &sweep.Cell{Judged: true, Posterior: rows, Runs: [][][]float64{rows, rows, rows, rows}, Samples: 64}
+			cells := make([]*sweep.Cell, 16)
+			for i := range cells {
+				cells[i] = cell
+			}
+			for b.Loop() {
+				rng := rand.New(rand.NewPCG(1, 1))
+				plan, err := sweep.NewPlan(sets, shapes, 256, true)
+				if err != nil {
+					b.Fatal(err)
+				}
+				out := &folder{}
+				r, err := report.New(out, st, plan, c, report.Manifest{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				for i := range sets {
+					one := sweep.Correlation{N: 400, PearsonR: rng.Float64(), Defined: true, RMSE: 0.1}
+					f := &sweep.Fit{Overall: one, ByCategory: []sweep.Correlation{one, one, one, one}, MCSE: 0.001}
+					for range cells {
+						f.ByStimulus = append(f.ByStimulus, one)
+					}
+					if err := r.Add(&sweep.Gathered{Stage: sweep.FitStage, Index: i, Set: sets[i], Cells: cells, Fit: f}); err != nil {
+						b.Fatal(err)
+					}
+				}
+				if err := r.Close(); err != nil {
+					b.Fatal(err)
+				}
+				bytes := 0
+				for _, f := range out.files {
+					bytes += f.Len()
+				}
+				b.ReportMetric(float64(bytes)/1e6, "MB")
+			}
+		})
+	}
+}

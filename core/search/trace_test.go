@@ -1,0 +1,115 @@
+package search_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"foible/core/ground"
+	"foible/core/heuristic"
+	"foible/core/internal/tiny"
+	"foible/core/search"
+)
+
+// meets is how a path meets what was observed, by definition.
+func meets(path []search.Step, observed []ground.StateID) (matched int, ends bool) {
+	for matched < len(path) && matched < len(observed) && path[matched].State == observed[matched] {
+		matched++
+	}
+	return matched, matched == len(path) || matched == len(observed)
+}
+
+// For every budget a trace tells what the search of that budget would have come
+// to, had it drawn the same numbers; among others where nodes are opened again.
+func TestTraceIsEveryBudgetAtOnce(t *testing.T) {
+	blocks := tiny.Blocks(t, "abc", "abc", "cab")
+	mazes := tiny.Maze(t)
+	// A longer way to b looks better until a is drawn, and then what follows b is a step nearer.
+	graph := tiny.Graph(t, "s", []string{"sa", "ab", "sp", "pq", "qb", "bc", "cd", "dg", "ds"}, "g")
+	inconsistent := byNode(graph, map[string]float64{"s": 1, "a": 4, "p": 1, "q": 1})
+	for _, c := range []struct {
+		name string
+		task *ground.Task
+		goal int
+		h    search.Heuristic
+	}{
+		{"blocks ff", blocks, 0, heuristics(t, blocks, 0)["ff"]},
+		{"maze", mazes, 1, heuristic.NewTable(tiny.Manhattan(mazes, 1, 0))},
+		{"nowhere", mazes, 2, heuristic.Zero()},
+		{"inconsistent", graph, 0, inconsistent},
+	} {
+		searcher, rng := search.New(c.task), seeded(3)
+		stray := func(to ground.StateID, length int) bool { return (int(to)+length)%3 == 0 }
+		different, strays, reopened := 0, 0, 0
+		for i := range 200 {
+			observed := []ground.StateID{}
+			at := c.task.Initial()
+			for range i % 6 { // a random walk, or the plan of a search
+				next := c.task.Successors(at)
+				if len(next) == 0 {
+					break
+				}
+				at = next[rng.IntN(len(next))].State
+				observed = append(observed, at)
+			}
+			if i%2 == 0 {
+				observed = observed[:0]
+				for _, step := range searcher.Run(c.task.Initial(), c.goal, c.h, search.Options{Noise: 0.3, Budget: search.Unlimited}, rng).Path {
+					observed = append(observed, step.State)
+				}
+			}
+			noise := []float64{0, 0.1, 1, 20}[i%4]
+			const most = 60
+			turns := searcher.Trace(c.task.Initial(), c.goal, c.h, search.Options{Noise: noise, Budget: most}, observed, stray, seeded(uint64(i)), nil)
+			at2 := 0
+			for budget := 1; budget <= most; budget++ {
+				r := searcher.Run(c.task.Initial(), c.goal, c.h, search.Options{Noise: noise, Budget: budget}, seeded(uint64(i)))
+				reopened += r.Reopened
+				for at2+1 < len(turns) && int(turns[at2+1].Draw) <= budget {
+					at2++
+				}
+				got := turns[at2].Meeting
+				matched, ends := meets(r.Path, observed)
+				off := len(r.Path) > 0 && stray(r.Path[len(r.Path)-1].State, len(r.Path))
+				if got.Matched() != matched || got.Ends() != ends || got.Stray() != off {
+					t.Fatalf("%s, noise %v, budget %d: %d matched, ends %v, stray %v, want %d, %v, %v", c.name, noise, budget,
+						got.Matched(), got.Ends(), got.Stray(), matched, ends, off)
+				}
+				if matched > 0 {
+					different++
+				}
+				if off {
+					strays++
+				}
+			}
+		}
+		if different == 0 || strays == 0 || c.name == "inconsistent" && reopened == 0 {
+			t.Errorf("%s: %d plans that agree with anything, %d that stray, %d nodes reopened: nothing is tested", c.name, different, strays, reopened)
+		}
+	}
+}
+
+func BenchmarkTrace(b *testing.B) {
+	task := tiny.Blocks(b, "abcdef", "abcd", "dab", "c")
+	h := heuristics(b, task, 0)["ff"]
+	searcher, rng := search.New(task), seeded(1)
+	var observed []ground.StateID
+	for _, step := range searcher.Run(task.Initial(), 0, h, search.Options{Budget: search.Unlimited}, rng).Path {
+		observed = append(observed, step.State)
+	}
+	for _, noise := range []float64{0, 0.02, 0.5} {
+		for _, budget := range []int{24, 96} {
+			b.Run(fmt.Sprintf("noise=%v/budget=%d", noise, budget), func(b *testing.B) {
+				var room []search.Turn
+				turns := 0
+				b.ReportAllocs()
+				for b.Loop() {
+					room = searcher.Trace(task.Initial(), 0, h, search.Options{Noise: noise, Budget: budget}, observed, nil, rng, room[:0])
+					turns += len(room)
+				}
+				b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "searches/s")
+				b.ReportMetric(math.Round(float64(turns)/float64(b.N)*10)/10, "turns/search")
+			})
+		}
+	}
+}

@@ -1,0 +1,71 @@
+package codec
+
+import (
+	"cmp"
+	"slices"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"foible/core/sweep"
+	foiblev1 "foible/proto/foible/v1"
+)
+
+// Extend is a configuration with more values of axes, by model. The values that
+// an axis has, its defaults if it names none, keep their order. New ones take
+// their place among numbers that ascend, else they come last; so the parameter
+// sets of the configuration keep their order too.
+func Extend(m *foiblev1.SweepConfig, more map[string]*foiblev1.ModelConfig) (*foiblev1.SweepConfig, error) {
+	m = proto.CloneOf(m)
+	for name, added := range more {
+		model := m.GetModels()[name]
+		if model == nil {
+			m.Models[name] = added // a configuration has models
+			continue
+		}
+		has := axes(model)
+		for name, values := range axes(added) {
+			if len(has[name]) == 0 {
+				axis, _ := sweep.AxisByName(name)
+				has[name] = axis.Default
+			}
+			setAxis(model, name, union(has[name], values))
+		}
+	}
+	_, err := Config(m)
+	return m, err
+}
+
+// union adds settings to those that there are.
+func union(has, more []sweep.Setting) []sweep.Setting {
+	byNumber := func(a, b sweep.Setting) int { return cmp.Compare(a.Number, b.Number) }
+	ascending := slices.IsSortedFunc(has, byNumber)
+	all := slices.Clone(has)
+	for _, v := range more {
+		if !slices.Contains(all, v) {
+			all = append(all, v)
+		}
+	}
+	if ascending { // words have equal numbers, and stay
+		slices.SortStableFunc(all, byNumber)
+	}
+	return all
+}
+
+// setAxis replaces the values of an axis; see axes.
+func setAxis(m *foiblev1.ModelConfig, name string, values []sweep.Setting) {
+	r := m.ProtoReflect()
+	field := r.Descriptor().Fields().ByTextName(name)
+	list := r.NewField(field).List()
+	for _, v := range values {
+		switch field.Kind() {
+		case protoreflect.StringKind:
+			list.Append(protoreflect.ValueOfString(v.Word))
+		case protoreflect.Int32Kind:
+			list.Append(protoreflect.ValueOfInt32(int32(v.Number)))
+		default:
+			list.Append(protoreflect.ValueOfFloat64(v.Number))
+		}
+	}
+	r.Set(field, protoreflect.ValueOfList(list))
+}
