@@ -21,7 +21,7 @@ import (
 
 // A sweep of a minute or so on one core.
 var slurmSweep = []string{
-	"block-words", "--models", "boltzmann,full", "--method", "sips", "--particles", "60", "--runs", "5",
+	"block-words", "--models", "boltzmann,full", "--method", "sips", "--particles", "60", "--runs", "12",
 	"--set", "alpha=0.25,0.5,1,2", "--set", "value=on_policy", "--set", "goal_noise=0.1,0.2", "--set", "budget_r=2",
 	"--set", "budget_q=0.95", "--set", "search_noise=0.02,0.5",
 }
@@ -225,7 +225,7 @@ func (c *slurmSweepTest) until(what string, done func() bool) {
 	c.t.Helper()
 	began := time.Now()
 	for !done() {
-		if time.Since(began) > 90*time.Second {
+		if time.Since(began) > 3*time.Minute {
 			c.t.Fatalf("not so: %s\n%s\n%s", what, c.read("logs/coordinator.log"), strings.Join(c.logs(""), "\n"))
 		}
 		time.Sleep(200 * time.Millisecond)
@@ -242,7 +242,7 @@ func (c *slurmSweepTest) end(fit *process, dir string) {
 	if got := c.status(); !strings.Contains(got, ": ended\n") || !strings.Contains(got, "\nresults: ") {
 		c.t.Errorf("status says\n%s", got)
 	}
-	if code := fit.wait(2 * time.Minute); code != 0 {
+	if code := fit.wait(4 * time.Minute); code != 0 {
 		c.t.Fatalf("fit: exit code %d", code)
 	}
 	want, got := outputs(c.t, filepath.Join(dir, "fit")), outputs(c.t, filepath.Join(c.dir, "results"))

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"foible/command/slurm"
+	"foible/coordinator/access"
 	"foible/domains"
 	"foible/proto/codec"
 	foiblev1 "foible/proto/foible/v1"
@@ -217,9 +218,10 @@ func (e *Env) slurmSay(d slurmDir, r *slurmRecord, n int) {
 	flag := " --dir " + quoted(string(d))
 	e.say("Submitted %s to Slurm. Tables and figures will be in %s when the sweep has ended.\n"+
 		"  foible cluster slurm status%s   shows how far it is\n"+
+		"  foible watch%s %s   follows it to its end\n"+
 		"  foible cluster slurm scale N%s  asks for more workers, or fewer\n"+
 		"  foible cluster slurm stop%s     ends workers and coordinator; what is recorded stays",
-		count(n, "worker"), quoted(d.path(slurmResults)), flag, flag, flag)
+		count(n, "worker"), quoted(d.path(slurmResults)), flag, d.target().flags(access.User), r.Sweep, flag, flag)
 }
 
 // slurmAgain goes on with a sweep that was submitted before.
