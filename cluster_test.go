@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// A sweep of a few seconds on one core, of an exact model and of one with particles: twelve parameter sets and one on
+// A sweep of a few seconds on one core, of an exact model and of one that is sampled: twelve parameter sets and one on
 // eight stimuli, and the best of each once more for the report.
 const (
 	fitCells    = (12 + 1) * 8
@@ -27,9 +27,9 @@ const (
 )
 
 var sweepArgs = []string{
-	"block-words", "--models", "boltzmann,full", "--method", "sips", "--particles", "5", "--runs", "2",
+	"block-words", "--models", "boltzmann,full", "--mc-se", "0.1", "--posterior-se", "0.2", "--runs", "2",
 	"--set", "alpha=0.25,0.5,0.75,1,1.25,1.5,1.75,2,2.5,3,4,8", "--set", "value=on_policy",
-	"--set", "goal_noise=0.1", "--set", "budget_r=2", "--set", "budget_q=0.9", "--set", "search_noise=0.1", "--set", "action_noise=0.1",
+	"--set", "goal_noise=0.1", "--set", "budget_r=2", "--set", "budget_q=0.5", "--set", "search_noise=0.1", "--set", "action_noise=0.1",
 }
 
 // The same sweep has the same outputs, byte by byte, however many processes

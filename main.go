@@ -231,6 +231,7 @@ func sweepFlags(c *cobra.Command, s *command.SweepChoice) {
 	c.Flags().StringVar(&s.Preset, "preset", "", "published: the paper's grids and particle filter (sips), with the slips of the authors' code (per_action_odds)")
 	c.Flags().StringVar(&s.Method, "method", "", "`method` of inference, in place of the sweep's: marginal, or sips, the published particle filter")
 	c.Flags().Float64Var(&s.MCSE, "mc-se", 0, "`target` for the Monte-Carlo standard error of r, of marginal inference")
+	c.Flags().Float64Var(&s.PosteriorSE, "posterior-se", 0, "`target` for that of each probability at a judgement step, of marginal inference")
 	c.Flags().IntVar(&s.Particles, "particles", 0, "`number` of particles a goal in a run, of sips")
 	c.Flags().IntVar(&s.Runs, "runs", 0, "`number` of runs a cell, of sips; of batches of samples, of marginal inference")
 	c.Flags().StringVar(&s.Seed, "seed", "", "`number` to draw all chance from, in place of the sweep's seed")

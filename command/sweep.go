@@ -27,8 +27,10 @@ type SweepChoice struct {
 	Method    string   // of inference, with its defaults; "" leaves the sweep's
 	Runs      int      // runs a cell of the fit stage; 0 leaves them
 	Particles int      // particles a goal in the fit stage of sips; 0 leaves them
-	MCSE      float64  // target for the Monte-Carlo standard error of r, of marginal inference; 0 leaves it
-	Seed      string   // the sweep's seed; "" leaves it
+	// Targets of marginal inference for the Monte-Carlo standard errors of r and of
+	// each probability at a judgement step; 0 leaves them.
+	MCSE, PosteriorSE float64
+	Seed              string // the sweep's seed; "" leaves it
 }
 
 // As in the rules of foible.v1.StageConfig.
@@ -70,6 +72,9 @@ func (c *SweepChoice) config(fsys fs.FS, domain *domains.Domain) (*foiblev1.Swee
 	if !(c.MCSE >= 0 && c.MCSE <= 1) {
 		return nil, usagef("--mc-se %v: must be above 0, and at most 1", c.MCSE)
 	}
+	if !(c.PosteriorSE >= 0 && c.PosteriorSE <= 1) {
+		return nil, usagef("--posterior-se %v: must be above 0, and at most 1", c.PosteriorSE)
+	}
 	if err := c.method(m); err != nil {
 		return nil, err
 	}
@@ -83,11 +88,14 @@ func (c *SweepChoice) config(fsys fs.FS, domain *domains.Domain) (*foiblev1.Swee
 	if c.Particles > 0 {
 		m.Fit.ParticlesPerGoal = int32(c.Particles)
 	}
+	if m.Inference == nil {
+		m.Inference = &foiblev1.InferenceConfig{}
+	}
 	if c.MCSE > 0 {
-		if m.Inference == nil {
-			m.Inference = &foiblev1.InferenceConfig{}
-		}
 		m.Inference.McSe = &c.MCSE
+	}
+	if c.PosteriorSE > 0 {
+		m.Inference.PosteriorSe = &c.PosteriorSE
 	}
 	if c.Seed != "" {
 		if m.Seed, err = strconv.ParseUint(c.Seed, 10, 64); err != nil {

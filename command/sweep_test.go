@@ -85,6 +85,7 @@ func TestSweepChoiceRefused(t *testing.T) {
 		`--particles -1: must be 1 to 10000000`:                                                        {Particles: -1},
 		`--particles 10000001: must be 1 to 10000000`:                                                  {Particles: 10_000_001},
 		`--mc-se -1: must be above 0, and at most 1`:                                                   {MCSE: -1},
+		`--posterior-se 2: must be above 0, and at most 1`:                                             {PosteriorSE: 2},
 		`mc_se does not apply to the method sips; leave it out, or choose the method marginal`:         {Method: "sips", MCSE: 0.1},
 		`--method "exact": it can be marginal, sips`:                                                   {Method: "exact"},
 		`--preset published is of the method sips; leave out one of --preset and --method`:             {Preset: published, Method: "marginal"},
@@ -135,7 +136,11 @@ func TestSweepMethod(t *testing.T) {
 		{fstest.MapFS{}, SweepChoice{Method: "sips"}, sweep.PaperInference, sweep.PaperFit},
 		{paper, SweepChoice{Method: "marginal"}, sweep.MarginalInference, sweep.MarginalFit},
 		{paper, SweepChoice{Method: "sips"}, func() sweep.Inference { in := sweep.PaperInference; in.Filters = "per_goal"; return in }(), sweep.Stage{Runs: 3, ParticlesPerGoal: 60}},
-		{fstest.MapFS{}, SweepChoice{MCSE: 0.25}, func() sweep.Inference { in := sweep.MarginalInference; in.MCSE = 0.25; return in }(), sweep.MarginalFit},
+		{fstest.MapFS{}, SweepChoice{MCSE: 0.25, PosteriorSE: 0.5}, func() sweep.Inference {
+			in := sweep.MarginalInference
+			in.MCSE, in.PosteriorSE = 0.25, 0.5
+			return in
+		}(), sweep.MarginalFit},
 		{paper, SweepChoice{Preset: published}, func() sweep.Inference {
 			in := sweep.PaperInference
 			in.ActionNoiseKind = "per_action_odds"

@@ -115,7 +115,7 @@ func (c *Coordinator) CancelSweep(ctx context.Context, id string) (*foiblev1.Swe
 	}
 	if taken {
 		run.stopQueueing()
-		c.dropLeases(run)
+		run.dropLeases()
 	}
 	if err := c.engine.DeleteJobs(context.WithoutCancel(ctx), id); err != nil { // the next start tries again
 		c.log.Error("delete the queue of a cancelled sweep", "sweep", id, "error", err)
@@ -147,19 +147,12 @@ func (c *Coordinator) cancel(ctx context.Context, id string, run *sweepRun) erro
 	return err
 }
 
-// dropLeases forgets the leases of a sweep that is cancelled: what comes of them is refused.
-func (c *Coordinator) dropLeases(run *sweepRun) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	run.mu.Lock()
-	defer run.mu.Unlock()
-	for id, l := range c.leases {
-		if l.run == run {
-			delete(c.leases, id)
-		}
-	}
-	clear(run.leases)
-	run.change()
+// dropLeases forgets which jobs workers have: what comes of them is refused.
+func (r *sweepRun) dropLeases() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	clear(r.leases)
+	r.change()
 }
 
 // adopt takes over what has been stored of the sweep at a revision, unless a later one is known.

@@ -312,6 +312,37 @@ func TestCancel(t *testing.T) {
 	})
 }
 
+// TestCancelStopsJobs: a job of a cancelled sweep ends with the next heartbeat, and its slot is free for another sweep.
+func TestCancelStopsJobs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, nil)
+		id := c.submit(c.request(1, 4))
+		began := make(chan struct{}, 10)
+		c.work(2, func(ctx context.Context, job *foiblev1.Assign) error {
+			if job.GetSweepId() != id {
+				return nil
+			}
+			began <- struct{}{}
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(24 * time.Hour):
+				return nil
+			}
+		})
+		<-began
+		<-began
+		c.to(cancelled)(c.cancel(id))
+		start := time.Now()
+		if s := c.wait(c.submit(c.request(3, 3))); s.GetState() != succeeded || time.Since(start) > 30*time.Second {
+			t.Errorf("%v after %v", s, time.Since(start))
+		}
+		if s := c.sweep(id); s.GetState() != cancelled || s.GetProgress().GetJobsDone() != 0 {
+			t.Error(s)
+		}
+	})
+}
+
 // TestReviveAtOnce: a sweep that was cancelled and submitted again in one life of the coordinator is done.
 func TestReviveAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -70,16 +70,13 @@ func (c *Coordinator) newParent(ctx context.Context, id string, plan *sweep.Plan
 	if p.run, err = c.newRun(ctx, spec); err != nil {
 		return nil, err
 	}
-	places := make(map[sweep.ParameterSet]int32, len(p.run.plan.Sets))
-	for i, set := range p.run.plan.Sets {
-		places[set] = int32(i)
-	}
-	for i, set := range plan.Sets {
-		at, ok := places[set]
-		if !ok {
-			at = -1
+	next := 0 // parameter sets keep their order
+	for i := range plan.Sets {
+		p.place[i] = -1
+		if before := p.run.plan.Sets; next < len(before) && before[next] == plan.Sets[i] {
+			p.place[i] = int32(next)
+			next++
 		}
-		p.place[i] = at
 	}
 	return p, nil
 }
@@ -97,7 +94,7 @@ func (p *parent) jobs(job *sweep.Job) []int {
 	for i := range job.Sets {
 		if at := p.place[job.Index(i)]; at >= 0 {
 			number := int(at)/plan.CellsPerJob*len(plan.Stimuli) + job.Stimulus
-			if n := len(jobs); n == 0 || jobs[n-1] != number { // parameter sets keep their order
+			if n := len(jobs); n == 0 || jobs[n-1] != number {
 				jobs = append(jobs, number)
 			}
 		}

@@ -65,7 +65,7 @@ func (c *Coordinator) newRun(ctx context.Context, spec *foiblev1.Sweep) (*sweepR
 	}
 	plan, err := sweep.NewPlan(sets, codec.Shapes(spec.GetStimuli()), int(spec.GetCellsPerJob()), config.Report.Runs > 0)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", service.ErrInvalid, err)
 	}
 	var extended *parent
 	if spec.GetExtends() != "" && unended(spec.GetState()) {

@@ -180,7 +180,7 @@ func (s *session) vacate(id uint64) {
 }
 
 // Heartbeat implements [service.Session]. By the first one, a worker that has come back takes its leases up again.
-func (s *session) Heartbeat(ids []uint64) {
+func (s *session) Heartbeat(ids []uint64) (unwanted []uint64) {
 	s.mu.Lock()
 	if s.vacated != nil {
 		for _, id := range ids {
@@ -201,10 +201,13 @@ func (s *session) Heartbeat(ids []uint64) {
 	}
 	s.c.mu.Unlock()
 	for _, l := range kept {
-		if err := l.delivery.InProgress(); err != nil {
+		if l.run.now() == cancelled {
+			unwanted = append(unwanted, l.id)
+		} else if err := l.delivery.InProgress(); err != nil {
 			s.log.Warn("extend lease", "sweep", l.run.id, "job", l.job, "error", err)
 		}
 	}
+	return unwanted
 }
 
 // Record implements [service.Session].

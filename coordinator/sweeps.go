@@ -66,7 +66,7 @@ func (c *Coordinator) create(ctx context.Context, spec *foiblev1.Sweep) (made *f
 		return nil, false, err
 	}
 	if run, err = c.newRun(ctx, spec); err != nil {
-		return nil, false, fmt.Errorf("%w: %w", service.ErrInvalid, err)
+		return nil, false, err
 	}
 	if !existed {
 		value, err := proto.Marshal(spec)

@@ -168,6 +168,8 @@ func (s *session) hear(m *foiblev1.WorkResponse, heartbeat *time.Ticker) error {
 		return s.report() // what an earlier connection could not
 	case *foiblev1.WorkResponse_Assign:
 		return s.take(m.Assign)
+	case *foiblev1.WorkResponse_Cancel:
+		s.cancel(m.Cancel.GetLeases())
 	case *foiblev1.WorkResponse_Recorded:
 		s.answered(m.Recorded)
 	}
@@ -192,16 +194,30 @@ func (s *session) take(assign *foiblev1.Assign) error {
 		return s.hand([]uint64{assign.GetLease()})
 	}
 	j := &job{assign: assign}
+	j.ctx, j.stop = context.WithCancel(s.working)
 	s.w.mu.Lock()
 	_, known := s.w.jobs[assign.GetLease()]
 	if !known {
 		s.w.jobs[assign.GetLease()] = j
 	}
 	s.w.mu.Unlock()
-	if !known {
-		s.executing.Go(func() { s.w.execute(s.working, j) })
+	if known {
+		j.stop()
+		return nil
 	}
+	s.executing.Go(func() { s.w.execute(s.working, j) })
 	return nil
+}
+
+// cancel stops jobs of which nothing is wanted any more. What they come to is answered as ever.
+func (s *session) cancel(leases []uint64) {
+	s.w.mu.Lock()
+	defer s.w.mu.Unlock()
+	for _, id := range leases {
+		if j := s.w.jobs[id]; j != nil {
+			j.stop()
+		}
+	}
 }
 
 // report sends the results that this connection has not sent.

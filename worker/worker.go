@@ -86,6 +86,8 @@ type Worker struct {
 // job is what a worker holds from its assignment until its result is answered.
 type job struct {
 	assign *foiblev1.Assign
+	ctx    context.Context     // of its execution
+	stop   context.CancelFunc  // ends ctx
 	result *foiblev1.JobResult // nil while it runs
 	sent   *session            // the connection by which the result was sent
 }
@@ -191,10 +193,11 @@ func (w *Worker) signal() {
 const maxResult = 15 << 20
 
 // execute does a job and leaves its result for the connection of the moment.
-// A job that ctx interrupts has none.
+// A job that ctx interrupts has none; one that is stopped has failed.
 func (w *Worker) execute(ctx context.Context, j *job) {
 	started := time.Now()
-	result, err := w.try(ctx, j.assign)
+	defer j.stop()
+	result, err := w.try(j.ctx, j.assign)
 	log := w.log.With("sweep", j.assign.GetSweepId(), "job", j.assign.GetJob(), "attempt", j.assign.GetAttempt())
 	if err != nil && ctx.Err() != nil {
 		return

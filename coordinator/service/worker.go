@@ -23,8 +23,8 @@ type Session interface {
 	Welcome() *foiblev1.Welcome
 	// Next waits until there is a free slot and a job for it. After Drain it waits for ctx.
 	Next(ctx context.Context) (*foiblev1.Assign, error)
-	// Heartbeat extends the leases that the worker holds.
-	Heartbeat(leases []uint64)
+	// Heartbeat extends the leases that the worker holds, and returns those of which nothing is wanted any more.
+	Heartbeat(leases []uint64) (unwanted []uint64)
 	// Record makes a result durable, or says why not. The slot is free when it is called.
 	Record(ctx context.Context, result *foiblev1.Result) (*foiblev1.Recorded, error)
 	// Drain gives no more jobs, and gives those handed back to others.
@@ -125,7 +125,11 @@ func (w *Worker) Work(stream grpc.BidiStreamingServer[foiblev1.WorkRequest, foib
 		case m := <-incoming:
 			switch m := m.GetMessage().(type) {
 			case *foiblev1.WorkRequest_Heartbeat:
-				session.Heartbeat(m.Heartbeat.GetLeases())
+				if unwanted := session.Heartbeat(m.Heartbeat.GetLeases()); len(unwanted) > 0 {
+					running.Go(func() {
+						send(&foiblev1.WorkResponse{Message: &foiblev1.WorkResponse_Cancel{Cancel: &foiblev1.Cancel{Leases: unwanted}}})
+					})
+				}
 			case *foiblev1.WorkRequest_Drain:
 				session.Drain(m.Drain.GetReleased())
 			case *foiblev1.WorkRequest_Result:

@@ -257,6 +257,24 @@ func TestLargeGridIsThinned(t *testing.T) {
 	}
 }
 
+// A profile of many values is as small, keeps its highest r, and says how many values there are.
+func TestLargeProfileIsThinned(t *testing.T) {
+	p := ProfilePanel{Axis: "alpha", Chosen: 5000}
+	for i := range 20_000 {
+		p.Labels, p.Values = append(p.Labels, fmt.Sprint(i)), append(p.Values, float64(i))
+		p.Best, p.Mean = append(p.Best, 0.5), append(p.Mean, 0.25)
+	}
+	p.Best[5000], p.Best[7] = 0.9, math.NaN()
+	thin := p.thinned()
+	if len(thin.Labels) != maxDrawn || thin.Chosen < 0 || thin.Best[thin.Chosen] != 0.9 || thin.Labels[thin.Chosen] != "5000" || thin.Mean[3] != 0.25 {
+		t.Errorf("%d values, chosen %d", len(thin.Labels), thin.Chosen)
+	}
+	var b bytes.Buffer
+	if err := Profile("", "full", []ProfilePanel{p}).WriteSVG(&b); err != nil || b.Len() > 20_000 || !strings.Contains(b.String(), "20,000 values from 0 to 19999, highest r .90 at 5000") {
+		t.Errorf("%v, %d bytes", err, b.Len())
+	}
+}
+
 func TestLooksDiffer(t *testing.T) {
 	names := []string{"full", "boltzmann", "goal-lesioned", "plan-lesioned", "action-lesioned", "another"}
 	for i, a := range names {

@@ -59,7 +59,7 @@ func strips(mistakes []MistakeCourse, cols int, judged []int, last int, width vg
 		}
 		q.Add(heading(mistakes[i].Model), rules(judged), mistakes[i].lanes())
 	}
-	return grid{tile(plots, cols), "actions seen", func(vg.Length) vg.Length { return laneHeight * vg.Length(len(lanes)) }}.block(width - 2*margin)
+	return grid{panels: tile(plots, cols), across: "actions seen", under: len(mistakes), dataHeight: func(vg.Length) vg.Length { return laneHeight * vg.Length(len(lanes)) }}.block(width - 2*margin)
 }
 
 const aboutMistakes = "Mistakes: probability that behind an action is a goal taken for the agent's own, an action other than intended, or a plan that ends off every shortest path to its goal."

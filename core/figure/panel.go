@@ -182,8 +182,10 @@ func band(c draw.Canvas, clr color.Color, low, high []vg.Point) {
 // place empty.
 type grid struct {
 	panels [][]*plot.Plot
-	// across is the label of all horizontal axes, centred under the panels.
+	// across is the label of all horizontal axes, centred under the panels, or the
+	// first so many columns.
 	across string
+	under  int
 	// dataHeight is the height of the data areas, given their width.
 	dataHeight func(width vg.Length) vg.Length
 }
@@ -212,6 +214,9 @@ func (g grid) block(width vg.Length) block {
 	first := g.panels[0][0].DataCanvas(cells[0][0])
 	data := first.Size()
 	rows, cols := vg.Length(len(g.panels)), len(g.panels[0])
+	if g.under > 0 {
+		cols = min(cols, g.under)
+	}
 	middle := (first.Min.X + cells[0][cols-1].Max.X) / 2
 	height := width - rows*data.Y + rows*g.dataHeight(data.X)
 	return block{height + foot, func(c draw.Canvas) {

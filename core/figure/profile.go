@@ -25,7 +25,8 @@ type ProfilePanel struct {
 // Profile shows what each axis does to a model's fit: the highest r and the mean
 // r over all other axes against the values of the axis, in panels that share the
 // axis of r. Values stand where they are on a line, or on a logarithmic one if
-// they span a factor of 20; words at equal distances.
+// they span a factor of 20; words at equal distances. More than 400 values are
+// drawn in 200 groups of neighbours, each at its highest r and its mean one.
 func Profile(title, model string, panels []ProfilePanel) *Figure {
 	cols, width := min(len(panels), 5), page
 	if len(panels) <= 2 {
@@ -51,7 +52,7 @@ func Profile(title, model string, panels []ProfilePanel) *Figure {
 	}
 	plots := make([]*plot.Plot, len(panels))
 	for i := range panels {
-		p := &panels[i]
+		p := panels[i].thinned()
 		q := newPanel()
 		label := decimal
 		if i%cols > 0 {
@@ -84,13 +85,44 @@ func Profile(title, model string, panels []ProfilePanel) *Figure {
 	mean.color, mean.dashes = grey, []vg.Length{2, 1.5}
 	blocks = append(
 		blocks,
-		grid{tile(plots, cols), "value", func(w vg.Length) vg.Length { return max(64, min(w, 1.3*vg.Inch)) }}.block(inner),
+		grid{panels: tile(plots, cols), across: "value", dataHeight: func(w vg.Length) vg.Length { return max(64, min(w, 1.3*vg.Inch)) }}.block(inner),
 		flow([]entry{
 			{lineSample(style{s.color, s.marker, nil}, s.color), sampleWidth, "highest r over the other parameters"},
 			{lineSample(mean, white), sampleWidth, "mean r over the other parameters"},
 		}, inner),
 	)
 	return stack(width, titled(title, "Profile of r"), describeProfile(model, panels), blocks...)
+}
+
+// thinned is the panel as drawn.
+func (p ProfilePanel) thinned() *ProfilePanel {
+	n := len(p.Labels)
+	if n <= 2*maxDrawn {
+		return &p
+	}
+	out := ProfilePanel{Axis: p.Axis, Chosen: -1}
+	for g := range maxDrawn {
+		from, to := g*n/maxDrawn, (g+1)*n/maxDrawn
+		at, best, sum, known := (from+to)/2, math.NaN(), 0.0, 0.0
+		for i := from; i < to; i++ {
+			if correlation(p.Best[i]) && !(best >= p.Best[i]) {
+				best, at = p.Best[i], i
+			}
+			if correlation(p.Mean[i]) {
+				sum += p.Mean[i]
+				known++
+			}
+		}
+		if from <= p.Chosen && p.Chosen < to {
+			out.Chosen = g
+		}
+		out.Labels = append(out.Labels, p.Labels[at])
+		if p.Values != nil {
+			out.Values = append(out.Values, p.Values[at])
+		}
+		out.Best, out.Mean = append(out.Best, best), append(out.Mean, sum/known)
+	}
+	return &out
 }
 
 func (p *ProfilePanel) logarithmic() bool {
@@ -152,7 +184,8 @@ func (p *ProfilePanel) curves(model string, places []float64) painter {
 	}
 }
 
-// valueTicks marks values, and labels those for which there is room.
+// valueTicks marks values, and labels those for which there is room; of more
+// than maxProfileMarks it marks only these.
 type valueTicks struct {
 	at      []float64
 	labels  []string
@@ -174,7 +207,9 @@ func (v valueTicks) Ticks(lo, hi float64) []plot.Tick {
 			label = v.label(i)
 			free = end(i, 1)
 		}
-		ticks = append(ticks, plot.Tick{Value: v.at[i], Label: label})
+		if label != " " || len(v.at) <= maxProfileMarks {
+			ticks = append(ticks, plot.Tick{Value: v.at[i], Label: label})
+		}
 	}
 	return ticks
 }

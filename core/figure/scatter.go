@@ -78,7 +78,7 @@ func Scatter(title string, panels []Panel) *Figure {
 	if title != "" {
 		blocks = append(blocks, caption(title, inner))
 	}
-	blocks = append(blocks, grid{tile(plots, cols), "inferred by model", func(w vg.Length) vg.Length { return w }}.block(inner))
+	blocks = append(blocks, grid{panels: tile(plots, cols), across: "inferred by model", dataHeight: func(w vg.Length) vg.Length { return w }}.block(inner))
 	var entries []entry
 	for _, s := range series {
 		if s != "" {

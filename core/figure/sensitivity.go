@@ -105,7 +105,7 @@ func Sensitivity(curves []Curve, o SensitivityOptions) *Figure {
 	if o.Title != "" {
 		blocks = append(blocks, caption(o.Title, inner))
 	}
-	plots := grid{tile([]*plot.Plot{p}, 1), across, func(w vg.Length) vg.Length { return min(0.72*w, 2.6*vg.Inch) }}
+	plots := grid{panels: tile([]*plot.Plot{p}, 1), across: across, dataHeight: func(w vg.Length) vg.Length { return min(0.72*w, 2.6*vg.Inch) }}
 	blocks = append(blocks, plots.block(inner))
 	if len(curves) > 0 {
 		blocks = append(blocks, fits(ranked, inner))

@@ -90,7 +90,7 @@ func TimeCourse(title string, panels []CoursePanel, mistakes ...MistakeCourse) *
 	if title != "" {
 		blocks = append(blocks, caption(title, inner))
 	}
-	blocks = append(blocks, grid{tile(plots, cols), "actions seen", func(w vg.Length) vg.Length { return max(64, min(w, 1.3*vg.Inch)) }}.block(inner))
+	blocks = append(blocks, grid{panels: tile(plots, cols), across: "actions seen", dataHeight: func(w vg.Length) vg.Length { return max(64, min(w, 1.3*vg.Inch)) }}.block(inner))
 	if len(mistakes) > 0 {
 		blocks = append(blocks, strips(mistakes, cols, judged, last, width))
 	}

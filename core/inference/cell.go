@@ -27,6 +27,9 @@ func (s *Stimulus) infer(set *sweep.ParameterSet, p sweep.Procedure, seed uint64
 	if err != nil {
 		return sweep.Cell{}, err
 	}
+	if p.Method == sweep.Marginal {
+		return s.inferMarginal(parameters, &p, seed)
+	}
 	if p.Runs < 1 {
 		return sweep.Cell{}, fmt.Errorf("%d runs of a model that is not exact", p.Runs)
 	}
@@ -52,6 +55,21 @@ func (s *Stimulus) infer(set *sweep.ParameterSet, p sweep.Procedure, seed uint64
 		}
 	}
 	return average(runs, s.stimulus.JudgementSteps), nil
+}
+
+func (s *Stimulus) inferMarginal(parameters agent.Parameters, p *sweep.Procedure, seed uint64) (sweep.Cell, error) {
+	if p.Runs < 2 {
+		return sweep.Cell{}, fmt.Errorf("%d batches of samples; there must be 2, so that they tell the error", p.Runs)
+	}
+	m, err := s.Marginal()
+	if err != nil {
+		return sweep.Cell{}, err
+	}
+	r, err := m.converge(parameters, p, seed, s.stimulus.JudgementSteps)
+	if err != nil {
+		return sweep.Cell{}, err
+	}
+	return m.cell(&parameters, r, s.stimulus.JudgementSteps, p), nil
 }
 
 func (s *Stimulus) inferBoltzmann(set *sweep.ParameterSet) (sweep.Cell, error) {

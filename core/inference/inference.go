@@ -4,6 +4,7 @@ package inference
 
 import (
 	"fmt"
+	"slices"
 
 	"foible/core/agent"
 	"foible/core/ground"
@@ -33,6 +34,7 @@ type Stimulus struct {
 	domain    Domain
 	boltzmann *policy.Observer // nil until needed
 	sips      *SIPS            // nil until needed
+	marginal  *Marginal        // nil until needed
 	simulator *simulator       // nil until needed
 }
 
@@ -129,6 +131,38 @@ func (s *Stimulus) SIPS() (*SIPS, error) {
 	}
 	s.sips = NewSIPS(task, goals, len(s.stimulus.Goals), s.stimulus.Plan)
 	return s.sips, nil
+}
+
+// Marginal is marginal inference about boundedly rational agents.
+func (s *Stimulus) Marginal() (*Marginal, error) {
+	if s.marginal != nil {
+		return s.marginal, nil
+	}
+	sips, err := s.SIPS()
+	if err != nil {
+		return nil, err
+	}
+	s.marginal = NewMarginal(sips, s.stimulus.ID, s.goalNames())
+	return s.marginal, nil
+}
+
+// goalNames are the names of the goals of the task of SIPS, by index.
+func (s *Stimulus) goalNames() []string {
+	var names []string
+	for _, g := range s.stimulus.Goals {
+		names = append(names, g.Name)
+	}
+	for _, g := range s.stimulus.Goals {
+		if s.domain.Corruptions == nil {
+			break
+		}
+		for _, name := range s.domain.Corruptions(g.Name) {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
 }
 
 func (s *Stimulus) goal(name string) (pddl.Formula, error) {

@@ -3,7 +3,6 @@ package inference
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
 
 	"foible/core/agent"
 	"foible/core/ground"
@@ -54,20 +53,7 @@ type simulator struct {
 }
 
 func (s *Stimulus) newSimulator(task *ground.Task) *simulator {
-	m := &simulator{}
-	for _, g := range s.stimulus.Goals {
-		m.goals = append(m.goals, g.Name)
-	}
-	for _, g := range s.stimulus.Goals { // in the order of SIPS
-		if s.domain.Corruptions == nil {
-			break
-		}
-		for _, name := range s.domain.Corruptions(g.Name) {
-			if !slices.Contains(m.goals, name) {
-				m.goals = append(m.goals, name)
-			}
-		}
-	}
+	m := &simulator{goals: s.goalNames()}
 	m.distances, _ = policy.NewDistances(task, distanceStates)
 	return m
 }

@@ -11,6 +11,7 @@ import (
 // few, so a draw is a walk over a handful of buckets however many nodes they hold.
 type open struct {
 	buckets [][]ground.StateID // by f
+	heaps   [][]ranked         // by f, in place of buckets, of a search without noise: the highest priority first
 	low     int                // no node is open below
 	high    int                // nor above
 	size    int
@@ -27,6 +28,7 @@ const negligible = 0x1p-70
 func (o *open) reset(noise float64) {
 	for f := o.low; f <= o.high; f++ {
 		o.buckets[f] = o.buckets[f][:0]
+		o.heaps[f] = o.heaps[f][:0]
 	}
 	o.low, o.high, o.size = math.MaxInt, -1, 0
 	if o.weights == nil || noise != o.noise {
@@ -41,76 +43,146 @@ func (s *Searcher) insert(state ground.StateID, f int32) {
 	o := &s.open
 	at := int(f)
 	for at >= len(o.buckets) {
-		o.buckets = append(o.buckets, nil)
+		o.buckets, o.heaps = append(o.buckets, nil), append(o.heaps, nil)
 	}
 	n := &s.nodes[state]
-	n.f, n.at = f, int32(len(o.buckets[at]))
-	o.buckets[at] = append(o.buckets[at], state)
+	n.f = f
+	if o.noise == 0 {
+		o.heaps[at] = push(o.heaps[at], ranked{s.rng.Uint64(), state})
+	} else {
+		n.at = int32(len(o.buckets[at]))
+		o.buckets[at] = append(o.buckets[at], state)
+	}
 	o.low, o.high = min(o.low, at), max(o.high, at)
 	o.size++
-	if o.noise == 0 {
-		for int(state) >= len(s.priority) {
-			s.priority = append(s.priority, 0)
-		}
-		s.priority[state] = s.rng.Uint64()
+	if s.classes.on {
+		s.classes.insert(s, state, f)
 	}
 }
 
 // remove takes an open node out; the last one of its bucket takes its place. Its
 // f stays.
-func (s *Searcher) remove(n *node) {
-	b := &s.open.buckets[n.f]
-	last := len(*b) - 1
-	moved := (*b)[last]
-	(*b)[n.at] = moved
+func (s *Searcher) remove(state ground.StateID) {
+	o, n := &s.open, &s.nodes[state]
+	o.size--
+	if o.noise == 0 {
+		return // its f is about to change, which says that it is not there
+	}
+	b := o.buckets[n.f]
+	last := len(b) - 1
+	moved := b[last]
+	b[n.at] = moved
 	s.nodes[moved].at = n.at
-	*b = (*b)[:last]
-	s.open.size--
+	o.buckets[n.f] = b[:last]
+	if c := &s.classes; c.on {
+		c.count[int(n.f)*c.width+int(c.class[state])]--
+	}
 }
 
 // draw closes a node of the open list, which is not empty, and returns it with its h.
 func (s *Searcher) draw() (ground.StateID, int32) {
 	o := &s.open
+	if o.noise == 0 {
+		return s.drawFirst()
+	}
 	for len(o.buckets[o.low]) == 0 {
 		o.low++
 	}
-	f, at := o.low, 0
-	if o.noise == 0 {
-		at = s.first(o.buckets[o.low])
-	} else {
-		f, at = o.pick(s.rng)
-	}
+	f, at := o.pick(s.rng)
 	state := o.buckets[f][at]
+	s.remove(state)
 	n := &s.nodes[state]
-	s.remove(n)
 	n.f = closed
 	return state, int32(f) - n.g
 }
 
-// first is the place of the node of the highest priority.
-func (s *Searcher) first(bucket []ground.StateID) int {
-	first := 0
-	for i, state := range bucket {
-		if s.priority[state] < s.priority[bucket[first]] {
-			first = i
+// drawFirst closes the node of the highest priority among those of the least f.
+// What is in a heap of an f that is no more its own has been removed: the f of a
+// node never rises.
+func (s *Searcher) drawFirst() (ground.StateID, int32) {
+	o := &s.open
+	for {
+		for len(o.heaps[o.low]) == 0 {
+			o.low++
+		}
+		state := o.heaps[o.low][0].state
+		o.heaps[o.low] = pop(o.heaps[o.low])
+		if n := &s.nodes[state]; n.f == int32(o.low) {
+			o.size--
+			n.f = closed
+			return state, int32(o.low) - n.g
 		}
 	}
-	return first
+}
+
+// ranked is a node with its priority; the least number is the highest.
+type ranked struct {
+	priority uint64
+	state    ground.StateID
+}
+
+// push adds to a binary heap.
+func push(h []ranked, r ranked) []ranked {
+	h = append(h, r)
+	i := len(h) - 1
+	for i > 0 {
+		up := (i - 1) / 2
+		if h[up].priority <= r.priority {
+			break
+		}
+		h[i] = h[up]
+		i = up
+	}
+	h[i] = r
+	return h
+}
+
+// pop removes the first of a binary heap.
+func pop(h []ranked) []ranked {
+	last := len(h) - 1
+	r := h[last]
+	h = h[:last]
+	i := 0
+	for {
+		down := 2*i + 1
+		if down >= last {
+			break
+		}
+		if down+1 < last && h[down+1].priority < h[down].priority {
+			down++
+		}
+		if r.priority <= h[down].priority {
+			break
+		}
+		h[i] = h[down]
+		i = down
+	}
+	if last > 0 {
+		h[i] = r
+	}
+	return h
+}
+
+// span is how many buckets from the lowest on have nodes with a weight; their
+// weights are known then.
+func (o *open) span() int {
+	span := min(o.reach, o.high-o.low+1)
+	for len(o.weights) < span {
+		o.weights = append(o.weights, math.Exp(-float64(len(o.weights))/o.noise))
+	}
+	return span
 }
 
 // pick draws an open node: the bucket, and the place in it. One number serves for
 // both: what it exceeds the buckets before by is uniform in the bucket.
 func (o *open) pick(rng *rand.Rand) (f, at int) {
-	span := min(o.reach, o.high-o.low+1)
+	span := o.span()
 	if span == 1 {
 		n := len(o.buckets[o.low])
 		if n == 1 {
 			return o.low, 0
 		}
 		return o.low, rng.IntN(n)
-	}
-	for len(o.weights) < span {
-		o.weights = append(o.weights, math.Exp(-float64(len(o.weights))/o.noise))
 	}
 	buckets, weights := o.buckets[o.low:o.low+span], o.weights[:span]
 	var total float64

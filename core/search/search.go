@@ -68,11 +68,11 @@ type Searcher struct {
 	nodes []node // by state
 	run   uint32 // of the current search: nodes of other ones are not known
 	open  open
-	paths []Step    // room for paths
-	met   []Meeting // by state, of nodes drawn by Trace
+	paths []Step // room for paths
 
-	rng      *rand.Rand // of the current search
-	priority []uint64   // by state, of open nodes of a search without noise; the least is drawn
+	rng     *rand.Rand // of the current search
+	met     []Meeting  // by state, of nodes drawn by Trace
+	classes classes    // of open nodes, for Weigh
 }
 
 // node is what a search knows of a state.
@@ -169,7 +169,7 @@ func (s *Searcher) expand(state ground.StateID, h Heuristic, result *Result) {
 			result.Reopened++
 			n.f = n.g + int32(h.Value(next.State))
 		} else {
-			s.remove(n)
+			s.remove(next.State)
 		}
 		f := n.f - (n.g - g)
 		n.g, n.parent, n.by = g, state, next.Operator

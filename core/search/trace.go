@@ -39,14 +39,14 @@ type Turn struct {
 
 // Trace searches as [Searcher.Run] does, and tells for every draw how the path to
 // the node drawn meets the states observed: the plan of a search whose budget ends
-// there. So one search serves all budgets up to its own. What the last turn tells
-// is true of larger budgets too if the search was solved or exhausted (which
-// leaves no plan). stray, if not nil, says whether a path of some length to a node
+// there. So one search serves all budgets up to its own. If it ends before, solved
+// or exhausted (which leaves no plan), at a draw that is returned, what the last
+// turn tells is true of all larger budgets; otherwise ended is 0. stray, if not nil, says whether a path of some length to a node
 // strays; an empty plan does not. The turns are appended to room.
-func (s *Searcher) Trace(from ground.StateID, goal int, h Heuristic, o Options, observed []ground.StateID, stray func(to ground.StateID, length int) bool, rng *rand.Rand, room []Turn) []Turn {
+func (s *Searcher) Trace(from ground.StateID, goal int, h Heuristic, o Options, observed []ground.StateID, stray func(to ground.StateID, length int) bool, rng *rand.Rand, room []Turn) (turns []Turn, ended int) {
 	room = append(room, Turn{1, NoPlan})
 	if s.task.Satisfies(from, goal) {
-		return room
+		return room, 1
 	}
 	s.begin(from, o.Noise, rng)
 	for len(s.met) < len(s.nodes) {
@@ -61,7 +61,7 @@ func (s *Searcher) Trace(from ground.StateID, goal int, h Heuristic, o Options, 
 			if last != NoPlan {
 				room = append(room, Turn{draw, NoPlan})
 			}
-			break
+			return room, int(draw)
 		}
 		var h0 int32
 		drawn, h0 = s.draw()
@@ -78,10 +78,201 @@ func (s *Searcher) Trace(from ground.StateID, goal int, h Heuristic, o Options, 
 			last = meeting
 		}
 		if h0 == 0 && s.task.Satisfies(drawn, goal) {
-			break
+			return room, int(draw)
 		}
 	}
-	return room
+	return room, 0
+}
+
+// Tally sums up, by draw and meeting, probabilities that a plan has the meeting if
+// the budget ends at the draw.
+type Tally struct {
+	width int       // meetings are below it
+	at    []float64 // [draw][meeting]
+	last  int       // no later draw has anything
+	most  Meeting   // nor a greater meeting
+}
+
+// NewTally makes an empty tally of so many draws, for so many observed states.
+func NewTally(draws, observed int) *Tally {
+	width := 4 * (observed + 1)
+	return &Tally{width: width, at: make([]float64, (draws+1)*width)}
+}
+
+// Add adds to a sum.
+func (t *Tally) Add(draw int, m Meeting, p float64) {
+	t.at[draw*t.width+int(m)] += p
+	t.last, t.most = max(t.last, draw), max(t.most, m)
+}
+
+// Drain empties a tally: yield gets what is not 0, by draw and meeting.
+func (t *Tally) Drain(yield func(draw int, m Meeting, sum float64)) {
+	for draw := 1; draw <= t.last; draw++ {
+		row := t.at[draw*t.width:][:t.most+1]
+		for m, sum := range row {
+			if sum != 0 {
+				yield(draw, Meeting(m), sum)
+				row[m] = 0
+			}
+		}
+	}
+	t.last, t.most = 0, 0
+}
+
+// Weigh searches as [Searcher.Trace] does, and tells more: to a tally it adds for
+// every draw the probabilities of the meetings of all nodes that may be drawn,
+// given those drawn before (Rao-Blackwell), times the weight of the draw. If the
+// search ends before its budget, all budgets from some draw on have one meeting,
+// which is returned; otherwise the draw is 0.
+func (s *Searcher) Weigh(from ground.StateID, goal int, h Heuristic, o Options, observed []ground.StateID, stray func(to ground.StateID, length int) bool, rng *rand.Rand, weight func(draw int) float64, t *Tally) (draw int, m Meeting) {
+	t.Add(1, NoPlan, weight(1))
+	if s.task.Satisfies(from, goal) {
+		return 2, NoPlan
+	}
+	s.begin(from, o.Noise, rng)
+	s.classes.begin(s, from, observed, stray, t.width)
+	s.classes.on = o.Noise > 0 // priorities are not known to be any chances
+	defer func() { s.classes.on = false }()
+	var result Result
+	drawn := from
+	for draw := 2; draw <= o.Budget; draw++ {
+		s.expand(drawn, h, &result)
+		if s.open.size == 0 {
+			return draw, NoPlan
+		}
+		if result.Reopened > 0 {
+			s.classes.on = false // the paths of open nodes may have changed
+		} else {
+			s.weighOpen(draw, weight(draw), t)
+		}
+		var h0 int32
+		drawn, h0 = s.draw()
+		meeting := s.classes.of(s, drawn)
+		if !s.classes.on {
+			t.Add(draw, meeting, weight(draw))
+		}
+		if h0 == 0 && s.task.Satisfies(drawn, goal) {
+			return draw + 1, meeting
+		}
+	}
+	return 0, 0
+}
+
+// classes sorts open nodes by their meetings.
+type classes struct {
+	on       bool
+	observed []ground.StateID
+	stray    func(to ground.StateID, length int) bool
+	class    []Meeting // by state, of nodes known
+	width    int
+	count    []int32   // [f][meeting]
+	low      int       // least f counted
+	high     int       // greatest
+	seen     []Meeting // with some node, of this search
+	isSeen   []bool    // by meeting
+}
+
+func (c *classes) begin(s *Searcher, from ground.StateID, observed []ground.StateID, stray func(to ground.StateID, length int) bool, width int) {
+	if c.width != width {
+		c.width, c.count, c.isSeen, c.seen = width, nil, make([]bool, width), c.seen[:0]
+		c.low, c.high = 0, -1
+	}
+	for f := c.low; f <= c.high; f++ {
+		clear(c.count[f*width : (f+1)*width])
+	}
+	for _, m := range c.seen {
+		c.isSeen[m] = false
+	}
+	c.seen, c.low, c.high = c.seen[:0], 1<<30, -1
+	c.on, c.observed, c.stray = true, observed, stray
+	c.grow(len(s.nodes))
+	c.class[from] = NoPlan
+}
+
+func (c *classes) grow(n int) {
+	if n > len(c.class) {
+		c.class = append(c.class, make([]Meeting, max(n, 2*len(c.class))-len(c.class))...)
+	}
+}
+
+// insert counts a node that has been opened. No node was opened again before, so
+// that g is the length of its path.
+func (c *classes) insert(s *Searcher, state ground.StateID, f int32) {
+	c.grow(len(s.nodes))
+	n := &s.nodes[state]
+	m := c.class[n.parent].next(state, c.observed)
+	if c.stray != nil && c.stray(state, int(n.g)) {
+		m |= meetingStray
+	}
+	c.class[state] = m
+	if !c.isSeen[m] {
+		c.isSeen[m] = true
+		c.seen = append(c.seen, m)
+	}
+	at := int(f)
+	for (at+1)*c.width > len(c.count) {
+		c.count = append(c.count, make([]int32, c.width)...)
+	}
+	c.count[at*c.width+int(m)]++
+	c.low, c.high = min(c.low, at), max(c.high, at)
+}
+
+// of is the meeting of a node that has been drawn.
+func (c *classes) of(s *Searcher, drawn ground.StateID) Meeting {
+	if c.on {
+		return c.class[drawn]
+	}
+	m, length := c.walk(s, drawn)
+	if c.stray != nil && c.stray(drawn, length) {
+		m |= meetingStray
+	}
+	return m
+}
+
+// walk finds the meeting and the length of a path from the nodes' parents.
+func (c *classes) walk(s *Searcher, to ground.StateID) (m Meeting, length int) {
+	parent := s.nodes[to].parent
+	if parent < 0 {
+		return NoPlan, 0
+	}
+	m, length = c.walk(s, parent)
+	return m.next(to, c.observed), length + 1
+}
+
+// weighOpen adds the chances of the open nodes' meetings.
+func (s *Searcher) weighOpen(draw int, weight float64, t *Tally) {
+	o, c := &s.open, &s.classes
+	for len(o.buckets[o.low]) == 0 {
+		o.low++
+	}
+	span := o.span()
+	var total float64
+	for i, b := range o.buckets[o.low : o.low+span] {
+		total += float64(float64(len(b)) * o.weights[i])
+	}
+	for _, m := range c.seen {
+		var sum float64
+		at := o.low*c.width + int(m)
+		for _, w := range o.weights[:span] {
+			sum += float64(float64(c.count[at]) * w)
+			at += c.width
+		}
+		if sum > 0 {
+			t.Add(draw, m, weight*sum/total)
+		}
+	}
+}
+
+// next is the meeting of a path that goes on to a state.
+func (m Meeting) next(to ground.StateID, observed []ground.StateID) Meeting {
+	m &^= meetingStray
+	switch {
+	case !m.Ends() || m.Matched() == len(observed):
+		return m
+	case observed[m.Matched()] == to:
+		return m + meetingOne
+	}
+	return m &^ meetingEnds
 }
 
 // meet is how the path to a node meets the observed states. The meetings of the
@@ -95,13 +286,7 @@ func (s *Searcher) meet(to ground.StateID, observed []ground.StateID, reopened b
 	if reopened {
 		m = s.meet(parent, observed, true)
 	}
-	switch {
-	case !m.Ends() || m.Matched() == len(observed):
-		return m
-	case observed[m.Matched()] == to:
-		return m + meetingOne
-	}
-	return m &^ meetingEnds
+	return m.next(to, observed)
 }
 
 // length is the number of actions of the path to a node.

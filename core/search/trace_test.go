@@ -60,7 +60,7 @@ func TestTraceIsEveryBudgetAtOnce(t *testing.T) {
 			}
 			noise := []float64{0, 0.1, 1, 20}[i%4]
 			const most = 60
-			turns := searcher.Trace(c.task.Initial(), c.goal, c.h, search.Options{Noise: noise, Budget: most}, observed, stray, seeded(uint64(i)), nil)
+			turns, _ := searcher.Trace(c.task.Initial(), c.goal, c.h, search.Options{Noise: noise, Budget: most}, observed, stray, seeded(uint64(i)), nil)
 			at2 := 0
 			for budget := 1; budget <= most; budget++ {
 				r := searcher.Run(c.task.Initial(), c.goal, c.h, search.Options{Noise: noise, Budget: budget}, seeded(uint64(i)))
@@ -104,7 +104,7 @@ func BenchmarkTrace(b *testing.B) {
 				turns := 0
 				b.ReportAllocs()
 				for b.Loop() {
-					room = searcher.Trace(task.Initial(), 0, h, search.Options{Noise: noise, Budget: budget}, observed, nil, rng, room[:0])
+					room, _ = searcher.Trace(task.Initial(), 0, h, search.Options{Noise: noise, Budget: budget}, observed, nil, rng, room[:0])
 					turns += len(room)
 				}
 				b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "searches/s")

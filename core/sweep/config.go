@@ -73,7 +73,7 @@ var (
 var (
 	MarginalInference = Inference{Method: Marginal, Observe: "exact", ActionNoiseKind: "total", MCSE: 0.002, PosteriorSE: 0.01}
 	MarginalFit       = Stage{Runs: 4}
-	MarginalReport    = Stage{Runs: 8}
+	MarginalReport    = Stage{Runs: 4}
 )
 
 // DefaultInference, DefaultFit and DefaultReport are the paper's.

@@ -454,6 +454,7 @@ type WorkResponse struct {
 	//	*WorkResponse_Assign
 	//	*WorkResponse_Recorded
 	//	*WorkResponse_Welcome
+	//	*WorkResponse_Cancel
 	Message       isWorkResponse_Message `protobuf_oneof:"message"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -523,6 +524,15 @@ func (x *WorkResponse) GetWelcome() *Welcome {
 	return nil
 }
 
+func (x *WorkResponse) GetCancel() *Cancel {
+	if x != nil {
+		if x, ok := x.Message.(*WorkResponse_Cancel); ok {
+			return x.Cancel
+		}
+	}
+	return nil
+}
+
 type isWorkResponse_Message interface {
 	isWorkResponse_Message()
 }
@@ -542,11 +552,64 @@ type WorkResponse_Welcome struct {
 	Welcome *Welcome `protobuf:"bytes,3,opt,name=welcome,proto3,oneof"`
 }
 
+type WorkResponse_Cancel struct {
+	// Jobs whose result is not wanted any more; said after a heartbeat that names them.
+	Cancel *Cancel `protobuf:"bytes,4,opt,name=cancel,proto3,oneof"`
+}
+
 func (*WorkResponse_Assign) isWorkResponse_Message() {}
 
 func (*WorkResponse_Recorded) isWorkResponse_Message() {}
 
 func (*WorkResponse_Welcome) isWorkResponse_Message() {}
+
+func (*WorkResponse_Cancel) isWorkResponse_Message() {}
+
+// Cancel names jobs of a sweep that was cancelled. The worker stops them and answers with a failure.
+type Cancel struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Their leases.
+	Leases        []uint64 `protobuf:"varint,1,rep,packed,name=leases,proto3" json:"leases,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Cancel) Reset() {
+	*x = Cancel{}
+	mi := &file_foible_v1_worker_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Cancel) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Cancel) ProtoMessage() {}
+
+func (x *Cancel) ProtoReflect() protoreflect.Message {
+	mi := &file_foible_v1_worker_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Cancel.ProtoReflect.Descriptor instead.
+func (*Cancel) Descriptor() ([]byte, []int) {
+	return file_foible_v1_worker_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *Cancel) GetLeases() []uint64 {
+	if x != nil {
+		return x.Leases
+	}
+	return nil
+}
 
 // Welcome tells a worker what it needs to know.
 type Welcome struct {
@@ -559,7 +622,7 @@ type Welcome struct {
 
 func (x *Welcome) Reset() {
 	*x = Welcome{}
-	mi := &file_foible_v1_worker_proto_msgTypes[6]
+	mi := &file_foible_v1_worker_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -571,7 +634,7 @@ func (x *Welcome) String() string {
 func (*Welcome) ProtoMessage() {}
 
 func (x *Welcome) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_worker_proto_msgTypes[6]
+	mi := &file_foible_v1_worker_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -584,7 +647,7 @@ func (x *Welcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Welcome.ProtoReflect.Descriptor instead.
 func (*Welcome) Descriptor() ([]byte, []int) {
-	return file_foible_v1_worker_proto_rawDescGZIP(), []int{6}
+	return file_foible_v1_worker_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Welcome) GetLeaseSeconds() float64 {
@@ -622,7 +685,7 @@ type Assign struct {
 
 func (x *Assign) Reset() {
 	*x = Assign{}
-	mi := &file_foible_v1_worker_proto_msgTypes[7]
+	mi := &file_foible_v1_worker_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -634,7 +697,7 @@ func (x *Assign) String() string {
 func (*Assign) ProtoMessage() {}
 
 func (x *Assign) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_worker_proto_msgTypes[7]
+	mi := &file_foible_v1_worker_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -647,7 +710,7 @@ func (x *Assign) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Assign.ProtoReflect.Descriptor instead.
 func (*Assign) Descriptor() ([]byte, []int) {
-	return file_foible_v1_worker_proto_rawDescGZIP(), []int{7}
+	return file_foible_v1_worker_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Assign) GetSweepId() string {
@@ -759,7 +822,7 @@ type InferJob struct {
 
 func (x *InferJob) Reset() {
 	*x = InferJob{}
-	mi := &file_foible_v1_worker_proto_msgTypes[8]
+	mi := &file_foible_v1_worker_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -771,7 +834,7 @@ func (x *InferJob) String() string {
 func (*InferJob) ProtoMessage() {}
 
 func (x *InferJob) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_worker_proto_msgTypes[8]
+	mi := &file_foible_v1_worker_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -784,7 +847,7 @@ func (x *InferJob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InferJob.ProtoReflect.Descriptor instead.
 func (*InferJob) Descriptor() ([]byte, []int) {
-	return file_foible_v1_worker_proto_rawDescGZIP(), []int{8}
+	return file_foible_v1_worker_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *InferJob) GetStimulus() string {
@@ -849,7 +912,7 @@ type ScoreJob struct {
 
 func (x *ScoreJob) Reset() {
 	*x = ScoreJob{}
-	mi := &file_foible_v1_worker_proto_msgTypes[9]
+	mi := &file_foible_v1_worker_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -861,7 +924,7 @@ func (x *ScoreJob) String() string {
 func (*ScoreJob) ProtoMessage() {}
 
 func (x *ScoreJob) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_worker_proto_msgTypes[9]
+	mi := &file_foible_v1_worker_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -874,7 +937,7 @@ func (x *ScoreJob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScoreJob.ProtoReflect.Descriptor instead.
 func (*ScoreJob) Descriptor() ([]byte, []int) {
-	return file_foible_v1_worker_proto_rawDescGZIP(), []int{9}
+	return file_foible_v1_worker_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ScoreJob) GetBootstrap() *BootstrapConfig {
@@ -904,7 +967,7 @@ type Scored struct {
 
 func (x *Scored) Reset() {
 	*x = Scored{}
-	mi := &file_foible_v1_worker_proto_msgTypes[10]
+	mi := &file_foible_v1_worker_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -916,7 +979,7 @@ func (x *Scored) String() string {
 func (*Scored) ProtoMessage() {}
 
 func (x *Scored) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_worker_proto_msgTypes[10]
+	mi := &file_foible_v1_worker_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -929,7 +992,7 @@ func (x *Scored) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Scored.ProtoReflect.Descriptor instead.
 func (*Scored) Descriptor() ([]byte, []int) {
-	return file_foible_v1_worker_proto_rawDescGZIP(), []int{10}
+	return file_foible_v1_worker_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Scored) GetParameterSet() *ParameterSet {
@@ -961,7 +1024,7 @@ type Predictions struct {
 
 func (x *Predictions) Reset() {
 	*x = Predictions{}
-	mi := &file_foible_v1_worker_proto_msgTypes[11]
+	mi := &file_foible_v1_worker_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -973,7 +1036,7 @@ func (x *Predictions) String() string {
 func (*Predictions) ProtoMessage() {}
 
 func (x *Predictions) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_worker_proto_msgTypes[11]
+	mi := &file_foible_v1_worker_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -986,7 +1049,7 @@ func (x *Predictions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Predictions.ProtoReflect.Descriptor instead.
 func (*Predictions) Descriptor() ([]byte, []int) {
-	return file_foible_v1_worker_proto_rawDescGZIP(), []int{11}
+	return file_foible_v1_worker_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Predictions) GetPosterior() []float64 {
@@ -1029,7 +1092,7 @@ type Recorded struct {
 
 func (x *Recorded) Reset() {
 	*x = Recorded{}
-	mi := &file_foible_v1_worker_proto_msgTypes[12]
+	mi := &file_foible_v1_worker_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1041,7 +1104,7 @@ func (x *Recorded) String() string {
 func (*Recorded) ProtoMessage() {}
 
 func (x *Recorded) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_worker_proto_msgTypes[12]
+	mi := &file_foible_v1_worker_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1054,7 +1117,7 @@ func (x *Recorded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Recorded.ProtoReflect.Descriptor instead.
 func (*Recorded) Descriptor() ([]byte, []int) {
-	return file_foible_v1_worker_proto_rawDescGZIP(), []int{12}
+	return file_foible_v1_worker_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Recorded) GetSweepId() string {
@@ -1117,12 +1180,15 @@ const file_foible_v1_worker_proto_rawDesc = "" +
 	"\x05lease\x18\x03 \x01(\x04R\x05lease\x124\n" +
 	"\x06result\x18\x04 \x01(\v2\x14.foible.v1.JobResultB\x06\xbaH\x03\xc8\x01\x01R\x06result\"#\n" +
 	"\x05Drain\x12\x1a\n" +
-	"\breleased\x18\x01 \x03(\x04R\breleased\"\xa9\x01\n" +
+	"\breleased\x18\x01 \x03(\x04R\breleased\"\xd6\x01\n" +
 	"\fWorkResponse\x12+\n" +
 	"\x06assign\x18\x01 \x01(\v2\x11.foible.v1.AssignH\x00R\x06assign\x121\n" +
 	"\brecorded\x18\x02 \x01(\v2\x13.foible.v1.RecordedH\x00R\brecorded\x12.\n" +
-	"\awelcome\x18\x03 \x01(\v2\x12.foible.v1.WelcomeH\x00R\awelcomeB\t\n" +
-	"\amessage\".\n" +
+	"\awelcome\x18\x03 \x01(\v2\x12.foible.v1.WelcomeH\x00R\awelcome\x12+\n" +
+	"\x06cancel\x18\x04 \x01(\v2\x11.foible.v1.CancelH\x00R\x06cancelB\t\n" +
+	"\amessage\" \n" +
+	"\x06Cancel\x12\x16\n" +
+	"\x06leases\x18\x01 \x03(\x04R\x06leases\".\n" +
 	"\aWelcome\x12#\n" +
 	"\rlease_seconds\x18\x01 \x01(\x01R\fleaseSeconds\"\xfa\x01\n" +
 	"\x06Assign\x12\x19\n" +
@@ -1182,7 +1248,7 @@ func file_foible_v1_worker_proto_rawDescGZIP() []byte {
 }
 
 var file_foible_v1_worker_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_foible_v1_worker_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_foible_v1_worker_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_foible_v1_worker_proto_goTypes = []any{
 	(Verdict)(0),            // 0: foible.v1.Verdict
 	(*WorkRequest)(nil),     // 1: foible.v1.WorkRequest
@@ -1191,45 +1257,47 @@ var file_foible_v1_worker_proto_goTypes = []any{
 	(*Result)(nil),          // 4: foible.v1.Result
 	(*Drain)(nil),           // 5: foible.v1.Drain
 	(*WorkResponse)(nil),    // 6: foible.v1.WorkResponse
-	(*Welcome)(nil),         // 7: foible.v1.Welcome
-	(*Assign)(nil),          // 8: foible.v1.Assign
-	(*InferJob)(nil),        // 9: foible.v1.InferJob
-	(*ScoreJob)(nil),        // 10: foible.v1.ScoreJob
-	(*Scored)(nil),          // 11: foible.v1.Scored
-	(*Predictions)(nil),     // 12: foible.v1.Predictions
-	(*Recorded)(nil),        // 13: foible.v1.Recorded
-	(*JobResult)(nil),       // 14: foible.v1.JobResult
-	(*StageConfig)(nil),     // 15: foible.v1.StageConfig
-	(*InferenceConfig)(nil), // 16: foible.v1.InferenceConfig
-	(*ParameterSet)(nil),    // 17: foible.v1.ParameterSet
-	(*BootstrapConfig)(nil), // 18: foible.v1.BootstrapConfig
+	(*Cancel)(nil),          // 7: foible.v1.Cancel
+	(*Welcome)(nil),         // 8: foible.v1.Welcome
+	(*Assign)(nil),          // 9: foible.v1.Assign
+	(*InferJob)(nil),        // 10: foible.v1.InferJob
+	(*ScoreJob)(nil),        // 11: foible.v1.ScoreJob
+	(*Scored)(nil),          // 12: foible.v1.Scored
+	(*Predictions)(nil),     // 13: foible.v1.Predictions
+	(*Recorded)(nil),        // 14: foible.v1.Recorded
+	(*JobResult)(nil),       // 15: foible.v1.JobResult
+	(*StageConfig)(nil),     // 16: foible.v1.StageConfig
+	(*InferenceConfig)(nil), // 17: foible.v1.InferenceConfig
+	(*ParameterSet)(nil),    // 18: foible.v1.ParameterSet
+	(*BootstrapConfig)(nil), // 19: foible.v1.BootstrapConfig
 }
 var file_foible_v1_worker_proto_depIdxs = []int32{
 	2,  // 0: foible.v1.WorkRequest.hello:type_name -> foible.v1.Hello
 	3,  // 1: foible.v1.WorkRequest.heartbeat:type_name -> foible.v1.Heartbeat
 	4,  // 2: foible.v1.WorkRequest.result:type_name -> foible.v1.Result
 	5,  // 3: foible.v1.WorkRequest.drain:type_name -> foible.v1.Drain
-	14, // 4: foible.v1.Result.result:type_name -> foible.v1.JobResult
-	8,  // 5: foible.v1.WorkResponse.assign:type_name -> foible.v1.Assign
-	13, // 6: foible.v1.WorkResponse.recorded:type_name -> foible.v1.Recorded
-	7,  // 7: foible.v1.WorkResponse.welcome:type_name -> foible.v1.Welcome
-	9,  // 8: foible.v1.Assign.infer:type_name -> foible.v1.InferJob
-	10, // 9: foible.v1.Assign.score:type_name -> foible.v1.ScoreJob
-	15, // 10: foible.v1.InferJob.size:type_name -> foible.v1.StageConfig
-	16, // 11: foible.v1.InferJob.inference:type_name -> foible.v1.InferenceConfig
-	17, // 12: foible.v1.InferJob.parameter_sets:type_name -> foible.v1.ParameterSet
-	18, // 13: foible.v1.ScoreJob.bootstrap:type_name -> foible.v1.BootstrapConfig
-	11, // 14: foible.v1.ScoreJob.scored:type_name -> foible.v1.Scored
-	17, // 15: foible.v1.Scored.parameter_set:type_name -> foible.v1.ParameterSet
-	12, // 16: foible.v1.Scored.predictions:type_name -> foible.v1.Predictions
-	0,  // 17: foible.v1.Recorded.verdict:type_name -> foible.v1.Verdict
-	1,  // 18: foible.v1.WorkerService.Work:input_type -> foible.v1.WorkRequest
-	6,  // 19: foible.v1.WorkerService.Work:output_type -> foible.v1.WorkResponse
-	19, // [19:20] is the sub-list for method output_type
-	18, // [18:19] is the sub-list for method input_type
-	18, // [18:18] is the sub-list for extension type_name
-	18, // [18:18] is the sub-list for extension extendee
-	0,  // [0:18] is the sub-list for field type_name
+	15, // 4: foible.v1.Result.result:type_name -> foible.v1.JobResult
+	9,  // 5: foible.v1.WorkResponse.assign:type_name -> foible.v1.Assign
+	14, // 6: foible.v1.WorkResponse.recorded:type_name -> foible.v1.Recorded
+	8,  // 7: foible.v1.WorkResponse.welcome:type_name -> foible.v1.Welcome
+	7,  // 8: foible.v1.WorkResponse.cancel:type_name -> foible.v1.Cancel
+	10, // 9: foible.v1.Assign.infer:type_name -> foible.v1.InferJob
+	11, // 10: foible.v1.Assign.score:type_name -> foible.v1.ScoreJob
+	16, // 11: foible.v1.InferJob.size:type_name -> foible.v1.StageConfig
+	17, // 12: foible.v1.InferJob.inference:type_name -> foible.v1.InferenceConfig
+	18, // 13: foible.v1.InferJob.parameter_sets:type_name -> foible.v1.ParameterSet
+	19, // 14: foible.v1.ScoreJob.bootstrap:type_name -> foible.v1.BootstrapConfig
+	12, // 15: foible.v1.ScoreJob.scored:type_name -> foible.v1.Scored
+	18, // 16: foible.v1.Scored.parameter_set:type_name -> foible.v1.ParameterSet
+	13, // 17: foible.v1.Scored.predictions:type_name -> foible.v1.Predictions
+	0,  // 18: foible.v1.Recorded.verdict:type_name -> foible.v1.Verdict
+	1,  // 19: foible.v1.WorkerService.Work:input_type -> foible.v1.WorkRequest
+	6,  // 20: foible.v1.WorkerService.Work:output_type -> foible.v1.WorkResponse
+	20, // [20:21] is the sub-list for method output_type
+	19, // [19:20] is the sub-list for method input_type
+	19, // [19:19] is the sub-list for extension type_name
+	19, // [19:19] is the sub-list for extension extendee
+	0,  // [0:19] is the sub-list for field type_name
 }
 
 func init() { file_foible_v1_worker_proto_init() }
@@ -1248,8 +1316,9 @@ func file_foible_v1_worker_proto_init() {
 		(*WorkResponse_Assign)(nil),
 		(*WorkResponse_Recorded)(nil),
 		(*WorkResponse_Welcome)(nil),
+		(*WorkResponse_Cancel)(nil),
 	}
-	file_foible_v1_worker_proto_msgTypes[7].OneofWrappers = []any{
+	file_foible_v1_worker_proto_msgTypes[8].OneofWrappers = []any{
 		(*Assign_Infer)(nil),
 		(*Assign_Score)(nil),
 	}
@@ -1259,7 +1328,7 @@ func file_foible_v1_worker_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_foible_v1_worker_proto_rawDesc), len(file_foible_v1_worker_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   13,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -1,0 +1,401 @@
+package inference
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"foible/core/agent"
+	"foible/core/ground"
+	"foible/core/policy"
+	"foible/core/sweep"
+)
+
+// Marginal is a stimulus made ready for marginal inference: the posterior of SIPS
+// with observed states taken as known, by a forward recursion over the steps at
+// which the agent plans anew. All that matters of a plan is how it meets the
+// actions observed after it, and that is what searches are sampled for. Given the
+// tables of samples nothing else is random; the evidence is unbiased, since no
+// history uses a table twice. Not safe for concurrent use.
+type Marginal struct {
+	sips    *SIPS
+	sampler sampler
+	seeds   func(stage string, tau, goal int, noise float64, seed uint64) [2]uint64
+	steps   []observation     // of each action that can be followed
+	hidden  []hidden          // by candidate goal
+	far     *policy.Distances // nil until needed, or where there are too many states
+	asked   bool              // for far
+
+	stores []*store // most recently used first
+	plans  []*plans // used last, latest first
+	links  *links   // used last
+	room   recursion
+}
+
+// observation is an action as an observer sees it, who knows the states alone.
+type observation struct {
+	actions  int // available
+	leading  int // how many of them lead to the state observed
+	standing bool
+}
+
+// hidden are the goals that an agent with a candidate goal may pursue: that goal
+// itself and what it may be taken for.
+type hidden struct {
+	goals []int     // in the task; the candidate first
+	share []float64 // of each among what the candidate is taken for; sums to 1, or all 0 if it is never confused
+}
+
+// store has the samples of a stage of a sweep for one search noise.
+type store struct {
+	storeKey
+	draws  int                // of the longest searches
+	of     [][]*sampled       // [goal][tau]; nil as long as not asked for
+	size   int                // events
+	levels map[family]*levels // with which inference begins
+}
+
+type storeKey struct {
+	stage     string
+	seed      uint64
+	noise     float64
+	unlimited bool
+	batches   int
+	stray     bool
+}
+
+// roomForEvents bounds the samples kept for later parameter sets, of a stimulus.
+const roomForEvents = 8 << 20
+
+// NewMarginal makes marginal inference ready. Samples depend on the stimulus's id.
+func NewMarginal(s *SIPS, stimulus string, names []string) *Marginal {
+	m := &Marginal{sips: s}
+	m.sampler.sips, m.sampler.rng = s, rand.New(&m.sampler.pcg)
+	m.sampler.weight = func(draw int) float64 { return worth(draw, thinFrom) }
+	m.seeds = func(stage string, tau, goal int, noise float64, seed uint64) [2]uint64 {
+		r := sweep.SampleStream(seed, stage, stimulus, tau, names[goal], noise, 0)
+		return [2]uint64{r.Uint64(), r.Uint64()}
+	}
+	for k := range len(s.states) - 1 {
+		o := observation{standing: s.states[k+1] == s.states[k]}
+		for _, next := range s.task.Successors(s.states[k]) {
+			o.actions++
+			if next.State == s.states[k+1] {
+				o.leading++
+			}
+		}
+		m.steps = append(m.steps, o)
+	}
+	for goal := range s.candidates {
+		m.hidden = append(m.hidden, newHidden(goal, s.goals.Corrupt[goal]))
+	}
+	return m
+}
+
+func newHidden(goal int, corrupt []int) hidden {
+	h := hidden{goals: []int{goal}, share: []float64{0}}
+	at := map[int]int{goal: 0}
+	for _, c := range corrupt {
+		i, ok := at[c]
+		if !ok {
+			i = len(h.goals)
+			at[c] = i
+			h.goals, h.share = append(h.goals, c), append(h.share, 0)
+		}
+		h.share[i] += 1 / float64(len(corrupt))
+	}
+	return h
+}
+
+// chances are the probabilities of an observed action by what the agent intended.
+type chances struct {
+	match float64 // what leads to the state observed
+	other float64 // what leads elsewhere
+	stay  float64 // to stay put
+	// slipped is the part of match and of stay that is slips nevertheless: another action that leads to the same state.
+	slippedMatch, slippedStay float64
+}
+
+func (o *observation) chances(p *agent.Parameters) chances {
+	acting, staying := p.Chances(o.actions, false), p.Chances(o.actions, true)
+	stands := 0.0
+	if o.standing {
+		stands = 1
+	}
+	c := chances{
+		other: float64(float64(o.leading)*acting.Other) + float64(stands*acting.Noop),
+		stay:  float64(float64(o.leading)*staying.Other) + float64(stands*staying.Intended),
+	}
+	if o.leading > 0 {
+		slips := float64(float64(o.leading-1)*acting.Other) + float64(stands*acting.Noop)
+		c.match = acting.Intended + slips
+		if c.match > 0 {
+			c.slippedMatch = slips / c.match
+		}
+	}
+	if c.stay > 0 {
+		c.slippedStay = float64(float64(o.leading)*staying.Other) / c.stay
+	}
+	return c
+}
+
+// samplesFor finds or makes the store of samples.
+func (m *Marginal) samplesFor(key storeKey, draws int) *store {
+	for i, s := range m.stores {
+		if s.storeKey != key {
+			continue
+		}
+		copy(m.stores[1:i+1], m.stores[:i])
+		m.stores[0] = s
+		if s.draws < draws {
+			break // the searches must go on for longer: they are made again
+		}
+		return s
+	}
+	s := &store{storeKey: key, draws: draws, of: make([][]*sampled, len(m.sips.task.Goals)), levels: map[family]*levels{}}
+	if len(m.stores) > 0 && m.stores[0].storeKey == key {
+		m.stores[0] = s
+	} else {
+		m.stores = append([]*store{s}, m.stores...)
+	}
+	size := 0
+	for i, s := range m.stores {
+		if size += s.size; size > roomForEvents && i > 0 {
+			m.stores = m.stores[:i]
+			break
+		}
+	}
+	m.plans, m.links = nil, nil // they may be of what is gone
+	return s
+}
+
+// table finds or makes a table, sampled up to a level.
+func (m *Marginal) table(s *store, tau, goal, level int) *sampled {
+	if s.of[goal] == nil {
+		s.of[goal] = make([]*sampled, len(m.steps))
+	}
+	t := s.of[goal][tau]
+	if t == nil {
+		t = &sampled{original: goal < m.sips.candidates, seed: m.seeds(s.stage, tau, goal, s.noise, s.seed)}
+		if s.stray {
+			t.stray = m.stray(tau, goal)
+		}
+		s.of[goal][tau] = t
+	}
+	m.sampler.reach(s, t, tau, goal, level, s.batches)
+	return t
+}
+
+// stray says of a plan from the state after tau actions whether it ends off every
+// shortest path to a goal; nil where that is not known.
+func (m *Marginal) stray(tau, goal int) func(to ground.StateID, length int) bool {
+	if !m.asked {
+		m.asked = true
+		m.far, _ = policy.NewDistances(m.sips.task, distanceStates)
+	}
+	if m.far == nil {
+		return nil
+	}
+	before := m.far.To(goal, m.sips.states[tau])
+	if before < 0 { // no plan is any good
+		return nil
+	}
+	return func(to ground.StateID, length int) bool {
+		after := m.far.To(goal, to)
+		return after < 0 || length+after > before
+	}
+}
+
+// draws that searches need for a budget; one for an unlimited one, of which the end alone counts.
+func draws(p *agent.Parameters) int {
+	if p.Unlimited {
+		return 1
+	}
+	n := leastLong
+	for p.Budget().AtLeast(n+1) > negligibleTail {
+		n *= 2
+	}
+	return n
+}
+
+// Result of marginal inference.
+type result struct {
+	// evidence is [step][goal][batch]: the probability of the actions so far, times
+	// exp(-shift[step]).
+	evidence [][][]float64
+	shift    []float64
+	samples  int
+}
+
+// converge samples until the posterior is as sure as asked for, and returns the
+// evidence at every step.
+func (m *Marginal) converge(p agent.Parameters, q *sweep.Procedure, seed uint64, judged []int) (*result, error) {
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	key := storeKey{
+		stage: q.StageName, seed: seed, noise: p.SearchNoise, unlimited: p.Unlimited, batches: q.Runs,
+		stray: q.Detail == sweep.DetailMistakes,
+	}
+	s := m.samplesFor(key, draws(&p))
+	at := m.levelsFor(s, &p, q, judged)
+	r := m.infer(s, &p, at)
+	if r.sure(judged, q) {
+		return r, nil
+	}
+	if refined := m.refine(s, &p, at, q, judged, 1); refined != at {
+		r = m.infer(s, &p, refined)
+	}
+	return r, nil
+}
+
+// sure reports whether the standard errors at the judgement steps are as small as
+// asked for: of every probability, and of all together so that r's is. An r over
+// some ten stimuli has a standard error of about a fifth of the probabilities'.
+func (r *result) sure(judged []int, q *sweep.Procedure) bool {
+	var squares, n float64
+	for _, step := range judged {
+		if step >= len(r.evidence) {
+			break
+		}
+		_, without := r.posterior(step)
+		for goal := range r.evidence[step] {
+			v := jackknife(without, goal)
+			if v > q.PosteriorSE*q.PosteriorSE {
+				return false
+			}
+			squares += v
+			n++
+		}
+	}
+	return n == 0 || squares/n <= 25*q.MCSE*q.MCSE
+}
+
+// posterior over goals at a step, and without each of the batches.
+func (r *result) posterior(step int) (all []float64, without [][]float64) {
+	evidence := r.evidence[step]
+	batches := len(evidence[0])
+	all = make([]float64, len(evidence))
+	for goal, by := range evidence {
+		for _, e := range by {
+			all[goal] += e
+		}
+	}
+	for batch := range batches {
+		one := make([]float64, len(evidence))
+		for goal, by := range evidence {
+			for i, e := range by {
+				if i != batch {
+					one[goal] += e
+				}
+			}
+		}
+		if normalize(one) {
+			without = append(without, one)
+		}
+	}
+	if !normalize(all) {
+		return nil, nil
+	}
+	return all, without
+}
+
+func normalize(p []float64) bool {
+	var sum float64
+	for _, x := range p {
+		sum += x
+	}
+	if sum == 0 {
+		return false
+	}
+	for i := range p {
+		p[i] /= sum
+	}
+	return true
+}
+
+// jackknife is the variance of a goal's probability.
+func jackknife(without [][]float64, goal int) float64 {
+	n := float64(len(without))
+	if n < 2 {
+		return 0
+	}
+	var mean, squares float64
+	for _, p := range without {
+		mean += p[goal] / n
+	}
+	for _, p := range without {
+		squares += float64((p[goal] - mean) * (p[goal] - mean))
+	}
+	return squares * (n - 1) / n
+}
+
+// cell is what a sweep keeps of a result.
+func (m *Marginal) cell(p *agent.Parameters, r *result, judged []int, q *sweep.Procedure) sweep.Cell {
+	cell := sweep.Cell{Samples: r.samples, Judged: q.Detail == sweep.DetailJudged}
+	if m.sips.impossible != nil {
+		cell.Undefined = &sweep.Undefined{Step: m.sips.impossible.Step, Reason: m.sips.impossible.Reason}
+	}
+	steps := len(r.evidence)
+	for step := range r.evidence {
+		if all, _ := r.posterior(step); all == nil {
+			steps = step
+			u := m.sips.vanished(step)
+			cell.Undefined = &sweep.Undefined{Step: u.Step, Reason: u.Reason}
+			break
+		}
+	}
+	isJudged := make([]bool, steps)
+	complete := true
+	for _, step := range judged {
+		if step < steps {
+			isJudged[step] = true
+		}
+	}
+	batches := q.Runs
+	runs := make([][][]float64, batches)
+	for step := range steps {
+		if cell.Judged && !isJudged[step] {
+			continue
+		}
+		all, without := r.posterior(step)
+		se := make([]float64, len(all))
+		for goal := range all {
+			se[goal] = math.Sqrt(jackknife(without, goal))
+		}
+		cell.Posterior, cell.SE = append(cell.Posterior, all), append(cell.SE, se)
+		log := make([]float64, len(all))
+		total := 0.0
+		for goal, by := range r.evidence[step] {
+			sum := 0.0
+			for _, e := range by {
+				sum += e
+			}
+			total += sum
+			log[goal] = math.Log(sum/float64(batches)) + r.shift[step]
+		}
+		if !cell.Judged {
+			cell.LogEvidence = append(cell.LogEvidence, log)
+		}
+		cell.Evidence = append(cell.Evidence, math.Log(total/float64(batches*len(all)))+r.shift[step])
+		if !isJudged[step] {
+			continue
+		}
+		if complete = complete && len(without) == batches; !complete {
+			continue // without one batch there is nothing left: no jackknife
+		}
+		for i := range runs {
+			row := make([]float64, len(all))
+			for goal := range row {
+				row[goal] = float64(float64(batches)*all[goal]) - float64(float64(batches-1)*without[i][goal])
+			}
+			runs[i] = append(runs[i], row)
+		}
+	}
+	if complete && len(runs[0]) > 0 {
+		cell.Runs = runs
+	}
+	if q.Detail == sweep.DetailMistakes {
+		cell.Mistakes = m.mistakes(p, steps)
+	}
+	return cell
+}

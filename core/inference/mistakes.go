@@ -1,0 +1,156 @@
+package inference
+
+import (
+	"math"
+
+	"foible/core/agent"
+	"foible/core/sweep"
+)
+
+// behind are sums over what an agent may have had in mind when it took an action,
+// by batch: the probability of the actions so far, and the parts of it with a mistake.
+type behind struct {
+	all, confused, slip, stray []float64
+	scale                      int // of all these, as a power of 2
+}
+
+// mistakes are the probabilities of the mistakes behind each action, given the
+// actions up to it, of a parameter set whose links are those used last. The
+// posterior has so many steps.
+func (m *Marginal) mistakes(p *agent.Parameters, steps int) *sweep.Mistakes {
+	l := m.links
+	batches := l.plans.store.batches
+	seen := make([]chances, len(m.steps))
+	sums := make([]behind, len(m.steps))
+	for k := range seen {
+		seen[k] = m.steps[k].chances(p)
+		flat := make([]float64, 4*batches)
+		sums[k] = behind{flat[:batches], flat[batches : 2*batches], flat[2*batches : 3*batches], flat[3*batches:], math.MaxInt32}
+	}
+	for candidate := range m.hidden {
+		for group := range l.of {
+			m.room.forward(&m.hidden[candidate], l.of[group][candidate], p.GoalNoise)
+			for tau := range seen {
+				m.behind(sums, seen, candidate, group, tau)
+			}
+		}
+	}
+	out := &sweep.Mistakes{}
+	for k := range steps - 1 {
+		s := &sums[k]
+		out.Confused = append(out.Confused, ratio(s.confused, s.all))
+		out.Slip = append(out.Slip, ratio(s.slip, s.all))
+		if m.far != nil {
+			out.OffPath = append(out.OffPath, ratio(s.stray, s.all))
+		}
+	}
+	return out
+}
+
+// behind adds those whose plan was made at tau, with the weights of the recursion
+// that ran last.
+func (m *Marginal) behind(sums []behind, seen []chances, candidate, group, tau int) {
+	r, h, ps := &m.room, &m.hidden[candidate], m.links.plans
+	hidden := 1
+	if r.confusable {
+		hidden = len(h.goals)
+	}
+	for lane := range min(lanes, ps.store.batches-group*lanes) {
+		batch := group*lanes + lane
+		own := make([]lanesum, len(seen)-tau)
+		others := make([]lanesum, len(seen)-tau)
+		for c := range hidden {
+			weight, to := r.own[tau][lane], own
+			if c > 0 {
+				weight, to = r.hidden[tau][c][lane]+float64(h.share[c]*r.inflow[tau][lane]), others
+			}
+			if weight > 0 {
+				m.planned(ps, h.goals[c], tau).behind(to, seen[tau:], batch, weight)
+			}
+		}
+		for matched := range own {
+			sum := &sums[tau+matched]
+			sum.rescale(r.scale[tau])
+			factor := math.Ldexp(1, sum.scale-r.scale[tau])
+			a, b := &own[matched], &others[matched]
+			power := &r.powers[matched]
+			all := a.all + b.all
+			sum.all[batch] += factor * all
+			sum.confused[batch] += factor * max(0, all-float64(power.own[0]*a.all)-float64(power.own[1]*b.all))
+			sum.slip[batch] += factor * (a.slip + b.slip)
+			sum.stray[batch] += factor * (a.stray + b.stray)
+		}
+	}
+}
+
+// rescale makes the scale no greater than that of what is to be added.
+func (b *behind) rescale(scale int) {
+	if scale >= b.scale {
+		return
+	}
+	factor := math.Ldexp(1, scale-b.scale)
+	for _, sums := range [][]float64{b.all, b.confused, b.slip, b.stray} {
+		for i := range sums {
+			sums[i] *= factor
+		}
+	}
+	b.scale = scale
+}
+
+// lanesum is behind of one batch, without confusion.
+type lanesum struct{ all, slip, stray float64 }
+
+// behind adds, by the number of actions before that went right, a weight that plans.
+func (p *planned) behind(to []lanesum, seen []chances, batch int, weight float64) {
+	// By m: plans of which at least so many actions are right.
+	right, strayRight := make([]float64, len(p.ends)+1), make([]float64, len(p.ends)+1)
+	for m := len(p.ends) - 1; m >= 0; m-- {
+		right[m] = right[m+1] + p.ends[m][batch] + p.differs[m][batch]
+		if p.strayEnds != nil {
+			strayRight[m] = strayRight[m+1] + p.strayEnds[m][batch] + p.strayDiffers[m][batch]
+		}
+	}
+	for m := range min(len(to), len(p.ends)) {
+		now := &seen[m]
+		differs := float64(weight * p.differs[m][batch] * now.other)
+		goes := float64(weight * right[m+1] * now.match)
+		stays := 0.0
+		if m == 0 {
+			stays = float64(weight * p.ends[0][batch] * now.stay)
+		}
+		to[m].all += differs + goes + stays
+		to[m].slip += differs + float64(goes*now.slippedMatch) + float64(stays*now.slippedStay)
+		if p.strayEnds != nil {
+			to[m].stray += float64(weight*p.strayDiffers[m][batch]*now.other) + float64(weight*strayRight[m+1]*now.match)
+		}
+		weight *= now.match
+	}
+}
+
+// ratio is that of two sums over batches, with the jackknife's standard error.
+func ratio(part, all []float64) sweep.Estimate {
+	var x, y float64
+	for i := range all {
+		x, y = x+part[i], y+all[i]
+	}
+	if y == 0 {
+		return sweep.Estimate{}
+	}
+	e := sweep.Estimate{Probability: min(x/y, 1)}
+	n := float64(len(all))
+	var without []float64
+	for i := range all {
+		if y > all[i] {
+			without = append(without, (x-part[i])/(y-all[i]))
+		}
+	}
+	var mean, squares float64
+	for _, p := range without {
+		mean += p / float64(len(without))
+	}
+	for _, p := range without {
+		squares += float64((p - mean) * (p - mean))
+	}
+	e.SE = math.Sqrt(squares * (n - 1) / n)
+	return e
+}

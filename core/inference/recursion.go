@@ -1,0 +1,524 @@
+package inference
+
+import (
+	"math"
+	"slices"
+
+	"foible/core/agent"
+)
+
+// plans are, for one budget, the probabilities of what a new plan does.
+type plans struct {
+	store   *store
+	budget  agent.Budget // zero if unlimited
+	levels  *levels
+	of      [][]*planned // [goal][tau]; nil as long as not asked for
+	weights map[weighed]*weights
+}
+
+// weighed are the tables that have the same weights.
+type weighed struct {
+	original bool
+	level    int
+}
+
+// planned is what a plan made for a goal at a step does, by batch.
+type planned struct {
+	most    int         // actions that some plan gets right
+	ends    [][]float64 // [m][batch]: it is exactly m right actions long
+	differs [][]float64 // [m][batch]: its first m actions are right and the next is another
+	// stray are the same of plans that stray; nil where that is not asked.
+	strayEnds, strayDiffers [][]float64
+}
+
+// lanes are batches that are computed side by side.
+const lanes = 4
+
+type lane = [lanes]float64
+
+// links are, for one budget and action noise, what a plan made at a step
+// contributes to the probability of the actions up to a later one.
+type links struct {
+	plans      *plans
+	parameters agent.Parameters // of an action
+	confusable bool
+	of         [][][]link // [group of lanes][candidate][tau]
+}
+
+// link is of plans made at step tau for a candidate goal, or for what it is
+// taken for. Its numbers are by m, the actions that went right.
+type link struct {
+	// next is the probability that the plan gets m actions right and is over with
+	// the one after them, times that of these m + 1 actions as observed.
+	next []lane
+	// live is the probability that it gets m actions right and is not over, times
+	// that of these m actions.
+	live []lane
+	// The same of other hidden goals, those that may get m actions right first:
+	// the first len(nextOf[m]) of order.
+	order          []int32
+	nextOf, liveOf [][]lane
+}
+
+// recursion has room for the forward recursion.
+type recursion struct {
+	now    []lane   // by place in order: weight of those who plan at tau, by hidden goal
+	own    []lane   // [step]: weight of those who plan there for their own goal
+	inflow []lane   // [step]: weight that has come to every hidden goal, by its share
+	hidden [][]lane // [step][hidden goal]: other weight
+	total  []lane   // [step]: evidence
+	scale  []int    // [step]: of all these, as a power of 2
+	powers []power
+	// confusable: hidden and now are in use.
+	confusable bool
+}
+
+// power is the n-th power of a goal transition.
+type power struct {
+	stay     float64    // (1 - e)^n
+	own      [2]float64 // weight of its own goal, from that of its own and of all others
+	toOthers [2]float64 // weight that has come to the others
+}
+
+// transitions are powers 0 to n of the goal transition: with probability e the
+// own goal is taken for another, by share, or another given up for it. itself is
+// the share of the goal itself.
+func transitions(room []power, e, itself float64, n int) []power {
+	room = append(room[:0], power{stay: 1, own: [2]float64{1, 0}})
+	for len(room) <= n {
+		p := room[len(room)-1]
+		next := power{stay: float64(p.stay * (1 - e))}
+		for i := range 2 {
+			others := float64(p.toOthers[i] * (1 - itself))
+			if i == 1 {
+				others += p.stay
+			}
+			next.own[i] = float64(p.own[i]*(1-e+float64(e*itself))) + float64(e*others)
+			next.toOthers[i] = float64(p.toOthers[i]*(1-e)) + float64(e*p.own[i])
+		}
+		room = append(room, next)
+	}
+	return room
+}
+
+// planned finds or makes what plans do.
+func (m *Marginal) planned(ps *plans, goal, tau int) *planned {
+	if ps.of[goal] == nil {
+		ps.of[goal] = make([]*planned, len(m.steps))
+	}
+	if p := ps.of[goal][tau]; p != nil {
+		return p
+	}
+	level := ps.levels.of(goal, tau)
+	t := m.table(ps.store, tau, goal, level)
+	batches := ps.store.batches
+	p := &planned{}
+	for l := range level + 1 {
+		for _, events := range t.levels[l] {
+			for _, e := range events {
+				p.most = max(p.most, e.meeting.Matched())
+			}
+		}
+	}
+	rows := func() [][]float64 {
+		flat := make([]float64, (p.most+1)*batches)
+		all := make([][]float64, p.most+1)
+		for i := range all {
+			all[i] = flat[i*batches : (i+1)*batches]
+		}
+		return all
+	}
+	p.ends, p.differs = rows(), rows()
+	if t.stray != nil {
+		p.strayEnds, p.strayDiffers = rows(), rows()
+	}
+	weights := ps.weigh(weighed{t.original, level})
+	for l := range level + 1 {
+		for batch, events := range t.levels[l] {
+			for i := range events {
+				e := &events[i]
+				x := float64(e.plans)
+				if e.just {
+					x *= weights.just[e.draw]
+				} else {
+					x *= weights.from[e.draw]
+				}
+				matched := e.meeting.Matched()
+				if e.meeting.Ends() {
+					p.ends[matched][batch] += x
+				} else {
+					p.differs[matched][batch] += x
+				}
+				switch {
+				case !e.meeting.Stray():
+				case e.meeting.Ends():
+					p.strayEnds[matched][batch] += x
+				default:
+					p.strayDiffers[matched][batch] += x
+				}
+			}
+		}
+	}
+	ps.of[goal][tau] = p
+	return p
+}
+
+// mostPlans bounds the plans kept of budgets used last.
+const mostPlans = 8
+
+func (m *Marginal) plansFor(s *store, p *agent.Parameters, l *levels) *plans {
+	budget := p.Budget()
+	if p.Unlimited {
+		budget = agent.Budget{}
+	}
+	for i, ps := range m.plans {
+		if ps.store == s && ps.budget == budget && ps.levels == l {
+			copy(m.plans[1:i+1], m.plans[:i])
+			m.plans[0] = ps
+			return ps
+		}
+	}
+	ps := &plans{store: s, budget: budget, levels: l, of: make([][]*planned, len(m.sips.task.Goals)), weights: map[weighed]*weights{}}
+	for _, old := range m.plans {
+		if old.store == s && old.budget == budget {
+			ps.share(old)
+			break
+		}
+	}
+	m.plans = slices.Insert(m.plans, 0, ps)
+	m.plans = m.plans[:min(len(m.plans), mostPlans)]
+	return ps
+}
+
+// share takes over what is sampled as far.
+func (ps *plans) share(old *plans) {
+	for goal, row := range old.of {
+		if row == nil {
+			continue
+		}
+		ps.of[goal] = make([]*planned, len(row))
+		for tau, p := range row {
+			if ps.levels.of(goal, tau) == old.levels.of(goal, tau) {
+				ps.of[goal][tau] = p
+			}
+		}
+	}
+}
+
+func (ps *plans) weigh(of weighed) *weights {
+	w := ps.weights[of]
+	if w == nil {
+		w = newWeights(ps.budget, ps.store.unlimited, searches(of.level, of.original), ps.store.draws)
+		ps.weights[of] = w
+	}
+	return w
+}
+
+func (m *Marginal) linksFor(s *store, p *agent.Parameters, at *levels) *links {
+	ps := m.plansFor(s, p, at)
+	action := agent.Parameters{ActionNoise: p.ActionNoise, Kind: p.Kind}
+	confusable := p.GoalNoise > 0
+	if l := m.links; l != nil && l.plans == ps && l.parameters == action && l.confusable == confusable {
+		return l
+	}
+	l := &links{plans: ps, parameters: action, confusable: confusable}
+	old := m.links
+	if old != nil && (old.plans.store != s || old.plans.budget != ps.budget || old.parameters != action || old.confusable != confusable) {
+		old = nil
+	}
+	l.of = make([][][]link, (s.batches+lanes-1)/lanes)
+	seen := make([]chances, len(m.steps))
+	for k := range seen {
+		seen[k] = m.steps[k].chances(p)
+	}
+	for group := range l.of {
+		l.of[group] = make([][]link, len(m.hidden))
+		for candidate := range m.hidden {
+			h := &m.hidden[candidate]
+			l.of[group][candidate] = make([]link, len(m.steps))
+			for tau := range m.steps {
+				if old != nil && h.alike(ps.levels, old.plans.levels, tau) {
+					l.of[group][candidate][tau] = old.of[group][candidate][tau]
+					continue
+				}
+				l.of[group][candidate][tau] = m.link(ps, h, seen, group, tau, confusable)
+			}
+		}
+	}
+	m.links = l
+	return l
+}
+
+// alike reports whether the tables of a step have the same levels.
+func (h *hidden) alike(a, b *levels, tau int) bool {
+	for _, goal := range h.goals {
+		if a.of(goal, tau) != b.of(goal, tau) {
+			return false
+		}
+	}
+	return true
+}
+
+// link joins what plans do with what is seen of the actions.
+func (m *Marginal) link(ps *plans, h *hidden, seen []chances, group, tau int, confusable bool) link {
+	var l link
+	own := m.planned(ps, h.goals[0], tau)
+	last := len(seen) - tau - 1 // m of the last action
+	n := min(own.most, last) + 1
+	l.next, l.live = make([]lane, n), make([]lane, n)
+	own.join(l.next, l.live, seen[tau:], group)
+	if !confusable {
+		return l
+	}
+	for i := 1; i < len(h.goals); i++ {
+		l.order = append(l.order, int32(i))
+	}
+	most := func(i int32) int { return m.planned(ps, h.goals[i], tau).most }
+	slices.SortStableFunc(l.order, func(a, b int32) int { return most(b) - most(a) })
+	if len(l.order) == 0 {
+		return l
+	}
+	count := make([]int, min(most(l.order[0]), last)+1)
+	for _, i := range l.order {
+		for matched := range min(most(i), last) + 1 {
+			count[matched]++
+		}
+	}
+	for _, n := range count {
+		l.nextOf, l.liveOf = append(l.nextOf, make([]lane, n)), append(l.liveOf, make([]lane, n))
+	}
+	next, live := make([]lane, len(count)), make([]lane, len(count))
+	for place, i := range l.order {
+		n := min(most(i), last) + 1
+		m.planned(ps, h.goals[i], tau).join(next[:n], live[:n], seen[tau:], group)
+		for matched := range n {
+			l.nextOf[matched][place], l.liveOf[matched][place] = next[matched], live[matched]
+		}
+	}
+	return l
+}
+
+// join fills in next and live for a group of lanes; seen is from the step on at
+// which the plan is made.
+func (p *planned) join(next, live []lane, seen []chances, group int) {
+	first := group * lanes
+	for b := range lanes {
+		batch := first + b
+		if batch >= len(p.ends[0]) {
+			break
+		}
+		left := 0.0 // probability that the plan gets m actions right and is not over
+		for matched := len(p.ends) - 1; matched >= 0; matched-- {
+			left += p.differs[matched][batch]
+			if matched < len(next) {
+				live[matched][b] = left
+			}
+			left += p.ends[matched][batch]
+		}
+		right := 1.0
+		for matched := range next {
+			now := &seen[matched]
+			x := float64(p.differs[matched][batch] * now.other)
+			if matched+1 < len(p.ends) {
+				x += float64(p.ends[matched+1][batch] * now.match)
+			}
+			next[matched][b] = float64(right * x)
+			if matched == 0 {
+				next[0][b] += float64(p.ends[0][batch] * now.stay)
+			}
+			live[matched][b] *= right
+			right *= now.match
+		}
+	}
+}
+
+// forward is the recursion for a candidate goal: the evidence at every step is
+// left in total, to be multiplied with 2^-scale.
+func (r *recursion) forward(h *hidden, links []link, e float64) {
+	steps := len(links)
+	r.reset(steps, len(h.goals), e > 0 && len(h.goals) > 1)
+	itself := h.share[0]
+	if len(h.goals) == 1 {
+		e = 0
+	}
+	r.powers = transitions(r.powers, e, itself, steps)
+	for b := range lanes {
+		r.own[0][b], r.inflow[0][b] = r.powers[1].own[0], r.powers[1].toOthers[0]
+		r.total[0][b] = 1
+	}
+	for tau := range steps {
+		if tau > 0 {
+			r.rescale(tau)
+		}
+		l := &links[tau]
+		own := r.own[tau]
+		if e > 0 {
+			now, inflow, hidden := r.now[:len(l.order)], r.inflow[tau], r.hidden[tau]
+			for place, i := range l.order {
+				share := h.share[i]
+				for b := range lanes {
+					now[place][b] = hidden[i][b] + float64(share*inflow[b])
+				}
+			}
+		}
+		for m := range max(len(l.next), len(l.nextOf)) {
+			to := tau + m + 1
+			var y, others lane
+			if m < len(l.next) {
+				for b := range lanes {
+					y[b] = own[b] * l.next[m][b]
+					if m > 0 {
+						r.total[tau+m][b] += float64(own[b] * l.live[m][b])
+					}
+				}
+			}
+			power := &r.powers[m+1]
+			if e > 0 && m < len(l.nextOf) {
+				others = advance(r.now, l.nextOf[m], l.order, r.hidden[to], power.stay)
+				if m > 0 {
+					total := dot(r.now, l.liveOf[m])
+					for b := range lanes {
+						r.total[tau+m][b] += total[b]
+					}
+				}
+			}
+			for b := range lanes {
+				r.total[to][b] += y[b] + others[b]
+				r.own[to][b] += float64(power.own[0]*y[b]) + float64(power.own[1]*others[b])
+				r.inflow[to][b] += float64(power.toOthers[0]*y[b]) + float64(power.toOthers[1]*others[b])
+			}
+		}
+	}
+}
+
+// advance adds to the weight of hidden goals what comes from those who plan now,
+// and returns the sum of that before any of them changes its goal.
+func advance(now, next []lane, order []int32, to []lane, stay float64) (sum lane) {
+	now, order = now[:len(next)], order[:len(next)]
+	var s0, s1, s2, s3 float64
+	for place := range next {
+		x, w := &next[place], &now[place]
+		y0, y1, y2, y3 := float64(w[0]*x[0]), float64(w[1]*x[1]), float64(w[2]*x[2]), float64(w[3]*x[3])
+		s0 += y0
+		s1 += y1
+		s2 += y2
+		s3 += y3
+		t := &to[order[place]]
+		t[0] += float64(stay * y0)
+		t[1] += float64(stay * y1)
+		t[2] += float64(stay * y2)
+		t[3] += float64(stay * y3)
+	}
+	return lane{s0, s1, s2, s3}
+}
+
+// dot is the sum of products.
+func dot(now, live []lane) (sum lane) {
+	now = now[:len(live)]
+	var s0, s1, s2, s3 float64
+	for place := range live {
+		x, w := &live[place], &now[place]
+		s0 += float64(w[0] * x[0])
+		s1 += float64(w[1] * x[1])
+		s2 += float64(w[2] * x[2])
+		s3 += float64(w[3] * x[3])
+	}
+	return lane{s0, s1, s2, s3}
+}
+
+// reset makes room for a plan of so many steps and hidden goals.
+func (r *recursion) reset(steps, hidden int, confusable bool) {
+	if len(r.own) < steps+1 {
+		r.own, r.inflow, r.total, r.scale = make([]lane, steps+1), make([]lane, steps+1), make([]lane, steps+1), make([]int, steps+1)
+	}
+	clear(r.own)
+	clear(r.inflow)
+	clear(r.total)
+	clear(r.scale)
+	r.confusable = confusable
+	if !confusable {
+		return
+	}
+	if len(r.hidden) < steps+1 || len(r.hidden[0]) < hidden {
+		flat := make([]lane, (steps+1)*hidden)
+		r.hidden = nil
+		for i := range steps + 1 {
+			r.hidden = append(r.hidden, flat[i*hidden:(i+1)*hidden])
+		}
+		r.now = make([]lane, hidden)
+		return
+	}
+	for _, row := range r.hidden[:steps+1] {
+		clear(row)
+	}
+}
+
+// rescale keeps weights from underflow, from a step on.
+func (r *recursion) rescale(tau int) {
+	const by = 400
+	most := 0.0
+	for b := range lanes {
+		most = max(most, r.total[tau][b])
+	}
+	if most == 0 || most > 0x1p-400 {
+		return
+	}
+	factor := math.Ldexp(1, by)
+	for step := tau; step < len(r.total); step++ {
+		r.scale[step] += by
+		for _, x := range []*lane{&r.total[step], &r.own[step], &r.inflow[step]} {
+			for b := range lanes {
+				x[b] *= factor
+			}
+		}
+		if step < len(r.hidden) {
+			for i := range r.hidden[step] {
+				for b := range lanes {
+					r.hidden[step][i][b] *= factor
+				}
+			}
+		}
+	}
+}
+
+// infer computes the evidence with the samples of a level.
+func (m *Marginal) infer(s *store, p *agent.Parameters, at *levels) *result {
+	l := m.linksFor(s, p, at)
+	steps, candidates := len(m.steps)+1, len(m.hidden)
+	r := &result{samples: s.batches * searches(at.most(len(m.hidden)), true), shift: make([]float64, steps), evidence: make([][][]float64, steps)}
+	flat := make([]float64, steps*candidates*s.batches)
+	for step := range r.evidence {
+		r.evidence[step] = make([][]float64, candidates)
+		for goal := range candidates {
+			r.evidence[step][goal], flat = flat[:s.batches:s.batches], flat[s.batches:]
+		}
+	}
+	scales := make([][]int, 0, len(l.of)*candidates) // by group and goal
+	for group := range l.of {
+		for goal := range candidates {
+			m.room.forward(&m.hidden[goal], l.of[group][goal], p.GoalNoise)
+			for step := range steps {
+				n := min(lanes, s.batches-group*lanes)
+				copy(r.evidence[step][goal][group*lanes:], m.room.total[step][:n])
+			}
+			scales = append(scales, slices.Clone(m.room.scale[:steps]))
+		}
+	}
+	for step := range steps {
+		least := math.MaxInt
+		for _, scale := range scales {
+			least = min(least, scale[step])
+		}
+		r.shift[step] = -float64(least) * math.Ln2
+		for i, scale := range scales {
+			if scale[step] == least {
+				continue
+			}
+			group, goal := i/candidates, i%candidates
+			for b := group * lanes; b < min((group+1)*lanes, s.batches); b++ {
+				r.evidence[step][goal][b] = math.Ldexp(r.evidence[step][goal][b], least-scale[step])
+			}
+		}
+	}
+	return r
+}

@@ -1,0 +1,339 @@
+package inference
+
+import (
+	"cmp"
+	"slices"
+
+	"foible/core/agent"
+	"foible/core/sweep"
+)
+
+// levels say how far each table is sampled.
+type levels struct {
+	by []int8 // [goal x steps + tau]
+	n  int    // steps
+}
+
+func (l *levels) of(goal, tau int) int { return int(l.by[goal*l.n+tau]) }
+
+// most is the highest level among the first so many goals.
+func (l *levels) most(goals int) int {
+	if goals*l.n == 0 {
+		return 0
+	}
+	return int(slices.Max(l.by[:goals*l.n]))
+}
+
+// family is a kind of parameter sets that find the same tables difficult.
+type family struct {
+	slips, confused bool
+	kind            agent.NoiseKind
+}
+
+// probes of a family: parameter sets by which its samples are sized, whatever a
+// sweep asks for, so that the samples of a cell depend on nothing but the cell.
+func (f family) probes(p *agent.Parameters) []agent.Parameters {
+	probe := *p
+	probe.GoalNoise, probe.ActionNoise = 0, 0
+	if f.confused {
+		probe.GoalNoise = 0.2
+	}
+	if f.slips {
+		probe.ActionNoise = 0.05
+	}
+	if p.Unlimited {
+		return []agent.Parameters{probe}
+	}
+	short, long := probe, probe
+	short.BudgetR, short.BudgetQ = 2, 0.9
+	long.BudgetR, long.BudgetQ = 4, 0.95
+	return []agent.Parameters{short, long}
+}
+
+// levelsFor are the levels with which the inference of a parameter set begins.
+func (m *Marginal) levelsFor(s *store, p *agent.Parameters, q *sweep.Procedure, judged []int) *levels {
+	f := family{p.ActionNoise > 0, p.GoalNoise > 0, p.Kind}
+	if l := s.levels[f]; l != nil {
+		return l
+	}
+	l := &levels{make([]int8, len(m.sips.task.Goals)*len(m.steps)), len(m.steps)}
+	for _, probe := range f.probes(p) {
+		l = m.refine(s, &probe, l, q, judged, margin)
+	}
+	s.levels[f] = l
+	return l
+}
+
+// Refinement for probes ends when the errors, by the delta method, are this part of
+// what is asked for, so that other parameter sets are likely to be sure as well.
+const margin = 0.85
+
+// mostRefinements bounds the rounds.
+const mostRefinements = 24
+
+// refine raises the levels of the tables that the errors at the judgement steps
+// come from, until these are as small as asked for.
+func (m *Marginal) refine(s *store, p *agent.Parameters, from *levels, q *sweep.Procedure, judged []int, margin float64) *levels {
+	at := from
+	for range mostRefinements {
+		r := m.infer(s, p, at)
+		shares := m.errors(r, p, q, judged, margin)
+		if len(shares) == 0 {
+			break
+		}
+		next := &levels{slices.Clone(at.by), at.n}
+		var total, sum float64
+		for _, x := range shares {
+			total += x.variance
+		}
+		raised := false
+		for _, x := range shares {
+			if sum > 0.7*total {
+				break
+			}
+			sum += x.variance
+			last := int8(lastConfused)
+			if x.goal < m.sips.candidates {
+				last = lastLevel
+			}
+			if by := &next.by[x.goal*at.n+x.tau]; *by < last {
+				*by++
+				raised = true
+			}
+		}
+		if !raised {
+			break
+		}
+		at = next
+	}
+	return at
+}
+
+// share is what a table contributes to the errors.
+type share struct {
+	goal, tau int
+	variance  float64
+}
+
+// errors finds where the variances come from that are larger than asked for, the
+// largest shares first; none if all are small enough. It is the delta method: the
+// evidence is linear in every table, and batches tell how much a table varies.
+func (m *Marginal) errors(r *result, p *agent.Parameters, q *sweep.Procedure, judged []int, margin float64) []share {
+	l := m.links
+	steps := len(m.steps)
+	goals := len(m.sips.task.Goals)
+	weight := make([][][]float64, len(m.hidden)) // [candidate][tau][hidden]: of those who plan, mean of batches
+	for candidate := range m.hidden {
+		weight[candidate] = m.planning(l, candidate, p.GoalNoise)
+	}
+	limit := margin * margin * q.PosteriorSE * q.PosteriorSE
+	mean := margin * margin * 25 * q.MCSE * q.MCSE
+	type point struct {
+		posterior []float64
+		parts     [][]float64 // [candidate][tau x hidden]: of the relative variance of its evidence
+	}
+	var points []point
+	var squares, n float64
+	for _, step := range judged {
+		if step == 0 || step > steps {
+			continue
+		}
+		posterior, _ := r.posterior(step)
+		if posterior == nil {
+			continue
+		}
+		pt := point{posterior: posterior, parts: make([][]float64, len(m.hidden))}
+		for candidate := range m.hidden {
+			if posterior[candidate] > 0 {
+				pt.parts[candidate] = m.parts(l, candidate, p.GoalNoise, step, weight[candidate])
+			}
+		}
+		points = append(points, pt)
+	}
+	variance := func(pt *point, goal int) float64 {
+		var v float64
+		for h, p := range pt.posterior {
+			if p == 0 {
+				continue
+			}
+			x := -p
+			if h == goal {
+				x = 1 - p
+			}
+			x *= pt.posterior[goal]
+			var u float64
+			for _, part := range pt.parts[h] {
+				u += part
+			}
+			v += float64(x * x * u)
+		}
+		return v
+	}
+	worst := make([]float64, len(points))
+	for i := range points {
+		for goal := range points[i].posterior {
+			v := variance(&points[i], goal)
+			squares += v
+			n++
+			worst[i] = max(worst[i], v)
+		}
+	}
+	tooMuch := n > 0 && squares/n > mean
+	sums := make([]float64, goals*steps)
+	any := false
+	for i := range points {
+		if worst[i] <= limit && !tooMuch {
+			continue
+		}
+		any = true
+		pt := &points[i]
+		for h, parts := range pt.parts {
+			p := pt.posterior[h]
+			factor := float64(p * (1 - p) * p * (1 - p))
+			hidden := &m.hidden[h]
+			for k, part := range parts {
+				tau, c := k/len(hidden.goals), k%len(hidden.goals)
+				sums[hidden.goals[c]*steps+tau] += float64(factor * part)
+			}
+		}
+	}
+	if !any {
+		return nil
+	}
+	var shares []share
+	for i, v := range sums {
+		if v > 0 {
+			shares = append(shares, share{i / steps, i % steps, v})
+		}
+	}
+	slices.SortStableFunc(shares, func(a, b share) int { return cmp.Compare(b.variance, a.variance) })
+	return shares
+}
+
+// planning is the weight of those who plan, by step and hidden goal, averaged over
+// batches and as a part of the evidence there.
+func (m *Marginal) planning(l *links, candidate int, e float64) [][]float64 {
+	h := &m.hidden[candidate]
+	all := make([][]float64, len(m.steps))
+	for tau := range all {
+		all[tau] = make([]float64, len(h.goals))
+	}
+	batches := float64(l.plans.store.batches)
+	for group := range l.of {
+		r := &m.room
+		r.forward(h, l.of[group][candidate], e)
+		for tau := range all {
+			for b := range lanes {
+				all[tau][0] += r.own[tau][b] / batches
+				if r.confusable {
+					for c := 1; c < len(h.goals); c++ {
+						all[tau][c] += (r.hidden[tau][c][b] + float64(h.share[c]*r.inflow[tau][b])) / batches
+					}
+				}
+			}
+		}
+	}
+	return all
+}
+
+// parts are what tables add to the relative variance of a candidate's evidence at
+// a step, [tau x hidden goal]: a backward recursion for what a unit of weight that
+// plans at tau comes to.
+func (m *Marginal) parts(l *links, candidate int, e float64, step int, weight [][]float64) []float64 {
+	h := &m.hidden[candidate]
+	hidden := len(h.goals)
+	confusable := e > 0 && hidden > 1
+	if hidden == 1 {
+		e = 0
+	}
+	powers := transitions(nil, e, h.share[0], step)
+	worth := make([][]float64, step+1) // [step][hidden goal]: of a unit of weight that plans there
+	ofShare := make([]float64, step+1) // of a unit that is spread by share
+	for j := range worth {
+		worth[j] = make([]float64, hidden)
+	}
+	for c := range hidden {
+		worth[step][c] = 1
+	}
+	ofShare[step] = 1 - h.share[0]
+	parts := make([]float64, step*hidden)
+	batches := l.plans.store.batches
+	values := make([]lane, hidden*len(l.of))
+	evidence := 0.0
+	for tau := step - 1; tau >= 0; tau-- {
+		clear(values)
+		for group := range l.of {
+			link := &l.of[group][candidate][tau]
+			v := values[group*hidden : (group+1)*hidden]
+			for matched := range link.next {
+				to := tau + matched + 1
+				if to > step {
+					break
+				}
+				x := float64(powers[matched+1].own[0]*worth[to][0]) + float64(powers[matched+1].toOthers[0]*ofShare[to])
+				for b := range lanes {
+					v[0][b] += float64(link.next[matched][b] * x)
+				}
+			}
+			if at := step - tau; at < len(link.live) {
+				for b := range lanes {
+					v[0][b] += link.live[at][b]
+				}
+			}
+			if !confusable {
+				continue
+			}
+			for matched, next := range link.nextOf {
+				to := tau + matched + 1
+				if to > step {
+					break
+				}
+				power := &powers[matched+1]
+				common := float64(power.own[1]*worth[to][0]) + float64(power.toOthers[1]*ofShare[to])
+				for place := range next {
+					c := link.order[place]
+					x := common + float64(power.stay*worth[to][c])
+					for b := range lanes {
+						v[c][b] += float64(next[place][b] * x)
+					}
+				}
+			}
+			if at := step - tau; at < len(link.liveOf) {
+				for place := range link.liveOf[at] {
+					c := link.order[place]
+					for b := range lanes {
+						v[c][b] += link.liveOf[at][place][b]
+					}
+				}
+			}
+		}
+		for c := range hidden {
+			var mean, squares float64
+			for batch := range batches {
+				mean += values[batch/lanes*hidden+c][batch%lanes] / float64(batches)
+			}
+			for batch := range batches {
+				d := values[batch/lanes*hidden+c][batch%lanes] - mean
+				squares += float64(d * d)
+			}
+			worth[tau][c] = mean
+			w := weight[tau][c]
+			parts[tau*hidden+c] = w * w * squares / float64(batches*(batches-1))
+			if c > 0 {
+				ofShare[tau] += float64(h.share[c] * mean)
+			}
+		}
+		if tau == 0 {
+			for c := range hidden {
+				evidence += float64(weight[0][c] * worth[0][c])
+			}
+		}
+	}
+	if evidence == 0 {
+		return nil
+	}
+	for i := range parts {
+		parts[i] /= evidence * evidence
+	}
+	return parts
+}
