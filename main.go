@@ -45,7 +45,7 @@ func run(ctx context.Context) int {
 	switch {
 	case err == nil:
 		return 0
-	case errors.Is(err, command.ErrInterrupted):
+	case errors.Is(err, command.ErrInterrupted), ctx.Err() != nil && errors.Is(err, context.Canceled):
 		return exitInterrupted
 	case errors.Is(err, command.ErrReported):
 		return exitFailed

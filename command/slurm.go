@@ -597,6 +597,9 @@ func (e *Env) SlurmStatus(ctx context.Context, dir string) error {
 	switch {
 	case d.hasResults():
 		fmt.Fprintf(e.Out, "results: %s\n", quoted(d.path(slurmResults)))
+		if _, err := os.Stat(d.path(slurmResults, failuresFile)); err == nil {
+			e.say("Some parameter sets have no fit; %s says why.", quoted(d.path(slurmResults, failuresFile)))
+		}
 	case state == slurmEnded:
 		e.say("The results have not been written: %s says why; `foible cluster slurm restart%s` tries again.", quoted(d.path(slurmLogs, "coordinator.log")), flag)
 	case state == slurmStopped:

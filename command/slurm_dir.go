@@ -207,7 +207,7 @@ func (d slurmDir) mustBeEmpty() error {
 // findSlurmDir is the directory named, the current one, or the only one in it.
 func findSlurmDir(name string) (slurmDir, *slurmRecord, error) {
 	if name == "" {
-		found, err := filepath.Glob(filepath.Join(slurmPrefix+"*", slurmRecordFile))
+		found, err := filepath.Glob(filepath.Join("*", slurmRecordFile))
 		if _, here := os.Stat(slurmRecordFile); err != nil || here == nil {
 			found = []string{slurmRecordFile}
 		}
