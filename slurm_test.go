@@ -302,7 +302,7 @@ func TestSlurmRefusals(t *testing.T) {
 	}{
 		{
 			name: "rejected", sbatch: "echo 'sbatch: error: invalid partition specified: fast' >&2; echo 'sbatch: error: Batch job submission failed: Invalid partition name specified' >&2; exit 1", args: "--partition fast",
-			want:      `foible: sbatch says "sbatch: error: invalid partition specified: fast; sbatch: error: Batch job submission failed: Invalid partition name specified"; ` + "`sinfo` lists the partitions, --partition chooses one (nothing was left running)\n",
+			want:      `foible: sbatch says "sbatch: error: invalid partition specified: fast; sbatch: error: Batch job submission failed: Invalid partition name specified"; ` + "`sinfo` lists the partitions, --partition chooses one (what was begun has been ended again)\n",
 			cancelled: 1,
 		},
 		{
@@ -312,7 +312,7 @@ func TestSlurmRefusals(t *testing.T) {
 		{
 			name: "second array rejected", sbatch: "[ $n -lt 2 ] && echo $n || { echo 'sbatch: error: QOSMaxSubmitJobPerUserLimit' >&2; exit 1; }", args: "--workers 22",
 			others:    map[string]string{"scontrol": "echo 'MaxArraySize            = 11'"},
-			want:      `foible: array 2 of 2, with 11 workers: sbatch says "sbatch: error: QOSMaxSubmitJobPerUserLimit"; ask for fewer with --workers, or wait until jobs of yours have ended (nothing was left running)` + "\n",
+			want:      `foible: array 2 of 2, with 11 workers: sbatch says "sbatch: error: QOSMaxSubmitJobPerUserLimit"; ask for fewer with --workers, or wait until jobs of yours have ended (what was begun has been ended again)` + "\n",
 			cancelled: 2,
 		},
 		{
@@ -321,7 +321,7 @@ func TestSlurmRefusals(t *testing.T) {
 		},
 		{
 			name: "workers of a coordinator's job rejected", sbatch: "[ $n -lt 2 ] && echo $n || exit 1", args: "--coordinator-job",
-			want: "foible: sbatch: exit status 1 (nothing was left running)\n", cancelled: 2,
+			want: "foible: sbatch: exit status 1 (what was begun has been ended again)\n", cancelled: 2,
 		},
 		{
 			name: "no array", others: map[string]string{"scontrol": "echo MaxArraySize = 0"},
@@ -333,7 +333,7 @@ func TestSlurmRefusals(t *testing.T) {
 		},
 		{
 			name: "no room", others: map[string]string{"sacctmgr": "echo 'lab|lab|2'", "squeue": "echo 1; echo 2"},
-			want: "foible: the limit of your jobs in Slurm is 2 (MaxSubmitJobs), and you have 2; wait until some have ended, or cancel some (nothing was left running)\n",
+			want: "foible: the limit of your jobs in Slurm is 2 (MaxSubmitJobs), and you have 2; wait until some have ended, or cancel some (what was begun has been ended again)\n",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -409,6 +409,13 @@ func TestSlurmArrays(t *testing.T) {
 	}
 	if want := []string{"--array=0-8", "--array=0-7", "--array=0-7"}; !slices.Equal(arrays, want) {
 		t.Errorf("arrays %v, not %v", arrays, want)
+	}
+
+	for _, kind := range []string{"worker", "user"} {
+		info, err := os.Stat(filepath.Join(dir, "foible-slurm-block-words-sample", "access", kind+".token"))
+		if err != nil || info.Mode() != 0o600 {
+			t.Errorf("token of a %s: %v, %v", kind, info, err)
+		}
 	}
 
 	slurm("scale", "3")

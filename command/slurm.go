@@ -196,7 +196,7 @@ func undone(ctx context.Context, err, failed error) error {
 	case ctx.Err() != nil:
 		return ErrInterrupted
 	}
-	return fmt.Errorf("%w (nothing was left running)", err)
+	return fmt.Errorf("%w (what was begun has been ended again)", err)
 }
 
 // sweepID is the id that the coordinator will give.
@@ -215,13 +215,16 @@ func sweepID(s *domains.Study, config *foiblev1.SweepConfig) (string, error) {
 // slurmSay says what can be done now.
 func (e *Env) slurmSay(d slurmDir, r *slurmRecord, n int) {
 	fmt.Fprintln(e.Out, r.Sweep)
-	flag := " --dir " + quoted(string(d))
-	e.say("Submitted %s to Slurm. Tables and figures will be in %s when the sweep has ended.\n"+
-		"  foible cluster slurm status%s   shows how far it is\n"+
-		"  foible watch%s %s   follows it to its end\n"+
-		"  foible cluster slurm scale N%s  asks for more workers, or fewer\n"+
-		"  foible cluster slurm stop%s     ends workers and coordinator; what is recorded stays",
-		count(n, "worker"), quoted(d.path(slurmResults)), flag, d.target().flags(access.User), r.Sweep, flag, flag)
+	dir := " --dir " + quoted(string(d))
+	done := "Submitted " + count(n, "worker") + " to Slurm."
+	if n == 0 {
+		done = "The coordinator is there; no worker was missing."
+	}
+	e.say("%s When the sweep has ended, its tables and figures will be in %s.", done, quoted(d.path(slurmResults)))
+	e.say("  how far it is:         foible cluster slurm status%s", dir)
+	e.say("  to its end:            foible watch%s %s", d.target().flags(access.User), r.Sweep)
+	e.say("  more workers or fewer: foible cluster slurm scale%s N", dir)
+	e.say("  no more of it:         foible cluster slurm stop%s", dir)
 }
 
 // slurmAgain goes on with a sweep that was submitted before.
@@ -247,6 +250,7 @@ func (e *Env) SlurmRestart(ctx context.Context, dir string) error {
 	return e.slurmRestart(ctx, d, r, r.Workers)
 }
 
+// slurmRestart starts what is missing of a coordinator and so many workers. If that fails, all is as before.
 func (e *Env) slurmRestart(ctx context.Context, d slurmDir, r *slurmRecord, workers int) (result error) {
 	unlock, err := d.lock(r)
 	if err != nil {
@@ -290,7 +294,8 @@ func (e *Env) slurmRestart(ctx context.Context, d slurmDir, r *slurmRecord, work
 				result = undone(ctx, errors.Join(result, stop()), d.setState(before))
 			}
 		}()
-		if before == slurmEnded { // its results are to be written again
+		if before == slurmEnded {
+			e.say("The sweep had ended; its results are being written again to %s.", quoted(d.path(slurmResults)))
 			return nil
 		}
 	}
