@@ -43,6 +43,9 @@ func (e *Env) SlurmWorker(ctx context.Context, dir string) error {
 		return err
 	}
 	return e.untilTimeIsUp(ctx, d, func(ctx context.Context) error {
+		ctx, leave := context.WithCancel(ctx)
+		defer leave()
+		go e.leaveWhenOver(ctx, d, leave)
 		if err := d.awaitAddress(ctx); err != nil || ctx.Err() != nil {
 			return err
 		}
@@ -65,8 +68,18 @@ func (d slurmDir) awaitAddress(ctx context.Context) error {
 	}
 }
 
-// untilTimeIsUp does work until Slurm says that the job's time is nearly up,
-// or the state is no longer running. In the first case it requeues the job.
+// leaveWhenOver calls leave when the state is no longer running.
+func (e *Env) leaveWhenOver(ctx context.Context, d slurmDir, leave func()) {
+	for pause(ctx, slurmPoll) == nil {
+		if s, err := d.state(); err == nil && s != slurmRunning {
+			e.Logger.Info("leaving", "state", s)
+			leave()
+		}
+	}
+}
+
+// untilTimeIsUp does work until Slurm says that the job's time is nearly up.
+// Then it requeues the job, unless nothing is left to do.
 func (e *Env) untilTimeIsUp(ctx context.Context, d slurmDir, work func(context.Context) error) error {
 	told, ignore := slurm.TimeIsUp()
 	defer ignore()
@@ -79,26 +92,15 @@ func (e *Env) untilTimeIsUp(ctx context.Context, d slurmDir, work func(context.C
 		return nil
 	}
 	working, stop := context.WithCancel(ctx)
-	watched := make(chan struct{})
-	defer func() { stop(); <-watched }()
+	defer stop()
 	var timeIsUp atomic.Bool
 	go func() {
-		defer close(watched)
-		for tick := time.NewTicker(slurmPoll); ; {
-			select {
-			case <-told:
-				e.Logger.Info("time is nearly up")
-				timeIsUp.Store(true)
-				stop()
-			case <-tick.C:
-				if s, err := d.state(); err == nil && s != slurmRunning {
-					e.Logger.Info("leaving", "state", s)
-					stop()
-				}
-			case <-working.Done():
-				tick.Stop()
-				return
-			}
+		select {
+		case <-told:
+			e.Logger.Info("time is nearly up")
+			timeIsUp.Store(true)
+			stop()
+		case <-working.Done():
 		}
 	}()
 	if err := work(working); err != nil || !timeIsUp.Load() {
