@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"foible/coordinator/access"
+	"foible/coordinator/engine"
 )
 
 // Config of a coordinator. The zero value of a field has no meaning but where it says so; start from DefaultConfig.
@@ -25,6 +26,8 @@ type Config struct {
 	Access *access.Keeper
 	// DataDir holds the engine's files. One coordinator at a time uses it.
 	DataDir string
+	// Servers keep what DataDir would, for one coordinator or several; nil: DataDir does.
+	Servers *engine.Servers
 	// Version must be the workers' version too, since results are compared byte by byte.
 	Version string
 	// Lease is how long a job that is not heard of stays with its worker.
@@ -44,7 +47,7 @@ type Config struct {
 	Logger hclog.Logger
 }
 
-// DefaultConfig lacks Listener, DataDir and Version.
+// DefaultConfig lacks Listener, DataDir or Servers, and Version.
 func DefaultConfig() Config {
 	return Config{
 		Lease:         30 * time.Second,
@@ -61,7 +64,7 @@ func (c *Config) Validate() error {
 	if c.Listener == nil {
 		errs = append(errs, errors.New("no listener"))
 	}
-	if c.DataDir == "" {
+	if c.DataDir == "" && c.Servers == nil {
 		errs = append(errs, errors.New("no data directory"))
 	}
 	if c.Version == "" {

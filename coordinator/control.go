@@ -37,18 +37,18 @@ func errEnded(s *foiblev1.Sweep) error {
 
 // update changes what is stored of a sweep by compare-and-set, and then what this coordinator knows of it. The
 // change is asked again if another one came before it. It returns the sweep as it is stored, also with an error of the change.
-func (c *Coordinator) update(ctx context.Context, id string, change func(*foiblev1.Sweep) error) (*foiblev1.Sweep, error) {
+func (c *Coordinator) update(ctx context.Context, id string, change func(*foiblev1.Sweep) error) (spec *foiblev1.Sweep, revision uint64, err error) {
 	for {
 		spec, revision, err := c.stored(ctx, id)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		if err := change(spec); err != nil {
-			return spec, err
+			return spec, revision, err
 		}
 		value, err := proto.Marshal(spec)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		revision, err = c.engine.UpdateSweep(ctx, id, value, revision)
 		switch {
@@ -56,16 +56,16 @@ func (c *Coordinator) update(ctx context.Context, id string, change func(*foible
 			if run, ok := c.run(id); ok {
 				run.adopt(spec, revision)
 			}
-			return spec, nil
+			return spec, revision, nil
 		case !errors.Is(err, engine.ErrConflict):
-			return nil, sentinel(err)
+			return nil, 0, sentinel(err)
 		}
 	}
 }
 
 // setState moves a sweep that has not ended to another state.
 func (c *Coordinator) setState(ctx context.Context, id string, state foiblev1.SweepState) (*foiblev1.Sweep, error) {
-	_, err := c.update(ctx, id, func(s *foiblev1.Sweep) error {
+	_, _, err := c.update(ctx, id, func(s *foiblev1.Sweep) error {
 		if !unended(s.GetState()) {
 			return errEnded(s)
 		}
@@ -92,7 +92,7 @@ func (c *Coordinator) ResumeSweep(ctx context.Context, id string) (*foiblev1.Swe
 
 // SetPriority implements [service.Sweeps].
 func (c *Coordinator) SetPriority(ctx context.Context, id string, priority int) (*foiblev1.Sweep, error) {
-	_, err := c.update(ctx, id, func(s *foiblev1.Sweep) error {
+	_, _, err := c.update(ctx, id, func(s *foiblev1.Sweep) error {
 		if !unended(s.GetState()) {
 			return errEnded(s)
 		}
@@ -107,11 +107,21 @@ func (c *Coordinator) SetPriority(ctx context.Context, id string, priority int) 
 
 // CancelSweep implements [service.Sweeps].
 func (c *Coordinator) CancelSweep(ctx context.Context, id string) (*foiblev1.Sweep, error) {
+	if err := c.stop(ctx, id); err != nil {
+		return nil, err
+	}
+	c.log.Info("sweep cancelled", "sweep", id)
+	return c.Sweep(ctx, id)
+}
+
+// stop cancels a sweep, and what goes on for it here.
+func (c *Coordinator) stop(ctx context.Context, id string) error {
+	c.find(ctx, id)
 	c.taking.Lock()
 	defer c.taking.Unlock()
 	run, taken := c.run(id)
 	if err := c.cancel(ctx, id, run); err != nil {
-		return nil, err
+		return err
 	}
 	if taken {
 		run.stopQueueing()
@@ -120,8 +130,7 @@ func (c *Coordinator) CancelSweep(ctx context.Context, id string) (*foiblev1.Swe
 	if err := c.engine.DeleteJobs(context.WithoutCancel(ctx), id); err != nil { // the next start tries again
 		c.log.Error("delete the queue of a cancelled sweep", "sweep", id, "error", err)
 	}
-	c.log.Info("sweep cancelled", "sweep", id)
-	return c.Sweep(ctx, id)
+	return nil
 }
 
 // cancel stores that a sweep is cancelled, and its progress if there is a run of it.
@@ -130,7 +139,7 @@ func (c *Coordinator) cancel(ctx context.Context, id string, run *sweepRun) erro
 		run.recording.Lock()
 		defer run.recording.Unlock()
 	}
-	_, err := c.update(ctx, id, func(s *foiblev1.Sweep) error {
+	_, _, err := c.update(ctx, id, func(s *foiblev1.Sweep) error {
 		switch {
 		case s.GetState() == cancelled:
 			return nil
@@ -155,16 +164,25 @@ func (r *sweepRun) dropLeases() {
 	r.change()
 }
 
-// adopt takes over what has been stored of the sweep at a revision, unless a later one is known.
-func (r *sweepRun) adopt(spec *foiblev1.Sweep, revision uint64) {
+// adopt takes over what has been stored of the sweep at a revision, and says so, unless a later one is known.
+func (r *sweepRun) adopt(spec *foiblev1.Sweep, revision uint64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if revision < r.revision {
-		return
+		return false
 	}
 	r.revision, r.state, r.priority = revision, spec.GetState(), spec.GetPriority()
-	r.endTime = spec.GetEndTime()
+	r.endTime, r.final = spec.GetEndTime(), spec.GetProgress()
 	r.change()
+	r.rest()
+	return true
+}
+
+// rest ends the following of results once there will be none to follow. The caller holds mu.
+func (r *sweepRun) rest() {
+	if r.stopFollowing != nil && (r.state == cancelled || !unended(r.state) && r.progress.Complete()) {
+		r.stopFollowing()
+	}
 }
 
 // weight is the sweep's share of the workers.

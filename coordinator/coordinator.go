@@ -42,6 +42,7 @@ type Coordinator struct {
 	log    hclog.Logger
 	engine *engine.Engine
 	demand *demand
+	others *others
 
 	taking sync.Mutex // held while a sweep is stored and taken up, or cancelled
 	shares shares     // of the dispatcher alone
@@ -68,6 +69,7 @@ func New(cfg Config) (*Coordinator, error) {
 		cfg:    cfg,
 		log:    log.Named("coordinator"),
 		demand: newDemand(),
+		others: newOthers(),
 		sweeps: map[string]*sweepRun{},
 		slots:  map[*session]int{},
 		leases: map[uint64]*lease{},
@@ -77,7 +79,7 @@ func New(cfg Config) (*Coordinator, error) {
 // Run opens the engine, takes up its sweeps, and serves until ctx ends. It
 // returns when all that it started has stopped: nil after ctx.
 func (c *Coordinator) Run(ctx context.Context) (err error) {
-	if c.engine, err = engine.Open(ctx, engine.Config{Dir: c.cfg.DataDir, AckWait: c.cfg.Lease, Logger: c.log}); err != nil {
+	if c.engine, err = engine.Open(ctx, engine.Config{Dir: c.cfg.DataDir, Servers: c.cfg.Servers, AckWait: c.cfg.Lease, Logger: c.log}); err != nil {
 		_ = c.cfg.Listener.Close()
 		return ended(ctx, err)
 	}
@@ -86,7 +88,7 @@ func (c *Coordinator) Run(ctx context.Context) (err error) {
 	life, stop := context.WithCancel(ctx)
 	defer stop()
 	c.background, c.ctx = errgroup.WithContext(life)
-	if err := c.resume(c.ctx); err != nil {
+	if err := errors.Join(c.resume(c.ctx), c.join()); err != nil {
 		_ = c.cfg.Listener.Close()
 		stop()
 		_ = c.background.Wait()
@@ -108,7 +110,7 @@ func (c *Coordinator) Run(ctx context.Context) (err error) {
 	if c.cfg.Listening != nil {
 		c.background.Go(c.cfg.Listening)
 	}
-	c.log.Info("listening", "address", c.cfg.Listener.Addr().String(), "data_dir", c.cfg.DataDir, "version", c.cfg.Version)
+	c.log.Info("listening", "address", c.cfg.Listener.Addr().String(), "data", c.cfg.serving(), "version", c.cfg.Version)
 
 	<-c.ctx.Done() // the caller's, or a part has failed
 	healthy.Shutdown()
@@ -191,6 +193,8 @@ func sentinel(err error) error {
 		return named{err, service.ErrNotFound}
 	case errors.Is(err, engine.ErrInvalid):
 		return named{err, service.ErrInvalid}
+	case errors.Is(err, engine.ErrUnavailable):
+		return named{err, service.ErrUnavailable}
 	case errors.Is(err, engine.ErrClosed):
 		return named{err, service.ErrStopping}
 	}

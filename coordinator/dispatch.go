@@ -112,8 +112,15 @@ func (c *Coordinator) offer(ctx context.Context, run *sweepRun, n int) (fetched 
 	}
 	offers := make([]offer, 0, len(deliveries))
 	for _, d := range deliveries {
-		// An acknowledgement was lost, or results were: those of the fits on which the report rests.
-		if d.Job() >= run.plan.Jobs() || run.done(d.Job()) || !run.known(d.Job()) {
+		needed := d.Job() < run.plan.Jobs() && !run.done(d.Job()) // else an acknowledgement was lost
+		if needed {
+			var unsure error
+			if needed, unsure = run.knows(ctx, d.Job()); unsure != nil {
+				err = errors.Join(err, unsure, d.Release())
+				continue
+			}
+		}
+		if !needed { // or results were lost: those of the fits on which the report rests
 			_ = d.Ack()
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"foible/coordinator/service"
 )
@@ -15,8 +16,21 @@ func (r *sweepRun) start(ctx context.Context) error {
 	if r.queue, err = r.c.engine.Queue(ctx, r.id); err != nil {
 		return err
 	}
+	var after uint64
+	if r.c.engine.Shared() {
+		if after, err = r.c.engine.LastResult(ctx, r.id); err != nil {
+			return err
+		}
+	}
 	if err := r.replay(ctx); err != nil {
 		return err
+	}
+	if r.c.engine.Shared() {
+		following, stop := context.WithCancel(ctx)
+		r.mu.Lock()
+		r.stopFollowing = stop
+		r.mu.Unlock()
+		r.c.background.Go(func() error { return r.follow(following, after) })
 	}
 	ctx, stop := context.WithCancel(ctx)
 	stopped := make(chan struct{})
@@ -26,11 +40,24 @@ func (r *sweepRun) start(ctx context.Context) error {
 	}
 	r.c.background.Go(func() error {
 		defer close(stopped)
-		if err := r.c.engine.Enqueue(ctx, r.id, r.plan.FitJobs()); err != nil {
+		for {
+			err := r.c.engine.Enqueue(ctx, r.id, r.plan.FitJobs())
+			if err == nil {
+				break
+			}
 			if ctx.Err() != nil {
 				return nil
 			}
-			return fmt.Errorf("queue the jobs of sweep %s: %w", r.id, err)
+			err = fmt.Errorf("queue the jobs of sweep %s: %w", r.id, err)
+			if !r.c.engine.Shared() {
+				return err
+			}
+			r.c.log.Error("trying again", "error", err)
+			select {
+			case <-time.After(takeUpPause):
+			case <-ctx.Done():
+				return nil
+			}
 		}
 		r.mu.Lock()
 		r.queued = true

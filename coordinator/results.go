@@ -14,7 +14,7 @@ import (
 
 // opened finds a sweep's run; one that ended before this coordinator started is planned again.
 func (c *Coordinator) opened(ctx context.Context, id string) (*sweepRun, error) {
-	if run, ok := c.run(id); ok {
+	if run, ok := c.find(ctx, id); ok {
 		return run, nil
 	}
 	spec, _, err := c.stored(ctx, id)

@@ -34,21 +34,24 @@ type sweepRun struct {
 
 	recording sync.RWMutex // held for reading while a result is recorded, for writing while the sweep is cancelled
 
-	mu         sync.Mutex // guards what follows
-	progress   *sweep.Progress
-	revision   uint64 // of what is stored, as far as it is known
-	state      foiblev1.SweepState
-	priority   int32
-	endTime    *timestamppb.Timestamp
-	queued     bool           // every job that can be done from the start is in the queue
-	ending     bool           // its end is being stored
-	failures   int            // jobs recorded as failed
-	reasons    []string       // why; different ones, at most maxReasons
-	reported   map[int]int    // failures that workers reported, of jobs without a result
-	leases     map[int]*lease // by job, the lease given out last
-	duplicates int64          // results refused since the coordinator started
-	audited    time.Time      // when the queue was last compared with the results
-	changed    chan struct{}  // closed at the next change
+	mu            sync.Mutex // guards what follows
+	stopFollowing func()     // nil where there are no other coordinators to follow
+	progress      *sweep.Progress
+	noted         time.Time // when a result was last taken into the progress
+	revision      uint64    // of what is stored, as far as it is known
+	state         foiblev1.SweepState
+	priority      int32
+	endTime       *timestamppb.Timestamp
+	final         *foiblev1.Progress // as stored when it ended
+	queued        bool               // every job that can be done from the start is in the queue
+	ending        bool               // its end is being stored
+	failures      int                // jobs recorded as failed
+	reasons       []string           // why; different ones, at most maxReasons
+	reported      map[int]int        // failures that workers reported, of jobs without a result
+	leases        map[int]*lease     // by job, the lease given out last
+	duplicates    int64              // results refused since the coordinator started
+	audited       time.Time          // when the queue was last compared with the results
+	changed       chan struct{}      // closed at the next change
 }
 
 const maxReasons = 10
@@ -137,12 +140,14 @@ func (r *sweepRun) record(ctx context.Context, job int, result *foiblev1.JobResu
 func (r *sweepRun) note(ctx context.Context, job int, result *foiblev1.JobResult) {
 	r.mu.Lock()
 	fresh, ready := r.progress.Add(job)
+	r.noted = time.Now()
 	if f := result.GetFailure(); fresh && f != nil {
 		r.blame(f)
 	}
 	delete(r.reported, job)
 	fitted := r.progress.Fitted()
 	r.change()
+	r.rest()
 	r.mu.Unlock()
 	if len(ready) > 0 {
 		if err := r.queueReady(ctx, ready, fitted); err != nil {
@@ -160,7 +165,13 @@ func (r *sweepRun) queueReady(ctx context.Context, jobs []int, fitted bool) erro
 			return err
 		}
 	}
-	return r.c.engine.Requeue(ctx, r.id, jobs)
+	if r.c.engine.Shared() { // others may have been faster, up to the sweep's end
+		spec, _, err := r.c.stored(ctx, r.id)
+		if err != nil || !unended(spec.GetState()) {
+			return err
+		}
+	}
+	return r.c.engine.RequeueReady(ctx, r.id, jobs)
 }
 
 // choose fills the report's chunk from the recorded fits, once.
@@ -185,6 +196,9 @@ func (r *sweepRun) choose(ctx context.Context) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.plan.Chosen() != nil {
+		return nil
+	}
 	r.plan.Choose(func(i int) *sweep.Fit { return fits[i] })
 	return nil
 }
@@ -230,7 +244,7 @@ func (r *sweepRun) finish(ctx context.Context) {
 	progress := r.count()
 	r.mu.Unlock()
 
-	spec, err := r.c.update(ctx, r.id, func(s *foiblev1.Sweep) error {
+	spec, revision, err := r.c.update(ctx, r.id, func(s *foiblev1.Sweep) error {
 		if !unended(s.GetState()) {
 			return errEnded(s)
 		}
@@ -244,7 +258,8 @@ func (r *sweepRun) finish(ctx context.Context) {
 	r.mu.Lock()
 	r.ending = false
 	r.mu.Unlock()
-	if errors.Is(err, service.ErrPrecondition) { // it was cancelled at this moment
+	if errors.Is(err, service.ErrPrecondition) { // it was cancelled at this moment, or ended by another coordinator
+		r.adopt(spec, revision)
 		return
 	}
 	if err == nil {
@@ -261,6 +276,9 @@ func (r *sweepRun) finish(ctx context.Context) {
 func (r *sweepRun) audit(ctx context.Context) error {
 	r.mu.Lock()
 	due := r.queued && len(r.leases) == 0 && time.Since(r.audited) > auditInterval
+	if r.c.engine.Shared() {
+		due = due && time.Since(r.noted) > settleTime
+	}
 	if due {
 		r.audited = time.Now()
 	}
@@ -269,8 +287,17 @@ func (r *sweepRun) audit(ctx context.Context) error {
 		return nil
 	}
 	waiting, leased, err := r.queue.Pending(ctx)
-	if err != nil || waiting+leased > 0 {
+	gone := r.c.engine.Shared() && errors.Is(err, engine.ErrNotFound) // it may be that of an earlier life of the sweep
+	if err != nil && !gone || waiting+leased > 0 {
 		return err
+	}
+	if behind, err := r.behind(ctx); behind || err != nil {
+		return err
+	}
+	if gone {
+		if r.queue, err = r.c.engine.Queue(ctx, r.id); err != nil {
+			return err
+		}
 	}
 	r.mu.Lock()
 	missing := r.progress.Ready()
@@ -286,7 +313,12 @@ func (r *sweepRun) audit(ctx context.Context) error {
 		return nil
 	}
 	r.c.log.Warn("jobs missing from the queue are queued again", "sweep", r.id, "jobs", len(missing))
-	return r.queueReady(ctx, missing, fitted)
+	if fitted {
+		if err := r.choose(ctx); err != nil {
+			return err
+		}
+	}
+	return r.c.engine.Requeue(ctx, r.id, missing)
 }
 
 // fail counts a failure that a worker reported; final once it will not be tried again.
@@ -309,12 +341,17 @@ func (r *sweepRun) forget(l *lease) (last bool) {
 
 // count is the progress. The caller holds mu.
 func (r *sweepRun) count() *foiblev1.Progress {
-	return &foiblev1.Progress{
+	_, _, elsewhere := r.c.others.sum(r.id)
+	p := &foiblev1.Progress{
 		Cells: int64(r.plan.Cells()), CellsDone: int64(r.progress.CellsDone()),
 		Jobs: int64(r.plan.Jobs()), JobsDone: int64(r.progress.JobsDone()),
-		JobsFailed: int64(r.failures), JobsLeased: int64(len(r.leases)), Duplicates: r.duplicates,
-		Failures: slices.Clone(r.reasons),
+		JobsFailed: int64(r.failures), JobsLeased: int64(len(r.leases)) + elsewhere.Leased,
+		Duplicates: r.duplicates + elsewhere.Duplicates, Failures: slices.Clone(r.reasons),
 	}
+	if f := r.final; f != nil && p.JobsDone < f.GetJobsDone() { // another coordinator was faster
+		p.CellsDone, p.JobsDone, p.JobsFailed, p.Failures = f.GetCellsDone(), f.GetJobsDone(), f.GetJobsFailed(), f.GetFailures()
+	}
+	return p
 }
 
 // counted is the progress.
@@ -326,7 +363,7 @@ func (r *sweepRun) counted() *foiblev1.Progress {
 
 // snapshot is the sweep as it stands.
 func (r *sweepRun) snapshot() *foiblev1.Sweep {
-	workers, slots := r.c.connected()
+	workers, slots := r.c.connectedAnywhere()
 	s := proto.CloneOf(r.spec)
 	r.mu.Lock()
 	defer r.mu.Unlock()

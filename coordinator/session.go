@@ -62,6 +62,13 @@ func (c *Coordinator) connected() (workers, slots int) {
 	return len(c.slots), slots
 }
 
+// connectedAnywhere counts those of the other coordinators too.
+func (c *Coordinator) connectedAnywhere() (workers, slots int) {
+	workers, slots = c.connected()
+	moreWorkers, moreSlots, _ := c.others.sum("")
+	return workers + moreWorkers, slots + moreSlots
+}
+
 // Welcome implements [service.Session].
 func (s *session) Welcome() *foiblev1.Welcome {
 	return &foiblev1.Welcome{LeaseSeconds: s.c.cfg.Lease.Seconds()}
@@ -227,7 +234,7 @@ func (s *session) Record(ctx context.Context, m *foiblev1.Result) (*foiblev1.Rec
 		}
 	}()
 	job := int(m.GetJob())
-	run, ok := s.c.run(m.GetSweepId())
+	run, ok := s.c.find(ctx, m.GetSweepId())
 	if !ok || job < 0 || job >= run.plan.Jobs() {
 		answer.Verdict, answer.Reason = foiblev1.Verdict_VERDICT_REFUSED, "no such sweep or job here"
 		return answer, nil

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"foible/coordinator/engine"
 	"foible/coordinator/service"
 	"foible/core/sweep"
 	"foible/proto/codec"
@@ -38,7 +39,7 @@ func (c *Coordinator) create(ctx context.Context, spec *foiblev1.Sweep) (made *f
 	if err != nil {
 		return nil, false, fmt.Errorf("%w: %w", service.ErrInvalid, err)
 	}
-	_, slots := c.connected()
+	_, slots := c.connectedAnywhere()
 	spec.SweepId = spec.GetStudyName() + "-" + config.ID(spec.GetStudyHash(), c.cfg.Version, sets)
 	spec.CellsPerJob = int32(sweep.CellsPerJob(len(sets), codec.Shapes(spec.GetStimuli()), config.Fit.Runs, max(slots, 8)))
 	spec.Version = c.cfg.Version
@@ -51,17 +52,17 @@ func (c *Coordinator) create(ctx context.Context, spec *foiblev1.Sweep) (made *f
 	if taken && run.now() != cancelled {
 		return run.snapshot(), true, nil
 	}
-	existing, _, err := c.stored(ctx, spec.GetSweepId())
+	existing, revision, err := c.stored(ctx, spec.GetSweepId())
 	existed = err == nil
 	switch {
 	case existed && existing.GetState() == cancelled:
-		if spec, err = c.revive(ctx, existing.GetSweepId()); err != nil {
+		if spec, revision, err = c.revive(ctx, existing.GetSweepId()); err != nil {
 			return nil, false, err
 		}
 	case existed && !unended(existing.GetState()):
 		return existing, true, nil
 	case existed:
-		spec = existing // it could not be taken up when it was made
+		spec = existing // it could not be taken up when it was made, or another coordinator has just made it
 	case !errors.Is(err, service.ErrNotFound):
 		return nil, false, err
 	}
@@ -73,27 +74,65 @@ func (c *Coordinator) create(ctx context.Context, spec *foiblev1.Sweep) (made *f
 		if err != nil {
 			return nil, false, err
 		}
-		if _, err := c.engine.CreateSweep(ctx, run.id, value); err != nil {
+		revision, err = c.engine.CreateSweep(ctx, run.id, value)
+		if errors.Is(err, engine.ErrExists) { // by another coordinator, at this moment
+			existed = true
+			if spec, revision, err = c.stored(ctx, run.id); err == nil {
+				run, err = c.newRun(ctx, spec)
+			}
+		}
+		if err != nil {
 			return nil, false, sentinel(err)
 		}
 	}
-	if err := run.start(c.ctx); err != nil {
-		return nil, false, sentinel(err)
+	if err := c.begin(run, revision); err != nil {
+		return nil, false, err
 	}
-	c.add(run)
 	c.log.Info("sweep created", "sweep", run.id, "cells", run.plan.Cells(), "jobs", run.plan.Jobs())
 	return run.snapshot(), existed, nil
 }
 
+// begin lets a run go on from what is stored. The caller holds taking, or alone has c.
+func (c *Coordinator) begin(run *sweepRun, revision uint64) error {
+	run.revision = revision
+	if err := run.start(c.ctx); err != nil {
+		return sentinel(err)
+	}
+	c.add(run)
+	return nil
+}
+
+// takeUp makes the run of a stored sweep that has not ended. The caller holds taking, or alone has c.
+func (c *Coordinator) takeUp(ctx context.Context, spec *foiblev1.Sweep, revision uint64) error {
+	if spec.GetVersion() != c.cfg.Version {
+		c.log.Warn("sweep of another version left alone", "sweep", spec.GetSweepId(), "version", spec.GetVersion())
+		return nil
+	}
+	run, err := c.newRun(ctx, spec)
+	if err != nil {
+		return err
+	}
+	if err := c.begin(run, revision); err != nil {
+		return err
+	}
+	c.log.Info("sweep taken up", "sweep", run.id, "jobs_done", run.jobsDone(), "jobs", run.plan.Jobs())
+	return nil
+}
+
 // revive lets a cancelled sweep run again, with the results that it has. Its run, if there is one, is of no more use.
-func (c *Coordinator) revive(ctx context.Context, id string) (*foiblev1.Sweep, error) {
-	c.mu.Lock()
-	delete(c.sweeps, id)
-	c.mu.Unlock()
+func (c *Coordinator) revive(ctx context.Context, id string) (*foiblev1.Sweep, uint64, error) {
+	c.drop(id)
 	return c.update(ctx, id, func(s *foiblev1.Sweep) error {
 		s.State, s.EndTime, s.Progress = running, nil, nil
 		return nil
 	})
+}
+
+// drop forgets the run of a sweep.
+func (c *Coordinator) drop(id string) {
+	c.mu.Lock()
+	delete(c.sweeps, id)
+	c.mu.Unlock()
 }
 
 // resume takes up every sweep that has not ended.
@@ -111,26 +150,14 @@ func (c *Coordinator) resume(ctx context.Context) error {
 }
 
 func (c *Coordinator) resumeOne(ctx context.Context, id string) error {
-	spec, _, err := c.stored(ctx, id)
+	spec, revision, err := c.stored(ctx, id)
 	switch {
 	case err != nil:
 		return err
 	case !unended(spec.GetState()):
 		return c.engine.DeleteJobs(ctx, id) // should the end have been cut short
-	case spec.GetVersion() != c.cfg.Version:
-		c.log.Warn("sweep of another version left alone", "sweep", id, "version", spec.GetVersion())
-		return nil
 	}
-	run, err := c.newRun(ctx, spec)
-	if err != nil {
-		return err
-	}
-	if err := run.start(ctx); err != nil {
-		return err
-	}
-	c.add(run)
-	c.log.Info("sweep taken up", "sweep", id, "jobs_done", run.jobsDone(), "jobs", run.plan.Jobs())
-	return nil
+	return c.takeUp(ctx, spec, revision)
 }
 
 func (c *Coordinator) stored(ctx context.Context, id string) (spec *foiblev1.Sweep, revision uint64, err error) {
@@ -188,7 +215,7 @@ func compareSweeps(a, b *foiblev1.Sweep) int {
 
 // Sweep implements [service.Sweeps].
 func (c *Coordinator) Sweep(ctx context.Context, id string) (*foiblev1.Sweep, error) {
-	if run, ok := c.run(id); ok {
+	if run, ok := c.find(ctx, id); ok {
 		return run.snapshot(), nil
 	}
 	spec, _, err := c.stored(ctx, id)
@@ -222,7 +249,7 @@ const watchInterval = 100 * time.Millisecond
 
 // WatchSweep implements [service.Sweeps].
 func (c *Coordinator) WatchSweep(ctx context.Context, id string, each func(*foiblev1.Sweep) error) error {
-	run, ok := c.run(id)
+	run, ok := c.find(ctx, id)
 	if !ok {
 		spec, err := c.Sweep(ctx, id)
 		if err != nil {

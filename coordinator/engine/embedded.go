@@ -41,7 +41,7 @@ func startEmbedded(ctx context.Context, dir string, log hclog.Logger) (*embedded
 		JetStream:              true,
 		StoreDir:               dir,
 		SyncAlways:             true,
-		MaxPayload:             8 << 20,
+		MaxPayload:             maxPayload,
 		DisableJetStreamBanner: true,
 	})
 	if err != nil {

@@ -9,7 +9,7 @@
 //     a job that was enqueued and not acknowledged.
 //   - Every call is safe for concurrent use, and safe to repeat.
 //
-// Layout in JetStream, so that an external cluster can take the embedded server's place: key-value bucket
+// Layout in JetStream, embedded or of a site's own servers: key-value bucket
 // "sweeps"; object store "studies"; for each sweep S a stream JOBS-S (subjects j.S.main, j.S.redo) with one
 // durable consumer "queue", and a stream RESULTS-S (subjects r.S.<job/10000>.<job%10000>). One stream a
 // sweep keeps each below the 10^6 subjects above which JetStream stops writing its index, and makes the
@@ -39,6 +39,8 @@ var (
 	ErrRecorded = errors.New("a result is already recorded")
 	// ErrInUse: another coordinator has the data directory open.
 	ErrInUse = errors.New("in use by another coordinator")
+	// ErrUnavailable: the servers do not answer; they may later.
+	ErrUnavailable = errors.New("the queue's servers do not answer")
 	// ErrClosed: the engine is closed.
 	ErrClosed = errors.New("engine is closed")
 	// ErrInvalid: an id or a payload that the engine cannot hold.
@@ -47,17 +49,20 @@ var (
 
 const (
 	// MaxResult is the largest result, and the largest sweep value, in bytes.
-	MaxResult = 8<<20 - 4<<10
+	MaxResult = maxPayload - 4<<10
 	// MaxJobs bounds job numbers: a job is in [0, MaxJobs).
 	MaxJobs = 1 << 30
 
 	callTimeout = 30 * time.Second // one call to JetStream, fsync included
+	maxPayload  = 8 << 20          // bytes of a message
 )
 
 // Config says where the engine keeps its data, and how long a lease lasts.
 type Config struct {
-	// Dir is the data directory; it is created if absent.
+	// Dir is the data directory of the embedded server; it is created if absent.
 	Dir string
+	// Servers take the place of the embedded server, unless nil.
+	Servers *Servers
 	// Logger takes the server's warnings and errors; nil discards them.
 	Logger hclog.Logger
 	// AckWait is the lease: a delivered job that is neither acknowledged nor extended for this long is
@@ -68,11 +73,13 @@ type Config struct {
 	MaxAckPending int
 }
 
-// Engine holds the embedded server and the connection to it.
+// Engine holds the embedded server, or none, and the connection to it or to others.
 type Engine struct {
 	cfg      Config
-	embedded *embedded
+	log      hclog.Logger
+	embedded *embedded // nil: the servers are a site's own
 	conn     *nats.Conn
+	replicas int // on how many servers a new stream is kept
 	js       jetstream.JetStream
 	sweeps   jetstream.KeyValue
 	studies  jetstream.ObjectStore
@@ -86,11 +93,14 @@ type Engine struct {
 	closeErr  error
 }
 
-// Open starts the embedded server on cfg.Dir and recovers what is there. ctx bounds the start only. The
-// error wraps ErrInUse when another coordinator has the directory.
+// Open starts the embedded server on cfg.Dir and recovers what is there, or connects to cfg.Servers as soon as
+// they answer. ctx bounds the start only. The error wraps ErrInUse when another coordinator has the directory.
 func Open(ctx context.Context, cfg Config) (*Engine, error) {
-	if cfg.Dir == "" {
+	switch {
+	case cfg.Servers == nil && cfg.Dir == "":
 		return nil, fmt.Errorf("engine: %w: no data directory", ErrInvalid)
+	case cfg.Servers != nil && len(cfg.Servers.URLs) == 0:
+		return nil, fmt.Errorf("engine: %w: no servers", ErrInvalid)
 	}
 	if cfg.AckWait == 0 {
 		cfg.AckWait = 30 * time.Second
@@ -102,24 +112,47 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 	if log == nil {
 		log = hclog.NewNullLogger()
 	}
-	srv, err := startEmbedded(ctx, cfg.Dir, log)
-	if err != nil {
+	e := &Engine{cfg: cfg, log: log, batchID: newBatchIDs()}
+	e.life, e.end = context.WithCancelCause(context.Background())
+	if err := e.connect(ctx); err != nil {
 		return nil, err
 	}
-	conn, err := srv.connect()
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("engine: connect: %w", err), srv.stop())
+	attaching := ctx
+	if e.embedded != nil { // stopped while it creates a stream, it leaves goroutines behind: no interruption here
+		attaching = context.WithoutCancel(ctx)
 	}
-	e := &Engine{cfg: cfg, embedded: srv, conn: conn, batchID: newBatchIDs()}
-	e.life, e.end = context.WithCancelCause(context.Background())
-	// A server that is stopped while it creates a stream leaves goroutines behind: no interruption here.
-	if err := errors.Join(e.attach(context.WithoutCancel(ctx)), ctx.Err()); err != nil {
-		conn.Close()
-		return nil, errors.Join(err, srv.stop())
+	if err := errors.Join(e.attach(attaching), ctx.Err()); err != nil {
+		return nil, errors.Join(err, e.disconnect())
 	}
 	e.recorder = newRecorder(e)
 	e.running.Go(e.recorder.run)
 	return e, nil
+}
+
+// connect starts the embedded server, or finds the others.
+func (e *Engine) connect(ctx context.Context) (err error) {
+	if e.cfg.Servers != nil {
+		if e.conn, err = connectServers(ctx, e.cfg.Servers, e.log); err == nil {
+			e.replicas = min(maxReplicas, max(len(e.cfg.Servers.URLs), len(e.conn.Servers())))
+		}
+		return err
+	}
+	e.replicas = 1
+	if e.embedded, err = startEmbedded(ctx, e.cfg.Dir, e.log); err != nil {
+		return err
+	}
+	if e.conn, err = e.embedded.connect(); err != nil {
+		return errors.Join(fmt.Errorf("engine: connect: %w", err), e.embedded.stop())
+	}
+	return nil
+}
+
+func (e *Engine) disconnect() error {
+	e.conn.Close()
+	if e.embedded == nil {
+		return nil
+	}
+	return e.embedded.stop()
 }
 
 // attach opens what all sweeps share, creating it in a new directory.
@@ -129,14 +162,20 @@ func (e *Engine) attach(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("engine: %w", err)
 	}
-	e.sweeps, err = e.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
-		Bucket: "sweeps", Storage: jetstream.FileStorage, MaxValueSize: MaxResult,
+	err = e.try(ctx, "", func(ctx context.Context) (err error) {
+		if err = e.provide(ctx, sweepsConfig); err == nil {
+			e.sweeps, err = e.js.KeyValue(ctx, "sweeps")
+		}
+		return err
 	})
 	if err != nil {
-		return fmt.Errorf("engine: open sweeps: %w", err)
+		return fmt.Errorf("engine: open sweeps: %w", e.explain(err))
 	}
-	e.studies, err = e.js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{
-		Bucket: "studies", Storage: jetstream.FileStorage,
+	err = e.try(ctx, "", func(ctx context.Context) (err error) {
+		if err = e.provide(ctx, studiesConfig); err == nil {
+			e.studies, err = e.js.ObjectStore(ctx, "studies")
+		}
+		return err
 	})
 	if err != nil {
 		return fmt.Errorf("engine: open studies: %w", err)
@@ -144,14 +183,69 @@ func (e *Engine) attach(ctx context.Context) (err error) {
 	return nil
 }
 
-// Close stops all that Open started and releases the directory. Calls in progress return ErrClosed or a
+// explain says what to do about servers that cannot keep anything.
+func (e *Engine) explain(err error) error {
+	if e.Shared() && (errors.Is(err, ErrUnavailable) || errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount)) {
+		return fmt.Errorf("%w; see that jetstream is set in the configuration of the NATS servers, and for the account, and that most of them run", err)
+	}
+	return err
+}
+
+const (
+	sweepsStream = "KV_sweeps"
+	sweepPrefix  = "$KV.sweeps."
+)
+
+// The streams of the bucket and of the object store. Reads of them are answered by the server that leads the
+// stream: any other may be a moment behind.
+var (
+	sweepsConfig = jetstream.StreamConfig{
+		Name: sweepsStream, Subjects: []string{sweepPrefix + ">"}, Storage: jetstream.FileStorage,
+		MaxMsgsPerSubject: 1, MaxMsgSize: MaxResult, Discard: jetstream.DiscardNew, AllowRollup: true, DenyDelete: true,
+	}
+	studiesConfig = jetstream.StreamConfig{
+		Name: "OBJ_studies", Subjects: []string{"$O.studies.C.>", "$O.studies.M.>"}, Storage: jetstream.FileStorage,
+		Discard: jetstream.DiscardNew, AllowRollup: true,
+	}
+)
+
+// provide makes a stream unless it is there; one that is there stays as it is.
+func (e *Engine) provide(ctx context.Context, cfg jetstream.StreamConfig) error {
+	_, err := e.js.Stream(ctx, cfg.Name)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		_, err = e.createStream(ctx, cfg)
+	}
+	return err
+}
+
+// createStream makes a stream that is kept on as many servers as there are, up to maxReplicas.
+func (e *Engine) createStream(ctx context.Context, cfg jetstream.StreamConfig) (jetstream.Stream, error) {
+	for cfg.Replicas = e.replicas; ; cfg.Replicas-- {
+		stream, err := e.js.CreateStream(ctx, cfg)
+		var api *jetstream.APIError
+		switch {
+		case errors.Is(err, jetstream.ErrStreamNameAlreadyInUse): // made by another, with other replicas
+			return e.js.Stream(ctx, cfg.Name)
+		case cfg.Replicas == 1 || !errors.As(err, &api) || api.ErrorCode != noPeers && api.ErrorCode != noCluster:
+			return stream, err
+		}
+		e.log.Warn("too few NATS servers; a stream is kept on fewer", "stream", cfg.Name, "replicas", cfg.Replicas-1)
+	}
+}
+
+// What the server answers when it has too few others, or none, for the replicas.
+const (
+	noPeers   jetstream.ErrorCode = 10005
+	noCluster jetstream.ErrorCode = 10074
+)
+
+// Close stops all that Open started and releases the directory, if any. Calls in progress return ErrClosed or a
 // connection error; a result whose Record had not returned may or may not be recorded.
 func (e *Engine) Close() error {
 	e.closeOnce.Do(func() {
 		e.end(ErrClosed)
 		e.running.Wait()
-		e.conn.Close()
-		e.closeErr = e.embedded.stop()
+		e.closeErr = e.disconnect()
 	})
 	return e.closeErr
 }
@@ -182,7 +276,7 @@ func (e *Engine) cause(ctx context.Context, err error) error {
 		return ErrClosed
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, jetstream.ErrNoStreamResponse),
+	case !e.Shared() && (errors.Is(err, nats.ErrNoResponders) || errors.Is(err, jetstream.ErrNoStreamResponse)),
 		errors.Is(err, jetstream.ErrStreamNotFound), errors.Is(err, jetstream.ErrConsumerNotFound),
 		errors.Is(err, jetstream.ErrConsumerDeleted),
 		errors.Is(err, jetstream.ErrKeyNotFound), errors.Is(err, jetstream.ErrObjectNotFound):
@@ -191,7 +285,7 @@ func (e *Engine) cause(ctx context.Context, err error) error {
 	return err
 }
 
-var errTimeout = fmt.Errorf("no answer from the queue's server in %v", callTimeout)
+var errTimeout = fmt.Errorf("%w in %v", ErrUnavailable, callTimeout)
 
 // checkID keeps ids usable as one token of a subject, as a key and as part of a file name.
 func checkID(kind, id string) error {

@@ -35,7 +35,7 @@ func (e *Engine) openJobs(ctx context.Context, sweep string) (jetstream.Stream, 
 	if _, _, err := e.Sweep(ctx, sweep); err != nil {
 		return nil, err
 	}
-	return e.js.CreateStream(ctx, jobsStream(sweep))
+	return e.createStream(ctx, jobsStream(sweep))
 }
 
 // Enqueue makes sure that the jobs 0 to n-1 are in the queue, in order, each once: those that are there
@@ -46,7 +46,7 @@ func (e *Engine) Enqueue(ctx context.Context, sweep string, n int) error {
 	}
 	next, last, err := e.enqueued(ctx, sweep)
 	subject := mainSubject(sweep)
-	for err == nil && next < n {
+	for failures := 0; err == nil && next < n; {
 		msgs := make([]*nats.Msg, min(n-next, maxBatch))
 		for i := range msgs {
 			msgs[i] = jobMessage(subject, next+i)
@@ -54,9 +54,15 @@ func (e *Engine) Enqueue(ctx context.Context, sweep string, n int) error {
 		// Only who saw the last job enqueued may add the next ones.
 		msgs[0].Header.Set(jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(last, 10))
 		var seq uint64
-		switch seq, err = e.publishBatch(ctx, msgs); {
+		attempt, end := e.attempt(ctx)
+		seq, err = e.publishBatch(attempt, msgs)
+		end()
+		switch {
 		case err == nil:
-			next, last = next+len(msgs), seq
+			next, last, failures = next+len(msgs), seq, 0
+		case e.passing(err) && failures < maxFailures:
+			failures++
+			fallthrough
 		case isWrongSequence(err):
 			next, last, err = e.enqueued(ctx, sweep)
 		}
@@ -79,26 +85,28 @@ func (e *Engine) Enqueued(ctx context.Context, sweep string) (int, error) {
 	return n, nil
 }
 
+// maxFailures is how many batches in a row may find no server.
+const maxFailures = 10
+
 // enqueued also returns the sequence of the last job enqueued, 0 if there is none.
 func (e *Engine) enqueued(ctx context.Context, sweep string) (n int, last uint64, err error) {
-	ctx, cancel, err := e.call(ctx)
-	if err != nil {
-		return 0, 0, err
-	}
-	defer cancel()
-	stream, err := e.openJobs(ctx, sweep)
-	if err != nil {
-		return 0, 0, e.cause(ctx, err)
-	}
-	msg, err := stream.GetLastMsgForSubject(ctx, mainSubject(sweep))
-	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return 0, 0, nil
-	}
-	if err != nil {
-		return 0, 0, e.cause(ctx, err)
-	}
-	job, err := strconv.Atoi(string(msg.Data))
-	return job + 1, msg.Sequence, err
+	err = e.try(ctx, "", func(ctx context.Context) error {
+		stream, err := e.openJobs(ctx, sweep)
+		if err != nil {
+			return err
+		}
+		msg, err := stream.GetLastMsgForSubject(ctx, mainSubject(sweep))
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		job, err := strconv.Atoi(string(msg.Data))
+		n, last = job+1, msg.Sequence
+		return err
+	})
+	return n, last, err
 }
 
 // Requeue puts jobs into the queue again, behind all others; jobs that Enqueue never held, such as score
@@ -107,29 +115,49 @@ func (e *Engine) Requeue(ctx context.Context, sweep string, jobs []int) error {
 	if err := checkID("sweep", sweep); err != nil {
 		return err
 	}
+	return e.requeue(ctx, sweep, jobs, e.publish)
+}
+
+// RequeueReady is Requeue of jobs that other coordinators may find ready too: who comes within two minutes of the
+// first one adds nothing.
+func (e *Engine) RequeueReady(ctx context.Context, sweep string, jobs []int) error {
+	if err := checkID("sweep", sweep); err != nil {
+		return err
+	}
+	if !e.Shared() {
+		return e.requeue(ctx, sweep, jobs, e.publish)
+	}
+	return e.requeue(ctx, sweep, jobs, func(ctx context.Context, msgs []*nats.Msg) []error {
+		for _, msg := range msgs {
+			msg.Header.Set(jetstream.MsgIDHeader, string(msg.Data))
+		}
+		return e.publishSingly(ctx, msgs)
+	})
+}
+
+func (e *Engine) requeue(ctx context.Context, sweep string, jobs []int, publish func(context.Context, []*nats.Msg) []error) error {
 	for _, job := range jobs {
 		if err := checkJob(job); err != nil {
 			return err
 		}
 	}
-	short, cancel, err := e.call(ctx)
-	if err != nil {
+	err := e.try(ctx, "", func(ctx context.Context) error {
+		_, err := e.openJobs(ctx, sweep)
 		return err
+	})
+	for subject := redoSubject(sweep); err == nil && len(jobs) > 0; {
+		n := min(len(jobs), maxBatch)
+		err = e.try(ctx, jobsName(sweep), func(ctx context.Context) error {
+			msgs := make([]*nats.Msg, n)
+			for i := range msgs {
+				msgs[i] = jobMessage(subject, jobs[i])
+			}
+			return errors.Join(publish(ctx, msgs)...)
+		})
+		jobs = jobs[n:]
 	}
-	defer cancel()
-	if _, err := e.openJobs(short, sweep); err != nil {
-		return fmt.Errorf("requeue jobs of sweep %s: %w", sweep, e.cause(short, err))
-	}
-	subject := redoSubject(sweep)
-	for len(jobs) > 0 {
-		msgs := make([]*nats.Msg, min(len(jobs), maxBatch))
-		for i := range msgs {
-			msgs[i] = jobMessage(subject, jobs[i])
-		}
-		if err := errors.Join(e.publish(ctx, msgs)...); err != nil {
-			return fmt.Errorf("requeue jobs of sweep %s: %w", sweep, err)
-		}
-		jobs = jobs[len(msgs):]
+	if err != nil {
+		return fmt.Errorf("requeue jobs of sweep %s: %w", sweep, err)
 	}
 	return nil
 }
@@ -140,13 +168,9 @@ func (e *Engine) DeleteJobs(ctx context.Context, sweep string) error {
 	if err := checkID("sweep", sweep); err != nil {
 		return err
 	}
-	ctx, cancel, err := e.call(ctx)
+	err := e.try(ctx, "", func(ctx context.Context) error { return e.deleteStream(ctx, jobsName(sweep)) })
 	if err != nil {
-		return err
-	}
-	defer cancel()
-	if err := e.js.DeleteStream(ctx, jobsName(sweep)); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
-		return fmt.Errorf("delete jobs of sweep %s: %w", sweep, e.cause(ctx, err))
+		return fmt.Errorf("delete jobs of sweep %s: %w", sweep, err)
 	}
 	return nil
 }

@@ -34,16 +34,21 @@ func (e *Engine) Queue(ctx context.Context, sweep string) (*Queue, error) {
 	if err := checkID("sweep", sweep); err != nil {
 		return nil, err
 	}
-	ctx, cancel, err := e.call(ctx)
-	if err != nil {
-		return nil, err
+	q := &Queue{engine: e, sweep: sweep}
+	if err := e.try(ctx, "", q.open); err != nil {
+		return nil, fmt.Errorf("queue of sweep %s: %w", sweep, err)
 	}
-	defer cancel()
+	return q, nil
+}
+
+// open makes the consumers, or finds them.
+func (q *Queue) open(ctx context.Context) error {
+	e, sweep := q.engine, q.sweep
 	stream, err := e.openJobs(ctx, sweep)
 	if err != nil {
-		return nil, fmt.Errorf("queue of sweep %s: %w", sweep, e.cause(ctx, err))
+		return err
 	}
-	q := &Queue{engine: e, sweep: sweep}
+	q.lanes = nil
 	for _, l := range []struct{ name, subject string }{{"redo", redoSubject(sweep)}, {"main", mainSubject(sweep)}} {
 		consumer, err := stream.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
 			Durable:       l.name,
@@ -54,35 +59,37 @@ func (e *Engine) Queue(ctx context.Context, sweep string) (*Queue, error) {
 			MaxAckPending: e.cfg.MaxAckPending,
 		})
 		if err != nil {
-			return nil, fmt.Errorf("queue of sweep %s: %w", sweep, e.cause(ctx, err))
+			return err
 		}
 		q.lanes = append(q.lanes, lane{consumer, "$JS.API.CONSUMER.MSG.NEXT." + jobsName(sweep) + "." + l.name})
 	}
-	return q, nil
+	return nil
 }
 
 // Pending returns how many jobs wait for their first delivery, and how many are leased or wait for a further
 // delivery.
 func (q *Queue) Pending(ctx context.Context) (waiting, leased int, err error) {
-	ctx, cancel, err := q.engine.call(ctx)
-	if err != nil {
-		return 0, 0, err
-	}
-	defer cancel()
-	for _, lane := range q.lanes {
-		info, err := lane.Info(ctx)
-		if err != nil {
-			return 0, 0, fmt.Errorf("queue of sweep %s: %w", q.sweep, q.engine.cause(ctx, err))
+	err = q.engine.try(ctx, jobsName(q.sweep), func(ctx context.Context) error {
+		waiting, leased = 0, 0
+		for _, lane := range q.lanes {
+			info, err := lane.Info(ctx)
+			if err != nil {
+				return err
+			}
+			waiting += int(info.NumPending)
+			leased += info.NumAckPending
 		}
-		waiting += int(info.NumPending)
-		leased += info.NumAckPending
+		return nil
+	})
+	if err != nil {
+		return 0, 0, fmt.Errorf("queue of sweep %s: %w", q.sweep, err)
 	}
 	return waiting, leased, nil
 }
 
 // Fetch leases at most n jobs of those that are there now; it does not wait for others, and hears of new ones a
 // moment after they are stored. It may return jobs and an error. After DeleteJobs it returns ErrNotFound. A job that
-// was on its way when ctx ended comes again when its lease expires.
+// was on its way when ctx ended comes again when its lease expires. Servers that do not answer have no jobs.
 func (q *Queue) Fetch(ctx context.Context, n int) (got []*Delivery, err error) {
 	ctx, cancel, err := q.engine.call(ctx)
 	if err != nil {
@@ -93,9 +100,17 @@ func (q *Queue) Fetch(ctx context.Context, n int) (got []*Delivery, err error) {
 		if len(got) >= n {
 			break
 		}
-		if got, err = q.fetch(ctx, l, n-len(got), got); err != nil {
-			return got, fmt.Errorf("fetch jobs of sweep %s: %w", q.sweep, q.engine.cause(ctx, err))
+		if got, err = q.fetch(ctx, l, n-len(got), got); err == nil {
+			continue
 		}
+		err = q.engine.cause(ctx, err)
+		switch {
+		case q.engine.gone(ctx, jobsName(q.sweep), err):
+			err = ErrNotFound
+		case q.engine.passing(err):
+			return got, nil
+		}
+		return got, fmt.Errorf("fetch jobs of sweep %s: %w", q.sweep, err)
 	}
 	return got, nil
 }
@@ -130,10 +145,14 @@ func (q *Queue) fetch(ctx context.Context, l lane, n int, got []*Delivery) ([]*D
 		case "503": // there is no such consumer
 			return got, nats.ErrNoResponders
 		default:
-			if strings.EqualFold(msg.Header.Get("Description"), "Consumer Deleted") {
+			switch description := strings.ToLower(msg.Header.Get("Description")); description {
+			case "consumer deleted":
 				return got, jetstream.ErrConsumerDeleted
+			case "leadership change", "server shutdown": // another server takes over
+				return got, nil
+			default:
+				return got, fmt.Errorf("status %s %s", status, description)
 			}
-			return got, fmt.Errorf("status %s %s", status, msg.Header.Get("Description"))
 		}
 		d, err := q.delivery(msg)
 		if err != nil {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -24,7 +25,7 @@ func (e *Engine) Record(ctx context.Context, sweep string, job int, result []byt
 	if len(result) > MaxResult {
 		return fmt.Errorf("%w: result of job %d has %d bytes, more than %d", ErrInvalid, job, len(result), MaxResult)
 	}
-	entry := &entry{sweep: sweep, msg: &nats.Msg{Subject: resultSubject(sweep, job), Data: result}, done: make(chan error, 1)}
+	entry := &entry{sweep: sweep, job: job, msg: &nats.Msg{Subject: resultSubject(sweep, job), Data: result}, done: make(chan error, 1)}
 	var err error
 	if e.recorder.add(entry) {
 		select {
@@ -47,6 +48,7 @@ func (e *Engine) Record(ctx context.Context, sweep string, job int, result []byt
 // entry is a result on its way to the disk.
 type entry struct {
 	sweep string
+	job   int
 	msg   *nats.Msg
 	done  chan error // buffered: the recorder never waits for a caller that has left
 }
@@ -127,13 +129,37 @@ func (r *recorder) take() (group []*entry) {
 }
 
 func (r *recorder) commit(group []*entry) {
-	ctx, cancel := context.WithTimeoutCause(context.Background(), callTimeout, errTimeout)
-	defer cancel()
-	msgs := make([]*nats.Msg, len(group))
-	for i, entry := range group {
-		msgs[i] = entry.msg
+	e := r.engine
+	doubt := false // an attempt without an answer may have succeeded
+	err := e.try(context.Background(), resultsName(group[0].sweep), func(ctx context.Context) (passing error) {
+		msgs := make([]*nats.Msg, len(group))
+		for i, entry := range group {
+			msgs[i] = entry.msg
+		}
+		var again []*entry
+		for i, err := range e.publish(ctx, msgs) {
+			if doubt && isTaken(err) {
+				err = e.ours(ctx, group[i], err)
+			}
+			if e.passing(err) {
+				again, passing = append(again, group[i]), err
+			} else {
+				group[i].done <- err
+			}
+		}
+		group, doubt = again, true
+		return passing
+	})
+	for _, entry := range group {
+		entry.done <- err
 	}
-	for i, err := range r.engine.publish(ctx, msgs) {
-		group[i].done <- err
+}
+
+// ours is nil if what is recorded is the entry's result, else the error.
+func (e *Engine) ours(ctx context.Context, entry *entry, otherwise error) error {
+	recorded, err := e.Result(ctx, entry.sweep, entry.job)
+	if err == nil && !bytes.Equal(recorded, entry.msg.Data) {
+		return otherwise
 	}
+	return err
 }

@@ -58,25 +58,56 @@ func (e *Engine) Result(ctx context.Context, sweep string, job int) ([]byte, err
 	if err := errors.Join(checkID("sweep", sweep), checkJob(job)); err != nil {
 		return nil, err
 	}
-	ctx, cancel, err := e.call(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer cancel()
-	subject := "$JS.API.DIRECT.GET." + resultsName(sweep) + "." + resultSubject(sweep, job)
-	msg, err := e.conn.RequestWithContext(ctx, subject, nil)
-	switch {
-	case err != nil:
-		err = e.cause(ctx, err)
-	case msg.Header.Get("Status") == "404":
-		err = ErrNotFound
-	case msg.Header.Get(jetstream.SequenceHeader) == "":
-		err = fmt.Errorf("answer %v", msg.Header)
-	}
+	var result []byte
+	err := e.try(ctx, resultsName(sweep), func(ctx context.Context) error {
+		subject := "$JS.API.DIRECT.GET." + resultsName(sweep) + "." + resultSubject(sweep, job)
+		msg, err := e.conn.RequestWithContext(ctx, subject, nil)
+		switch {
+		case err != nil:
+			return err
+		case msg.Header.Get("Status") == "404" && e.replicas > 1: // that server may be behind the one that leads
+			result, err = e.leadersResult(ctx, sweep, job)
+			return err
+		case msg.Header.Get("Status") == "404":
+			return ErrNotFound
+		case msg.Header.Get(jetstream.SequenceHeader) == "":
+			return fmt.Errorf("answer %v", msg.Header)
+		}
+		result = msg.Data
+		return nil
+	})
 	if err != nil {
 		return nil, fmt.Errorf("result of job %d of sweep %s: %w", job, sweep, err)
 	}
-	return msg.Data, nil
+	return result, nil
+}
+
+// leadersResult asks the server that leads the stream.
+func (e *Engine) leadersResult(ctx context.Context, sweep string, job int) ([]byte, error) {
+	request, err := json.Marshal(map[string]string{"last_by_subj": resultSubject(sweep, job)})
+	if err != nil {
+		return nil, err
+	}
+	reply, err := e.conn.RequestWithContext(ctx, "$JS.API.STREAM.MSG.GET."+resultsName(sweep), request)
+	if err != nil {
+		return nil, err
+	}
+	var answer struct {
+		Error   *jetstream.APIError `json:"error"`
+		Message struct {
+			Data []byte `json:"data"`
+		} `json:"message"`
+	}
+	if err := json.Unmarshal(reply.Data, &answer); err != nil {
+		return nil, err
+	}
+	if answer.Error != nil && answer.Error.ErrorCode == jetstream.JSErrCodeMessageNotFound {
+		return nil, ErrNotFound
+	}
+	if answer.Error != nil {
+		return nil, answer.Error
+	}
+	return answer.Message.Data, nil
 }
 
 // Recorded calls fn for each job below n that has a result, in ascending order. Every job recorded before
@@ -120,19 +151,22 @@ func (e *Engine) recorded(ctx context.Context, sweep string, n int, fn func(job 
 }
 
 // recordedPage returns the subjects that have a result under one prefix.
-func (e *Engine) recordedPage(ctx context.Context, sweep string, page int) (map[string]uint64, error) {
-	ctx, cancel, err := e.call(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer cancel()
+func (e *Engine) recordedPage(ctx context.Context, sweep string, page int) (subjects map[string]uint64, err error) {
+	err = e.try(ctx, resultsName(sweep), func(ctx context.Context) (err error) {
+		subjects, err = e.subjectsOf(ctx, sweep, page)
+		return err
+	})
+	return subjects, err
+}
+
+func (e *Engine) subjectsOf(ctx context.Context, sweep string, page int) (map[string]uint64, error) {
 	request, err := json.Marshal(map[string]string{"subjects_filter": fmt.Sprintf("r.%s.%d.*", sweep, page)})
 	if err != nil {
 		return nil, err
 	}
 	reply, err := e.conn.RequestWithContext(ctx, "$JS.API.STREAM.INFO."+resultsName(sweep), request)
 	if err != nil {
-		return nil, e.cause(ctx, err)
+		return nil, err
 	}
 	var info struct {
 		Error *jetstream.APIError `json:"error"`
@@ -144,7 +178,7 @@ func (e *Engine) recordedPage(ctx context.Context, sweep string, page int) (map[
 		return nil, err
 	}
 	if info.Error != nil {
-		return nil, e.cause(ctx, info.Error)
+		return nil, info.Error
 	}
 	return info.State.Subjects, nil
 }
@@ -225,6 +259,8 @@ func (e *Engine) nextMsg(ctx context.Context, sub *nats.Subscription) (*nats.Msg
 		return nil, err
 	}
 	defer cancel()
+	ctx, end := e.attempt(ctx)
+	defer end()
 	msg, err := sub.NextMsgWithContext(ctx)
 	return msg, e.cause(ctx, err)
 }

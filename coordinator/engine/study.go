@@ -17,20 +17,16 @@ func (e *Engine) PutStudy(ctx context.Context, hash string, bundle []byte) error
 	if err := checkID("study", hash); err != nil {
 		return err
 	}
-	ctx, cancel, err := e.call(ctx)
-	if err != nil {
+	err := e.try(ctx, "", func(ctx context.Context) error {
+		if _, err := e.studies.GetInfo(ctx, hash); !errors.Is(err, jetstream.ErrObjectNotFound) {
+			return err
+		}
+		meta := jetstream.ObjectMeta{Name: hash, Opts: &jetstream.ObjectMetaOptions{ChunkSize: studyChunk}}
+		_, err := e.studies.Put(ctx, meta, bytes.NewReader(bundle))
 		return err
-	}
-	defer cancel()
-	switch _, err := e.studies.GetInfo(ctx, hash); {
-	case err == nil:
-		return nil
-	case !errors.Is(err, jetstream.ErrObjectNotFound):
-		return fmt.Errorf("put study %s: %w", hash, e.cause(ctx, err))
-	}
-	meta := jetstream.ObjectMeta{Name: hash, Opts: &jetstream.ObjectMetaOptions{ChunkSize: studyChunk}}
-	if _, err := e.studies.Put(ctx, meta, bytes.NewReader(bundle)); err != nil {
-		return fmt.Errorf("put study %s: %w", hash, e.cause(ctx, err))
+	})
+	if err != nil {
+		return fmt.Errorf("put study %s: %w", hash, err)
 	}
 	return nil
 }
@@ -40,14 +36,13 @@ func (e *Engine) Study(ctx context.Context, hash string) ([]byte, error) {
 	if err := checkID("study", hash); err != nil {
 		return nil, err
 	}
-	ctx, cancel, err := e.call(ctx)
+	var bundle []byte
+	err := e.try(ctx, "", func(ctx context.Context) (err error) {
+		bundle, err = e.studies.GetBytes(ctx, hash)
+		return err
+	})
 	if err != nil {
-		return nil, err
-	}
-	defer cancel()
-	bundle, err := e.studies.GetBytes(ctx, hash)
-	if err != nil {
-		return nil, fmt.Errorf("study %s: %w", hash, e.cause(ctx, err))
+		return nil, fmt.Errorf("study %s: %w", hash, err)
 	}
 	return bundle, nil
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,23 +16,38 @@ func (e *Engine) CreateSweep(ctx context.Context, id string, value []byte) (revi
 	if err := checkSweep(id, value); err != nil {
 		return 0, err
 	}
-	ctx, cancel, err := e.call(ctx)
+	doubt := false // an attempt without an answer may have succeeded
+	err = e.try(ctx, "", func(ctx context.Context) (err error) {
+		// The stream first: a sweep that can be seen can be recorded to.
+		if _, err := e.createStream(ctx, resultsStream(id)); err != nil {
+			return err
+		}
+		revision, err = e.sweeps.Create(ctx, id, value)
+		if errors.Is(err, jetstream.ErrKeyExists) {
+			err = ErrExists
+			if doubt {
+				revision, err = e.holds(ctx, id, value, err)
+			}
+		}
+		doubt = true
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("create sweep %s: %w", id, err)
+	}
+	return revision, nil
+}
+
+// holds returns the revision of a sweep if that has the value, else the error.
+func (e *Engine) holds(ctx context.Context, id string, value []byte, otherwise error) (revision uint64, err error) {
+	entry, err := e.sweeps.Get(ctx, id)
+	if err == nil && !bytes.Equal(entry.Value(), value) {
+		err = otherwise
+	}
 	if err != nil {
 		return 0, err
 	}
-	defer cancel()
-	// The stream first: a sweep that can be seen can be recorded to.
-	if _, err := e.js.CreateStream(ctx, resultsStream(id)); err != nil {
-		return 0, fmt.Errorf("create sweep %s: %w", id, e.cause(ctx, err))
-	}
-	revision, err = e.sweeps.Create(ctx, id, value)
-	if errors.Is(err, jetstream.ErrKeyExists) {
-		err = ErrExists
-	}
-	if err != nil {
-		return 0, fmt.Errorf("create sweep %s: %w", id, e.cause(ctx, err))
-	}
-	return revision, nil
+	return entry.Revision(), nil
 }
 
 // Sweep returns a sweep's value and revision, or ErrNotFound.
@@ -39,14 +55,13 @@ func (e *Engine) Sweep(ctx context.Context, id string) (value []byte, revision u
 	if err := checkID("sweep", id); err != nil {
 		return nil, 0, err
 	}
-	ctx, cancel, err := e.call(ctx)
+	var entry jetstream.KeyValueEntry
+	err = e.try(ctx, "", func(ctx context.Context) (err error) {
+		entry, err = e.sweeps.Get(ctx, id)
+		return err
+	})
 	if err != nil {
-		return nil, 0, err
-	}
-	defer cancel()
-	entry, err := e.sweeps.Get(ctx, id)
-	if err != nil {
-		return nil, 0, fmt.Errorf("sweep %s: %w", id, e.cause(ctx, err))
+		return nil, 0, fmt.Errorf("sweep %s: %w", id, err)
 	}
 	return entry.Value(), entry.Revision(), nil
 }
@@ -56,34 +71,36 @@ func (e *Engine) UpdateSweep(ctx context.Context, id string, value []byte, revis
 	if err := checkSweep(id, value); err != nil {
 		return 0, err
 	}
-	ctx, cancel, err := e.call(ctx)
+	var next uint64
+	doubt := false // an attempt without an answer may have succeeded
+	err := e.try(ctx, "", func(ctx context.Context) (err error) {
+		next, err = e.sweeps.Update(ctx, id, value, revision)
+		if isWrongSequence(err) || errors.Is(err, jetstream.ErrKeyExists) {
+			err = ErrConflict
+			if doubt {
+				next, err = e.holds(ctx, id, value, err)
+			}
+		}
+		doubt = true
+		return err
+	})
 	if err != nil {
-		return 0, err
-	}
-	defer cancel()
-	next, err := e.sweeps.Update(ctx, id, value, revision)
-	if isWrongSequence(err) || errors.Is(err, jetstream.ErrKeyExists) {
-		err = ErrConflict
-	}
-	if err != nil {
-		return 0, fmt.Errorf("update sweep %s: %w", id, e.cause(ctx, err))
+		return 0, fmt.Errorf("update sweep %s: %w", id, err)
 	}
 	return next, nil
 }
 
 // Sweeps returns the ids of all sweeps, sorted.
 func (e *Engine) Sweeps(ctx context.Context) ([]string, error) {
-	ctx, cancel, err := e.call(ctx)
+	var ids []string
+	err := e.try(ctx, "", func(ctx context.Context) (err error) {
+		if ids, err = e.sweeps.Keys(ctx); errors.Is(err, jetstream.ErrNoKeysFound) {
+			err = nil
+		}
+		return err
+	})
 	if err != nil {
-		return nil, err
-	}
-	defer cancel()
-	ids, err := e.sweeps.Keys(ctx)
-	if errors.Is(err, jetstream.ErrNoKeysFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("sweeps: %w", e.cause(ctx, err))
+		return nil, fmt.Errorf("sweeps: %w", err)
 	}
 	slices.Sort(ids)
 	return ids, nil
@@ -94,18 +111,22 @@ func (e *Engine) DeleteSweep(ctx context.Context, id string) error {
 	if err := checkID("sweep", id); err != nil {
 		return err
 	}
-	ctx, cancel, err := e.call(ctx)
-	if err != nil {
-		return err
-	}
-	defer cancel()
-	if err := e.sweeps.Purge(ctx, id); err != nil {
-		return fmt.Errorf("delete sweep %s: %w", id, e.cause(ctx, err))
-	}
-	for _, name := range []string{jobsName(id), resultsName(id)} {
-		if err := e.js.DeleteStream(ctx, name); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
-			return fmt.Errorf("delete sweep %s: %w", id, e.cause(ctx, err))
+	err := e.try(ctx, "", func(ctx context.Context) error {
+		if err := e.sweeps.Purge(ctx, id); err != nil {
+			return err
 		}
+		return errors.Join(e.deleteStream(ctx, jobsName(id)), e.deleteStream(ctx, resultsName(id)))
+	})
+	if err != nil {
+		return fmt.Errorf("delete sweep %s: %w", id, err)
+	}
+	return nil
+}
+
+// deleteStream deletes a stream, if it is there.
+func (e *Engine) deleteStream(ctx context.Context, name string) error {
+	if err := e.js.DeleteStream(ctx, name); !errors.Is(err, jetstream.ErrStreamNotFound) {
+		return err
 	}
 	return nil
 }

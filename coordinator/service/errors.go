@@ -15,6 +15,7 @@ var (
 	ErrNotFound     = errors.New("not found")
 	ErrInvalid      = errors.New("invalid")
 	ErrPrecondition = errors.New("not now")
+	ErrUnavailable  = errors.New("not just now; try again soon")
 	ErrStopping     = errors.New("coordinator is stopping; try again soon")
 	ErrTooLarge     = errors.New("too large")
 )
@@ -26,6 +27,7 @@ var statusCodes = []struct {
 	{ErrNotFound, codes.NotFound},
 	{ErrInvalid, codes.InvalidArgument},
 	{ErrPrecondition, codes.FailedPrecondition},
+	{ErrUnavailable, codes.Unavailable},
 	{ErrStopping, codes.Unavailable},
 	{ErrTooLarge, codes.ResourceExhausted},
 	{context.Canceled, codes.Canceled},

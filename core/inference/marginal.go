@@ -3,6 +3,7 @@ package inference
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"foible/core/agent"
 	"foible/core/ground"
@@ -29,6 +30,7 @@ type Marginal struct {
 	plans  []*plans // used last, latest first
 	links  *links   // used last
 	room   recursion
+	last   *result
 }
 
 // observation is an action as an observer sees it, who knows the states alone.
@@ -217,13 +219,27 @@ func draws(p *agent.Parameters) int {
 	return n
 }
 
-// Result of marginal inference.
+// result of marginal inference.
 type result struct {
 	// evidence is [step][goal][batch]: the probability of the actions so far, times
 	// exp(-shift[step]).
 	evidence [][][]float64
 	shift    []float64
 	samples  int
+	// Room.
+	scale   [][]int // [step][group of lanes x goal]: of evidence before it is brought to one
+	all     []float64
+	without [][]float64
+}
+
+// sum of the evidence at a step.
+func (r *result) sum(step int) (sum float64) {
+	for _, by := range r.evidence[step] {
+		for _, e := range by {
+			sum += e
+		}
+	}
+	return sum
 }
 
 // converge samples until the posterior is as sure as asked for, and returns the
@@ -238,20 +254,35 @@ func (m *Marginal) converge(p agent.Parameters, q *sweep.Procedure, seed uint64,
 	}
 	s := m.samplesFor(key, draws(&p))
 	at := m.levelsFor(s, &p, q, judged)
-	r := m.infer(s, &p, at)
+	var named []bool
+	if q.Detail == sweep.DetailJudged {
+		named = make([]bool, len(m.steps)+1)
+		for _, step := range judged {
+			if step < len(named) {
+				named[step] = true
+			}
+		}
+	}
+	r := m.infer(s, &p, at, named)
 	if r.sure(judged, q) {
 		return r, nil
 	}
-	if refined := m.refine(s, &p, at, q, judged, 1); refined != at {
-		r = m.infer(s, &p, refined)
-	}
-	return r, nil
+	at = m.refine(s, &p, at, q, judged, 1)
+	return m.infer(s, &p, at, named), nil
 }
 
 // sure reports whether the standard errors at the judgement steps are as small as
 // asked for: of every probability, and of all together so that r's is. An r over
 // some ten stimuli has a standard error of about a fifth of the probabilities'.
+//
+// The errors are of a few batches and so uncertain themselves. Where a sweep is so
+// large that the samples must do as the probes have sized them, only clear cases
+// count as unsure.
 func (r *result) sure(judged []int, q *sweep.Procedure) bool {
+	slack := 1.0
+	if q.Detail == sweep.DetailJudged {
+		slack = 4
+	}
 	var squares, n float64
 	for _, step := range judged {
 		if step >= len(r.evidence) {
@@ -260,43 +291,47 @@ func (r *result) sure(judged []int, q *sweep.Procedure) bool {
 		_, without := r.posterior(step)
 		for goal := range r.evidence[step] {
 			v := jackknife(without, goal)
-			if v > q.PosteriorSE*q.PosteriorSE {
+			if v > slack*q.PosteriorSE*q.PosteriorSE {
 				return false
 			}
 			squares += v
 			n++
 		}
 	}
-	return n == 0 || squares/n <= 25*q.MCSE*q.MCSE
+	return n == 0 || squares/n <= slack*25*q.MCSE*q.MCSE
 }
 
-// posterior over goals at a step, and without each of the batches.
+// posterior over goals at a step, and without each of the batches that leave any;
+// nil if there is none. They are good until the next call.
 func (r *result) posterior(step int) (all []float64, without [][]float64) {
 	evidence := r.evidence[step]
-	batches := len(evidence[0])
-	all = make([]float64, len(evidence))
 	for goal, by := range evidence {
+		var sum float64
 		for _, e := range by {
-			all[goal] += e
+			sum += e
 		}
+		r.all[goal] = sum
 	}
-	for batch := range batches {
-		one := make([]float64, len(evidence))
+	n := 0
+	for batch := range r.without {
+		one := r.without[n]
 		for goal, by := range evidence {
+			var sum float64
 			for i, e := range by {
 				if i != batch {
-					one[goal] += e
+					sum += e
 				}
 			}
+			one[goal] = sum
 		}
 		if normalize(one) {
-			without = append(without, one)
+			n++
 		}
 	}
-	if !normalize(all) {
+	if !normalize(r.all) {
 		return nil, nil
 	}
-	return all, without
+	return r.all, r.without[:n]
 }
 
 func normalize(p []float64) bool {
@@ -337,12 +372,18 @@ func (m *Marginal) cell(p *agent.Parameters, r *result, judged []int, q *sweep.P
 	}
 	steps := len(r.evidence)
 	for step := range r.evidence {
-		if all, _ := r.posterior(step); all == nil {
-			steps = step
-			u := m.sips.vanished(step)
-			cell.Undefined = &sweep.Undefined{Step: u.Step, Reason: u.Reason}
-			break
+		if cell.Judged && !slices.Contains(judged, step) || r.sum(step) > 0 {
+			continue
 		}
+		if cell.Judged { // an earlier step may be the first
+			r = m.infer(m.links.plans.store, p, m.links.plans.levels, nil)
+			for step = 0; r.sum(step) > 0; step++ {
+			}
+		}
+		steps = step
+		u := m.sips.vanished(step)
+		cell.Undefined = &sweep.Undefined{Step: u.Step, Reason: u.Reason}
+		break
 	}
 	isJudged := make([]bool, steps)
 	complete := true
@@ -362,7 +403,7 @@ func (m *Marginal) cell(p *agent.Parameters, r *result, judged []int, q *sweep.P
 		for goal := range all {
 			se[goal] = math.Sqrt(jackknife(without, goal))
 		}
-		cell.Posterior, cell.SE = append(cell.Posterior, all), append(cell.SE, se)
+		cell.Posterior, cell.SE = append(cell.Posterior, slices.Clone(all)), append(cell.SE, se)
 		log := make([]float64, len(all))
 		total := 0.0
 		for goal, by := range r.evidence[step] {

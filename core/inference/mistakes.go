@@ -29,7 +29,7 @@ func (m *Marginal) mistakes(p *agent.Parameters, steps int) *sweep.Mistakes {
 	}
 	for candidate := range m.hidden {
 		for group := range l.of {
-			m.room.forward(&m.hidden[candidate], l.of[group][candidate], p.GoalNoise)
+			m.room.forward(&m.hidden[candidate], l.of[group][candidate], p.GoalNoise, nil)
 			for tau := range seen {
 				m.behind(sums, seen, candidate, group, tau)
 			}

@@ -14,6 +14,20 @@ type plans struct {
 	levels  *levels
 	of      [][]*planned // [goal][tau]; nil as long as not asked for
 	weights map[weighed]*weights
+	sorted  [][][]*sorted // [group of lanes][candidate][tau]; nil as long as not asked for
+}
+
+// sorted is what the plans do that are made at a step for what a candidate may be
+// taken for, those first that may get the most actions right.
+type sorted struct {
+	order []int32   // hidden goals
+	share []float64 // of each
+	// By m, of the first ones of order, which may get m actions right, is the
+	// probability that
+	differs [][]lane // the action after m right ones is another;
+	over    [][]lane // m + 1 actions are right and there are no more;
+	left    [][]lane // m actions are right and there are more.
+	none    []lane   // There is no plan.
 }
 
 // weighed are the tables that have the same weights.
@@ -30,11 +44,6 @@ type planned struct {
 	// stray are the same of plans that stray; nil where that is not asked.
 	strayEnds, strayDiffers [][]float64
 }
-
-// lanes are batches that are computed side by side.
-const lanes = 4
-
-type lane = [lanes]float64
 
 // links are, for one budget and action noise, what a plan made at a step
 // contributes to the probability of the actions up to a later one.
@@ -54,10 +63,10 @@ type link struct {
 	// live is the probability that it gets m actions right and is not over, times
 	// that of these m actions.
 	live []lane
-	// The same of other hidden goals, those that may get m actions right first:
-	// the first len(nextOf[m]) of order.
-	order          []int32
-	nextOf, liveOf [][]lane
+	// The same of other hidden goals, in their order; live is right[m] times what is left.
+	*sorted
+	nextOf [][]lane
+	right  []float64 // probability of m right actions as observed
 }
 
 // recursion has room for the forward recursion.
@@ -120,17 +129,9 @@ func (m *Marginal) planned(ps *plans, goal, tau int) *planned {
 			}
 		}
 	}
-	rows := func() [][]float64 {
-		flat := make([]float64, (p.most+1)*batches)
-		all := make([][]float64, p.most+1)
-		for i := range all {
-			all[i] = flat[i*batches : (i+1)*batches]
-		}
-		return all
-	}
-	p.ends, p.differs = rows(), rows()
+	p.ends, p.differs = rows(p.most+1, batches), rows(p.most+1, batches)
 	if t.stray != nil {
-		p.strayEnds, p.strayDiffers = rows(), rows()
+		p.strayEnds, p.strayDiffers = rows(p.most+1, batches), rows(p.most+1, batches)
 	}
 	weights := ps.weigh(weighed{t.original, level})
 	for l := range level + 1 {
@@ -267,35 +268,85 @@ func (m *Marginal) link(ps *plans, h *hidden, seen []chances, group, tau int, co
 	n := min(own.most, last) + 1
 	l.next, l.live = make([]lane, n), make([]lane, n)
 	own.join(l.next, l.live, seen[tau:], group)
-	if !confusable {
+	if !confusable || len(h.goals) == 1 {
 		return l
 	}
-	for i := 1; i < len(h.goals); i++ {
-		l.order = append(l.order, int32(i))
-	}
-	most := func(i int32) int { return m.planned(ps, h.goals[i], tau).most }
-	slices.SortStableFunc(l.order, func(a, b int32) int { return most(b) - most(a) })
-	if len(l.order) == 0 {
-		return l
-	}
-	count := make([]int, min(most(l.order[0]), last)+1)
-	for _, i := range l.order {
-		for matched := range min(most(i), last) + 1 {
-			count[matched]++
+	if ps.sorted == nil {
+		ps.sorted = make([][][]*sorted, (ps.store.batches+lanes-1)/lanes)
+		for i := range ps.sorted {
+			ps.sorted[i] = make([][]*sorted, len(m.hidden))
 		}
 	}
-	for _, n := range count {
-		l.nextOf, l.liveOf = append(l.nextOf, make([]lane, n)), append(l.liveOf, make([]lane, n))
+	candidate := h.goals[0]
+	if ps.sorted[group][candidate] == nil {
+		ps.sorted[group][candidate] = make([]*sorted, len(m.steps))
 	}
-	next, live := make([]lane, len(count)), make([]lane, len(count))
-	for place, i := range l.order {
-		n := min(most(i), last) + 1
-		m.planned(ps, h.goals[i], tau).join(next[:n], live[:n], seen[tau:], group)
-		for matched := range n {
-			l.nextOf[matched][place], l.liveOf[matched][place] = next[matched], live[matched]
+	if ps.sorted[group][candidate][tau] == nil {
+		ps.sorted[group][candidate][tau] = m.sort(ps, h, group, tau, last)
+	}
+	l.sorted = ps.sorted[group][candidate][tau]
+	right := 1.0
+	n = 0
+	for matched := range l.differs {
+		n += len(l.differs[matched])
+	}
+	flat := make([]lane, n)
+	for matched := range l.differs {
+		now := &seen[tau+matched]
+		n := len(l.differs[matched])
+		next := flat[:n:n]
+		flat = flat[n:]
+		mix(next, l.differs[matched], l.over[matched], right*now.other, right*now.match)
+		if matched == 0 {
+			mix(next, next, l.none, 1, now.stay)
 		}
+		l.nextOf, l.right = append(l.nextOf, next), append(l.right, right)
+		right *= now.match
 	}
 	return l
+}
+
+// sort puts what plans do in order; last is the greatest m.
+func (m *Marginal) sort(ps *plans, h *hidden, group, tau, last int) *sorted {
+	all := make([]*planned, len(h.goals))
+	most := 0
+	for i := 1; i < len(h.goals); i++ {
+		all[i] = m.planned(ps, h.goals[i], tau)
+		most = max(most, min(all[i].most, last))
+	}
+	s := &sorted{}
+	count := make([]int, most+1)
+	for m := most; m >= 0; m-- {
+		for i := 1; i < len(all); i++ {
+			if min(all[i].most, last) == m {
+				s.order, s.share = append(s.order, int32(i)), append(s.share, h.share[i])
+			}
+		}
+		count[m] = len(s.order)
+	}
+	for _, n := range count {
+		s.differs, s.over, s.left = append(s.differs, make([]lane, n)), append(s.over, make([]lane, n)), append(s.left, make([]lane, n))
+	}
+	s.none = make([]lane, len(s.order))
+	for place, i := range s.order {
+		p := all[i]
+		for b := range min(lanes, ps.store.batches-group*lanes) {
+			batch := group*lanes + b
+			s.none[place][b] = p.ends[0][batch]
+			left := 0.0
+			for m := len(p.ends) - 1; m >= 0; m-- {
+				left += p.differs[m][batch]
+				if m < len(count) && place < count[m] {
+					s.differs[m][place][b], s.left[m][place][b] = p.differs[m][batch], left
+					if m+1 < len(p.ends) {
+						s.over[m][place][b] = p.ends[m+1][batch]
+					}
+				}
+				left += p.ends[m][batch]
+			}
+		}
+	}
+	return s
 }
 
 // join fills in next and live for a group of lanes; seen is from the step on at
@@ -333,8 +384,9 @@ func (p *planned) join(next, live []lane, seen []chances, group int) {
 }
 
 // forward is the recursion for a candidate goal: the evidence at every step is
-// left in total, to be multiplied with 2^-scale.
-func (r *recursion) forward(h *hidden, links []link, e float64) {
+// left in total, to be multiplied with 2^-scale. Where steps are named, it is right
+// at those alone, and not kept from underflow.
+func (r *recursion) forward(h *hidden, links []link, e float64, named []bool) {
 	steps := len(links)
 	r.reset(steps, len(h.goals), e > 0 && len(h.goals) > 1)
 	itself := h.share[0]
@@ -347,27 +399,22 @@ func (r *recursion) forward(h *hidden, links []link, e float64) {
 		r.total[0][b] = 1
 	}
 	for tau := range steps {
-		if tau > 0 {
+		if tau > 0 && named == nil {
 			r.rescale(tau)
 		}
 		l := &links[tau]
 		own := r.own[tau]
 		if e > 0 {
-			now, inflow, hidden := r.now[:len(l.order)], r.inflow[tau], r.hidden[tau]
-			for place, i := range l.order {
-				share := h.share[i]
-				for b := range lanes {
-					now[place][b] = hidden[i][b] + float64(share*inflow[b])
-				}
-			}
+			gather(r.now, r.hidden[tau], l.order, l.share, &r.inflow[tau])
 		}
 		for m := range max(len(l.next), len(l.nextOf)) {
 			to := tau + m + 1
+			counts := m > 0 && (named == nil || named[tau+m])
 			var y, others lane
 			if m < len(l.next) {
 				for b := range lanes {
 					y[b] = own[b] * l.next[m][b]
-					if m > 0 {
+					if counts {
 						r.total[tau+m][b] += float64(own[b] * l.live[m][b])
 					}
 				}
@@ -375,10 +422,10 @@ func (r *recursion) forward(h *hidden, links []link, e float64) {
 			power := &r.powers[m+1]
 			if e > 0 && m < len(l.nextOf) {
 				others = advance(r.now, l.nextOf[m], l.order, r.hidden[to], power.stay)
-				if m > 0 {
-					total := dot(r.now, l.liveOf[m])
+				if counts {
+					live := dot(r.now, l.left[m])
 					for b := range lanes {
-						r.total[tau+m][b] += total[b]
+						r.total[tau+m][b] += float64(l.right[m] * live[b])
 					}
 				}
 			}
@@ -389,41 +436,6 @@ func (r *recursion) forward(h *hidden, links []link, e float64) {
 			}
 		}
 	}
-}
-
-// advance adds to the weight of hidden goals what comes from those who plan now,
-// and returns the sum of that before any of them changes its goal.
-func advance(now, next []lane, order []int32, to []lane, stay float64) (sum lane) {
-	now, order = now[:len(next)], order[:len(next)]
-	var s0, s1, s2, s3 float64
-	for place := range next {
-		x, w := &next[place], &now[place]
-		y0, y1, y2, y3 := float64(w[0]*x[0]), float64(w[1]*x[1]), float64(w[2]*x[2]), float64(w[3]*x[3])
-		s0 += y0
-		s1 += y1
-		s2 += y2
-		s3 += y3
-		t := &to[order[place]]
-		t[0] += float64(stay * y0)
-		t[1] += float64(stay * y1)
-		t[2] += float64(stay * y2)
-		t[3] += float64(stay * y3)
-	}
-	return lane{s0, s1, s2, s3}
-}
-
-// dot is the sum of products.
-func dot(now, live []lane) (sum lane) {
-	now = now[:len(live)]
-	var s0, s1, s2, s3 float64
-	for place := range live {
-		x, w := &live[place], &now[place]
-		s0 += float64(w[0] * x[0])
-		s1 += float64(w[1] * x[1])
-		s2 += float64(w[2] * x[2])
-		s3 += float64(w[3] * x[3])
-	}
-	return lane{s0, s1, s2, s3}
 }
 
 // reset makes room for a plan of so many steps and hidden goals.
@@ -481,44 +493,72 @@ func (r *recursion) rescale(tau int) {
 	}
 }
 
-// infer computes the evidence with the samples of a level.
-func (m *Marginal) infer(s *store, p *agent.Parameters, at *levels) *result {
+// infer computes the evidence with samples up to some levels; right at named steps
+// alone, if there are any. The result is the caller's until the next call.
+func (m *Marginal) infer(s *store, p *agent.Parameters, at *levels, named []bool) *result {
 	l := m.linksFor(s, p, at)
-	steps, candidates := len(m.steps)+1, len(m.hidden)
-	r := &result{samples: s.batches * searches(at.most(len(m.hidden)), true), shift: make([]float64, steps), evidence: make([][][]float64, steps)}
-	flat := make([]float64, steps*candidates*s.batches)
-	for step := range r.evidence {
-		r.evidence[step] = make([][]float64, candidates)
-		for goal := range candidates {
-			r.evidence[step][goal], flat = flat[:s.batches:s.batches], flat[s.batches:]
-		}
-	}
-	scales := make([][]int, 0, len(l.of)*candidates) // by group and goal
+	candidates := len(m.hidden)
+	r := m.result(s.batches)
+	r.samples = s.batches * searches(at.most(candidates), true)
 	for group := range l.of {
+		first, n := group*lanes, min(lanes, s.batches-group*lanes)
 		for goal := range candidates {
-			m.room.forward(&m.hidden[goal], l.of[group][goal], p.GoalNoise)
-			for step := range steps {
-				n := min(lanes, s.batches-group*lanes)
-				copy(r.evidence[step][goal][group*lanes:], m.room.total[step][:n])
+			m.room.forward(&m.hidden[goal], l.of[group][goal], p.GoalNoise, named)
+			for step := range r.evidence {
+				copy(r.evidence[step][goal][first:], m.room.total[step][:n])
+				r.scale[step][group*candidates+goal] = m.room.scale[step]
 			}
-			scales = append(scales, slices.Clone(m.room.scale[:steps]))
 		}
 	}
-	for step := range steps {
-		least := math.MaxInt
-		for _, scale := range scales {
-			least = min(least, scale[step])
-		}
+	for step, scales := range r.scale {
+		least := slices.Min(scales)
 		r.shift[step] = -float64(least) * math.Ln2
 		for i, scale := range scales {
-			if scale[step] == least {
+			if scale == least {
 				continue
 			}
 			group, goal := i/candidates, i%candidates
 			for b := group * lanes; b < min((group+1)*lanes, s.batches); b++ {
-				r.evidence[step][goal][b] = math.Ldexp(r.evidence[step][goal][b], least-scale[step])
+				r.evidence[step][goal][b] = math.Ldexp(r.evidence[step][goal][b], least-scale)
 			}
 		}
 	}
+	if named == nil {
+		return r
+	}
+	for step := range r.evidence {
+		if named[step] && r.sum(step) < 1e-200 { // or none at all
+			return m.infer(s, p, at, nil)
+		}
+	}
 	return r
+}
+
+// result is room for a result.
+func (m *Marginal) result(batches int) *result {
+	if r := m.last; r != nil && len(r.evidence[0][0]) == batches {
+		return r
+	}
+	steps, candidates := len(m.steps)+1, len(m.hidden)
+	groups := (batches + lanes - 1) / lanes
+	r := &result{
+		shift: make([]float64, steps), evidence: make([][][]float64, steps), scale: make([][]int, steps),
+		all: make([]float64, candidates), without: make([][]float64, batches),
+	}
+	for step := range r.evidence {
+		r.evidence[step], r.scale[step] = rows(candidates, batches), make([]int, groups*candidates)
+	}
+	r.without = rows(batches, candidates)
+	m.last = r
+	return r
+}
+
+// rows are rows of zeros, side by side.
+func rows(n, columns int) [][]float64 {
+	flat := make([]float64, n*columns)
+	all := make([][]float64, n)
+	for i := range all {
+		all[i] = flat[i*columns : (i+1)*columns : (i+1)*columns]
+	}
+	return all
 }

@@ -76,7 +76,7 @@ const mostRefinements = 24
 func (m *Marginal) refine(s *store, p *agent.Parameters, from *levels, q *sweep.Procedure, judged []int, margin float64) *levels {
 	at := from
 	for range mostRefinements {
-		r := m.infer(s, p, at)
+		r := m.infer(s, p, at, nil)
 		shares := m.errors(r, p, q, judged, margin)
 		if len(shares) == 0 {
 			break
@@ -142,7 +142,7 @@ func (m *Marginal) errors(r *result, p *agent.Parameters, q *sweep.Procedure, ju
 		if posterior == nil {
 			continue
 		}
-		pt := point{posterior: posterior, parts: make([][]float64, len(m.hidden))}
+		pt := point{posterior: slices.Clone(posterior), parts: make([][]float64, len(m.hidden))}
 		for candidate := range m.hidden {
 			if posterior[candidate] > 0 {
 				pt.parts[candidate] = m.parts(l, candidate, p.GoalNoise, step, weight[candidate])
@@ -221,7 +221,7 @@ func (m *Marginal) planning(l *links, candidate int, e float64) [][]float64 {
 	batches := float64(l.plans.store.batches)
 	for group := range l.of {
 		r := &m.room
-		r.forward(h, l.of[group][candidate], e)
+		r.forward(h, l.of[group][candidate], e, nil)
 		for tau := range all {
 			for b := range lanes {
 				all[tau][0] += r.own[tau][b] / batches
@@ -298,11 +298,11 @@ func (m *Marginal) parts(l *links, candidate int, e float64, step int, weight []
 					}
 				}
 			}
-			if at := step - tau; at < len(link.liveOf) {
-				for place := range link.liveOf[at] {
+			if at := step - tau; at < len(link.right) {
+				for place := range link.left[at] {
 					c := link.order[place]
 					for b := range lanes {
-						v[c][b] += link.liveOf[at][place][b]
+						v[c][b] += float64(link.right[at] * link.left[at][place][b])
 					}
 				}
 			}

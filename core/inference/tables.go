@@ -123,7 +123,7 @@ func (s *sampler) batch(all *store, t *sampled, tau, goal, batch, from, to int) 
 			o.Budget = search.Unlimited
 		}
 		switch {
-		case t.original && all.unlimited:
+		case all.unlimited: // never given up: where the end alone counts, few that count for many would be all there is
 			s.turns, _ = s.sips.search.Trace(start, goal, h, o, observed, t.stray, s.rng, s.turns[:0])
 			s.from.Add(1, s.turns[len(s.turns)-1].Meeting, 1)
 		case t.original:
@@ -137,7 +137,7 @@ func (s *sampler) batch(all *store, t *sampled, tau, goal, batch, from, to int) 
 			o.Budget = min(o.Budget, thinConfused<<bits.TrailingZeros64(s.pcg.Uint64()|1<<20))
 			var ended int
 			s.turns, ended = s.sips.search.Trace(start, goal, h, o, observed, t.stray, s.rng, s.turns[:0])
-			s.confused(all, o.Budget, ended)
+			s.confused(all.draws, o.Budget, ended)
 		}
 	}
 	s.events = s.events[:0]
@@ -151,16 +151,10 @@ func (s *sampler) batch(all *store, t *sampled, tau, goal, batch, from, to int) 
 }
 
 // confused notes what the turns of a search for another goal tell.
-func (s *sampler) confused(all *store, budget, ended int) {
-	if all.unlimited {
-		if ended > 0 {
-			s.from.Add(1, s.turns[len(s.turns)-1].Meeting, worth(ended, thinConfused))
-		}
-		return
-	}
+func (s *sampler) confused(draws, budget, ended int) {
 	x, meeting := 0.0, search.NoPlan
 	note := func(draw int, now search.Meeting, worth float64) {
-		if draw <= all.draws {
+		if draw <= draws {
 			s.from.Add(draw, meeting, -x)
 			s.from.Add(draw, now, worth)
 		}

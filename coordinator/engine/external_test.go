@@ -1,0 +1,377 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+)
+
+// site is three NATS servers in this process.
+type site struct {
+	t       *testing.T
+	options []*server.Options
+	servers []*server.Server
+}
+
+func newSite(t *testing.T) *site {
+	t.Helper()
+	s := &site{t: t, servers: make([]*server.Server, 3)}
+	var routes []*url.URL
+	ports := freePorts(t, 6)
+	for _, port := range ports[3:] {
+		routes = append(routes, &url.URL{Scheme: "nats", Host: fmt.Sprintf("127.0.0.1:%d", port)})
+	}
+	dir := t.TempDir()
+	for i := range s.servers {
+		s.options = append(s.options, &server.Options{
+			ServerName: fmt.Sprintf("n%d", i), Host: "127.0.0.1", Port: ports[i], NoSigs: true,
+			JetStream: true, StoreDir: filepath.Join(dir, fmt.Sprint(i)), MaxPayload: maxPayload, SyncAlways: true,
+			Cluster: server.ClusterOpts{Name: "site", Host: "127.0.0.1", Port: ports[3+i]}, Routes: routes,
+		})
+		s.start(i)
+	}
+	t.Cleanup(func() {
+		for i := range s.servers {
+			s.stop(i)
+		}
+	})
+	return s
+}
+
+func (s *site) start(i int) {
+	s.t.Helper()
+	srv, err := server.NewServer(s.options[i].Clone())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.servers[i] = srv
+	go srv.Start()
+}
+
+func (s *site) stop(i int) {
+	s.servers[i].Shutdown()
+	s.servers[i].WaitForShutdown()
+}
+
+// leads finds the server that leads a stream.
+func (s *site) leads(stream string) int {
+	s.t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		for i, srv := range s.servers {
+			if srv.JetStreamIsStreamLeader(server.DEFAULT_GLOBAL_ACCOUNT, stream) {
+				return i
+			}
+		}
+	}
+	s.t.Fatalf("no server leads %s", stream)
+	return 0
+}
+
+// open opens the engine of another coordinator.
+func (s *site) open() *Engine {
+	s.t.Helper()
+	var urls []string
+	for _, o := range s.options {
+		urls = append(urls, fmt.Sprintf("nats://127.0.0.1:%d", o.Port))
+	}
+	return openTest(s.t, Config{Servers: &Servers{URLs: urls}, AckWait: 5 * time.Second})
+}
+
+func freePorts(t *testing.T, n int) (ports []int) {
+	t.Helper()
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
+	}
+	return ports
+}
+
+// Two engines on three servers do the jobs of a sweep together, while the server that leads its results is lost.
+func TestServerLost(t *testing.T) {
+	const n = 300
+	s := newSite(t)
+	engines := []*Engine{s.open(), s.open()}
+	ctx := t.Context()
+	if _, err := engines[0].CreateSweep(ctx, "s", []byte("spec")); err != nil {
+		t.Fatal(err)
+	}
+	if err := engines[0].Enqueue(ctx, "s", n); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := engines[1].CreateSweep(ctx, "s", []byte("other")); !errors.Is(err, ErrExists) {
+		t.Errorf("made again: %v", err)
+	}
+	info, err := engines[0].js.Stream(ctx, resultsName("s"))
+	if err != nil || info.CachedInfo().Config.Replicas != 3 {
+		t.Errorf("%d replicas, %v", info.CachedInfo().Config.Replicas, err)
+	}
+
+	following, stop := context.WithCancel(ctx)
+	var mu sync.Mutex // guards followed
+	followed := map[int]string{}
+	var running sync.WaitGroup
+	running.Go(func() {
+		err := engines[1].Follow(following, "s", 0, func(job int, result []byte) error {
+			mu.Lock()
+			defer mu.Unlock()
+			if followed[job] != "" {
+				t.Errorf("job %d followed twice", job)
+			}
+			followed[job] = string(result)
+			return nil
+		})
+		if !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	})
+	defer running.Wait()
+	defer stop()
+
+	work := func(e *Engine, name string, until int) {
+		q, err := e.Queue(ctx, "s")
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		for recorded := 0; recorded < until; {
+			got, err := q.Fetch(ctx, 10)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if len(got) == 0 {
+				time.Sleep(20 * time.Millisecond)
+				recorded = 0
+				if err := e.Recorded(ctx, "s", n, func(int) error { recorded++; return nil }); err != nil {
+					t.Error(err)
+					return
+				}
+				continue
+			}
+			var each sync.WaitGroup
+			for _, d := range got {
+				each.Go(func() {
+					if err := e.Record(ctx, "s", d.Job(), []byte(name)); err != nil && !errors.Is(err, ErrRecorded) {
+						t.Error(err)
+						return
+					}
+					_ = d.Ack() // else it comes again
+				})
+			}
+			each.Wait()
+		}
+	}
+	var working sync.WaitGroup
+	for i, e := range engines {
+		working.Go(func() { work(e, fmt.Sprint(i), n) })
+	}
+	for ctx.Err() == nil {
+		mu.Lock()
+		some := len(followed) > n/10
+		mu.Unlock()
+		if some {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	lost := s.leads(resultsName("s"))
+	s.stop(lost)
+
+	// Meanwhile, a sweep is made and changed.
+	revision, err := engines[0].CreateSweep(ctx, "t", []byte("1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := engines[0].UpdateSweep(ctx, "t", []byte("2"), revision); err != nil {
+		t.Fatal(err)
+	}
+	if value, _, err := engines[1].Sweep(ctx, "t"); err != nil || string(value) != "2" {
+		t.Errorf("%q %v", value, err)
+	}
+	if err := engines[0].PutStudy(ctx, "study", []byte(strings.Repeat("x", 3<<20))); err != nil {
+		t.Fatal(err)
+	}
+	if bundle, err := engines[1].Study(ctx, "study"); err != nil || len(bundle) != 3<<20 {
+		t.Errorf("%d bytes, %v", len(bundle), err)
+	}
+	working.Wait()
+	if t.Failed() {
+		return
+	}
+	for job := range n {
+		first, err := engines[0].Result(ctx, "s", job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := engines[1].Record(ctx, "s", job, []byte("late")); !errors.Is(err, ErrRecorded) {
+			t.Fatalf("job %d recorded again: %v", job, err)
+		}
+		for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+			mu.Lock()
+			got := followed[job]
+			mu.Unlock()
+			if got == string(first) {
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("job %d: followed %q, recorded %q", job, got, first)
+			}
+		}
+	}
+	s.start(lost)
+
+	for _, missing := range []error{
+		func() error { _, err := engines[0].Result(ctx, "none", 0); return err }(),
+		engines[0].Record(ctx, "none", 0, nil),
+		engines[0].Follow(ctx, "none", 0, nil),
+		func() error { _, _, err := engines[0].Sweep(ctx, "none"); return err }(),
+		func() error { _, err := engines[0].Study(ctx, "none"); return err }(),
+		func() error { _, err := engines[0].Queue(ctx, "none"); return err }(),
+	} {
+		if !errors.Is(missing, ErrNotFound) {
+			t.Errorf("of a sweep that does not exist: %v", missing)
+		}
+	}
+	q, err := engines[1].Queue(ctx, "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := engines[0].DeleteJobs(ctx, "s"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := q.Fetch(ctx, 1); !errors.Is(err, ErrNotFound) {
+		t.Errorf("fetch from a queue that is gone: %v", err)
+	}
+}
+
+// A change made by one coordinator is seen by the others.
+func TestWatchSweeps(t *testing.T) {
+	s := newSite(t)
+	a, b := s.open(), s.open()
+	ctx, stop := context.WithCancel(t.Context())
+	seen := make(chan string, 10)
+	var running sync.WaitGroup
+	running.Go(func() {
+		err := b.WatchSweeps(ctx, func(id string, value []byte, revision uint64) { seen <- fmt.Sprint(id, string(value)) })
+		if !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	})
+	defer running.Wait()
+	defer stop()
+	want := func(what string) {
+		t.Helper()
+		select {
+		case got := <-seen:
+			if got != what {
+				t.Errorf("saw %s, want %s", got, what)
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatalf("%s is not seen", what)
+		}
+	}
+	revision, err := a.CreateSweep(ctx, "s", []byte("1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want("s1")
+	if _, err := a.UpdateSweep(ctx, "s", []byte("2"), revision); err != nil {
+		t.Fatal(err)
+	}
+	want("s2")
+	if _, err := b.UpdateSweep(ctx, "s", []byte("3"), revision); !errors.Is(err, ErrConflict) {
+		t.Errorf("changed from an old revision: %v", err)
+	}
+
+	// Jobs that two coordinators find ready are queued once; those given again on purpose are given again.
+	for _, e := range []*Engine{a, b} {
+		if err := e.RequeueReady(ctx, "s", []int{7, 8}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	q, err := b.Queue(ctx, "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if waiting, _, err := q.Pending(ctx); err != nil || waiting != 2 {
+		t.Errorf("%d jobs wait, %v", waiting, err)
+	}
+
+	heard := make(chan string, 1)
+	if err := b.Hear(func(said []byte) { heard <- string(said) }); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(b.conn.Flush(), a.Tell([]byte("here"))); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case said := <-heard:
+		if said != "here" {
+			t.Errorf("heard %q", said)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("nothing is heard")
+	}
+}
+
+// Servers that cannot do what is needed say so, and how it is put right.
+func TestServersRefused(t *testing.T) {
+	login := filepath.Join(t.TempDir(), "login")
+	for _, c := range []struct {
+		name    string
+		options server.Options
+		servers Servers
+		login   string
+		want    string // "" if it is taken
+	}{
+		{name: "small messages", options: server.Options{JetStream: true, MaxPayload: 1 << 20}, want: "set max_payload: 8MB"},
+		{name: "no login", options: server.Options{JetStream: true, MaxPayload: maxPayload, Username: "foible", Password: "secret"}, want: "NATS refuses the login"},
+		{name: "wrong login", options: server.Options{JetStream: true, MaxPayload: maxPayload, Username: "foible", Password: "secret"}, login: "foible\nwrong\n", want: "NATS refuses the login"},
+		{name: "half a login", options: server.Options{JetStream: true, MaxPayload: maxPayload}, login: "foible\n", want: "want the user's name on the first line"},
+		{name: "login", options: server.Options{JetStream: true, MaxPayload: maxPayload, Username: "foible", Password: "secret"}, login: "foible\nsecret\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := c.options
+			o.Host, o.Port, o.NoSigs, o.StoreDir = "127.0.0.1", server.RANDOM_PORT, true, t.TempDir()
+			srv, err := server.NewServer(&o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			go srv.Start()
+			defer srv.WaitForShutdown()
+			defer srv.Shutdown()
+			if !srv.ReadyForConnections(10 * time.Second) {
+				t.Fatal("the server does not start")
+			}
+			servers := c.servers
+			servers.URLs = []string{srv.ClientURL()}
+			if c.login != "" {
+				servers.LoginFile = login
+				if err := os.WriteFile(login, []byte(c.login), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			e, err := Open(t.Context(), Config{Servers: &servers})
+			if err == nil {
+				defer e.Close()
+			}
+			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("error %v, want %q", err, c.want)
+			}
+		})
+	}
+}

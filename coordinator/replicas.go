@@ -1,0 +1,261 @@
+package coordinator
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"foible/coordinator/engine"
+	"foible/coordinator/service"
+	foiblev1 "foible/proto/foible/v1"
+)
+
+// Several coordinators may share an engine's servers. Each follows what the others store: sweeps and their states, and
+// results, from which it makes its own progress. The queue gives each job to one of them. What is done twice all the
+// same is harmless: the first result stands, and a sweep ends by compare-and-set.
+
+const (
+	// takeUpPause is how long to wait before a sweep that could not be taken up is tried again.
+	takeUpPause = 5 * time.Second
+	// settleTime is how long a sweep must have been quiet before it is looked whether jobs are missing.
+	settleTime = 3 * time.Second
+)
+
+// join makes this coordinator one of several, if others may have the same servers.
+func (c *Coordinator) join() error {
+	if !c.engine.Shared() {
+		return nil
+	}
+	if err := c.engine.Hear(c.others.hear); err != nil {
+		return err
+	}
+	c.background.Go(func() error {
+		err := c.engine.WatchSweeps(c.ctx, func(id string, value []byte, revision uint64) {
+			spec := &foiblev1.Sweep{}
+			if err := proto.Unmarshal(value, spec); err != nil {
+				c.log.Error("the record of a sweep is damaged", "sweep", id, "error", err)
+				return
+			}
+			c.follow(id, spec, revision)
+		})
+		if c.ctx.Err() != nil || errors.Is(err, engine.ErrClosed) {
+			return nil
+		}
+		return err
+	})
+	c.background.Go(func() error {
+		for tick := time.Tick(tellInterval); ; {
+			c.others.tell(c)
+			select {
+			case <-tick:
+			case <-c.ctx.Done():
+				return nil
+			}
+		}
+	})
+	return nil
+}
+
+// follow does what has been done to a sweep, perhaps by another coordinator.
+func (c *Coordinator) follow(id string, spec *foiblev1.Sweep, revision uint64) {
+	c.taking.Lock()
+	defer c.taking.Unlock()
+	run, taken := c.run(id)
+	switch {
+	case taken && run.now() == cancelled && unended(spec.GetState()) && run.older(revision): // it goes on, with a new queue
+		c.drop(id)
+	case taken:
+		if before := run.now(); run.adopt(spec, revision) && run.now() == cancelled && before != cancelled {
+			run.stopQueueing()
+			run.dropLeases()
+			c.log.Info("sweep cancelled", "sweep", id)
+		}
+		c.demand.signal()
+		return
+	case !unended(spec.GetState()):
+		return
+	}
+	err := c.takeUp(c.ctx, spec, revision)
+	if err == nil || c.ctx.Err() != nil {
+		return
+	}
+	c.log.Error("take up sweep; trying again", "sweep", id, "error", err)
+	c.background.Go(func() error {
+		select {
+		case <-time.After(takeUpPause):
+			c.catchUp(c.ctx, id)
+		case <-c.ctx.Done():
+		}
+		return nil
+	})
+}
+
+// catchUp does what has been stored of a sweep.
+func (c *Coordinator) catchUp(ctx context.Context, id string) {
+	if spec, revision, err := c.stored(ctx, id); err == nil {
+		c.follow(id, spec, revision)
+	}
+}
+
+// find is run, for one who may have heard of the sweep from another coordinator.
+func (c *Coordinator) find(ctx context.Context, id string) (*sweepRun, bool) {
+	if run, ok := c.run(id); ok || !c.engine.Shared() {
+		return run, ok
+	}
+	c.catchUp(ctx, id)
+	return c.run(id)
+}
+
+// follow takes what others record into the progress, until all is there or the sweep is cancelled.
+func (r *sweepRun) follow(ctx context.Context, after uint64) error {
+	for {
+		err := r.c.engine.Follow(ctx, r.id, after, func(job int, value []byte) error {
+			if job >= r.plan.Jobs() || r.done(job) {
+				return nil
+			}
+			result := &foiblev1.JobResult{}
+			if err := proto.Unmarshal(value, result); err != nil {
+				r.c.log.Error("a recorded result is damaged", "sweep", r.id, "job", job, "error", err)
+			}
+			r.note(ctx, job, result)
+			return nil
+		})
+		if ctx.Err() != nil || errors.Is(err, engine.ErrClosed) || errors.Is(err, engine.ErrNotFound) {
+			return nil
+		}
+		r.c.log.Error("follow results; trying again", "sweep", r.id, "error", err)
+		select {
+		case <-time.After(takeUpPause):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// older says whether a revision is later than what is known of the sweep.
+func (r *sweepRun) older(revision uint64) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.revision < revision
+}
+
+// knows says whether it is known, or can be known by now, what a job is.
+func (r *sweepRun) knows(ctx context.Context, job int) (bool, error) {
+	if r.known(job) || !r.c.engine.Shared() {
+		return r.known(job), nil
+	}
+	// Another coordinator queued it; the fits that it rests on are recorded, though not seen here yet.
+	if err := r.choose(ctx); err != nil && !errors.Is(err, service.ErrNotFound) {
+		return false, err
+	}
+	return r.known(job), nil
+}
+
+// behind says whether others have recorded results, or ended the sweep, and it has not been seen here yet.
+func (r *sweepRun) behind(ctx context.Context) (bool, error) {
+	if !r.c.engine.Shared() {
+		return false, nil
+	}
+	spec, revision, err := r.c.stored(ctx, r.id)
+	if err != nil {
+		return false, err
+	}
+	if !unended(spec.GetState()) || r.older(revision) {
+		return true, nil
+	}
+	recorded := 0
+	err = r.c.engine.Recorded(ctx, r.id, r.plan.Jobs(), func(int) error { recorded++; return nil })
+	return recorded > r.jobsDone(), sentinel(err)
+}
+
+const (
+	tellInterval = time.Second
+	// forgetAfter is how long a coordinator that says nothing counts.
+	forgetAfter = 4 * tellInterval
+)
+
+// others is what the other coordinators said last. It is for show: nothing rests on it.
+type others struct {
+	id string // of this one
+
+	mu   sync.Mutex // guards said
+	said map[string]*presence
+}
+
+// presence is what a coordinator says of itself.
+type presence struct {
+	ID      string          `json:"id"`
+	Workers int             `json:"workers"`
+	Slots   int             `json:"slots"`
+	Sweeps  map[string]load `json:"sweeps,omitempty"` // where there is something to say
+
+	at time.Time // when it was heard
+}
+
+// load is what only the coordinator knows that has the workers.
+type load struct {
+	Leased     int64 `json:"leased,omitempty"`
+	Duplicates int64 `json:"duplicates,omitempty"`
+}
+
+func newOthers() *others { return &others{id: rand.Text(), said: map[string]*presence{}} }
+
+func (o *others) hear(said []byte) {
+	p := &presence{at: time.Now()}
+	if err := json.Unmarshal(said, p); err != nil || p.ID == o.id {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.said[p.ID] = p
+}
+
+func (o *others) tell(c *Coordinator) {
+	p := presence{ID: o.id, Sweeps: map[string]load{}}
+	p.Workers, p.Slots = c.connected()
+	c.mu.Lock()
+	for id, run := range c.sweeps {
+		run.mu.Lock()
+		if l := (load{int64(len(run.leases)), run.duplicates}); l != (load{}) {
+			p.Sweeps[id] = l
+		}
+		run.mu.Unlock()
+	}
+	c.mu.Unlock()
+	said, err := json.Marshal(p)
+	if err == nil {
+		err = c.engine.Tell(said)
+	}
+	if err != nil {
+		c.log.Debug("tell other coordinators", "error", err)
+	}
+}
+
+// sum is what the others have, and what they have of a sweep.
+func (o *others) sum(sweep string) (workers, slots int, of load) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for id, p := range o.said {
+		if time.Since(p.at) > forgetAfter {
+			delete(o.said, id)
+			continue
+		}
+		workers, slots = workers+p.Workers, slots+p.Slots
+		of.Leased += p.Sweeps[sweep].Leased
+		of.Duplicates += p.Sweeps[sweep].Duplicates
+	}
+	return workers, slots, of
+}
+
+// serving says which servers keep the data, or where it is.
+func (c *Config) serving() string {
+	if c.Servers != nil {
+		return fmt.Sprint(c.Servers.URLs)
+	}
+	return c.DataDir
+}
