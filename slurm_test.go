@@ -19,9 +19,9 @@ import (
 	"time"
 )
 
-// A sweep of a minute or so on one core.
+// A sweep of two minutes or so on one core.
 var slurmSweep = []string{
-	"block-words", "--models", "boltzmann,full", "--method", "sips", "--particles", "60", "--runs", "12",
+	"block-words", "--models", "boltzmann,full", "--method", "sips", "--particles", "60", "--runs", "20",
 	"--set", "alpha=0.25,0.5,1,2", "--set", "value=on_policy", "--set", "goal_noise=0.1,0.2", "--set", "budget_r=2",
 	"--set", "budget_q=0.95", "--set", "search_noise=0.02,0.5",
 }
