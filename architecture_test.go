@@ -42,6 +42,7 @@ var arrows = []arrow{
 	{from: []string{"foible/coordinator/access"}, never: []string{"foible/..."}, but: []string{"foible/proto/foible/v1"}},
 	{from: []string{"foible/domains/...", "foible/proto/..."}, never: []string{"foible/coordinator/...", "foible/worker/...", "foible/command/..."}},
 	{from: []string{"foible/proto/..."}, never: []string{"foible/domains/..."}},
+	{from: []string{"foible/command/slurm"}, never: []string{"foible/...", "google.golang.org/...", "github.com/hashicorp/go-hclog/..."}},
 	{
 		from: []string{"foible/..."}, except: []string{"foible", "foible/command"},
 		never: []string{"github.com/spf13/...", "github.com/schollz/...", "golang.org/x/term"},

@@ -45,7 +45,7 @@ func run(ctx context.Context) int {
 	switch {
 	case err == nil:
 		return 0
-	case errors.Is(err, command.ErrInterrupted):
+	case errors.Is(err, command.ErrInterrupted), ctx.Err() != nil && errors.Is(err, context.Canceled):
 		return exitInterrupted
 	case errors.Is(err, command.ErrReported):
 		return exitFailed
@@ -107,7 +107,7 @@ A study is a directory with study.yaml; without one, commands take a sample. Sta
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &command.UsageError{Err: readable(err)} })
 	c.AddGroup(&cobra.Group{ID: here, Title: "On this machine:"}, &cobra.Group{ID: cluster, Title: "With a coordinator and workers:"})
 	c.AddCommand(fit(env), infer(env), simulate(env), check(env), sample(env), coordinator(env), worker(env), token(env),
-		submit(env), list(env), status(env), watch(env), pause(env), resume(env), cancel(env), extend(env), priority(env), results(env), version(env))
+		submit(env), list(env), status(env), watch(env), pause(env), resume(env), cancel(env), extend(env), priority(env), results(env), clusterOf(env), version(env))
 	return c
 }
 
@@ -249,6 +249,7 @@ func completeModels(c *cobra.Command, flag string) {
 
 func targetFlags(c *cobra.Command, t *command.Target) {
 	c.Flags().StringVar(&t.Address, "coordinator", cmp.Or(os.Getenv(command.AddressEnv), command.DefaultAddress), "`host:port` of the coordinator, or of several that share their data, as in a:7410,b:7410;\n"+command.AddressEnv+" sets it too")
+	c.Flags().StringVar(&t.AddressFile, "coordinator-file", "", "`file` that holds host:port of a coordinator that may move, in place of --coordinator; read again at each attempt to connect")
 	c.Flags().StringVar(&t.TokenFile, "token-file", os.Getenv(command.TokenFileEnv), "`file` that holds the token, or the coordinator's data directory; "+command.TokenFileEnv+" sets it too\n(default: the token in FOIBLE_TOKEN, or that of "+command.DefaultData+")")
 	c.Flags().StringVar(&t.TLSCA, "tls-ca", os.Getenv(command.TLSCAEnv), "`file` of authorities to trust, or system, of a site with certificates of its own; "+command.TLSCAEnv+" sets it\ntoo (default: the token says whom to trust)")
 	c.Flags().BoolVar(&t.Insecure, "insecure", false, "no encryption and no token, within one machine")
@@ -426,8 +427,9 @@ the tokens alone, and all coordinators need the same: share it, or copy its dire
 		RunE: func(c *cobra.Command, _ []string) error { return env.Coordinator(c.Context(), o) },
 	}
 	c.Flags().StringVar(&o.Listen, "listen", command.DefaultAddress, "`host:port` to listen on; :7410 for all addresses of this machine")
+	c.Flags().StringVar(&o.AddressFile, "address-file", "", "`file` to write host:port to when it listens, for those who read it with --coordinator-file")
 	dataFlag(c, &o.Data, "of studies, sweeps, results and tokens")
-	c.Flags().DurationVar(&o.Lease, "lease", 30*time.Second, "`time` that a job stays with a worker that is not heard of")
+	c.Flags().DurationVar(&o.Lease, "lease", command.DefaultLease, "`time` that a job stays with a worker that is not heard of")
 	c.Flags().StringVar(&o.TLSCert, "tls-cert", "", "`file` of a certificate of the site's own, and of those between it and its authority")
 	c.Flags().StringVar(&o.TLSKey, "tls-key", "", "`file` of its key")
 	c.Flags().StringSliceVar(&o.NATS.URLs, "nats", nil, "`urls` of the site's NATS servers, in place of one in this process")
@@ -452,6 +454,7 @@ func worker(env *command.Env) *cobra.Command {
 	targetFlags(c, &o.Coordinator)
 	c.Flags().IntVar(&o.Slots, "slots", 0, "`number` of jobs done at once (default: one a core)")
 	c.Flags().DurationVar(&o.Drain, "drain", 20*time.Second, "`time` that jobs may take after an interrupt, before they are handed back")
+	c.Flags().DurationVar(&o.Patience, "patience", 0, "`time` without a coordinator that answers, after which it ends (default: it waits for ever)")
 	return c
 }
 

@@ -55,6 +55,16 @@ func dialAs(kind access.Kind, t Target, options ...grpc.DialOption) (*client, er
 		security = known.Options()
 	}
 	target, more := t.resolve(kind)
+	if t.AddressFile != "" {
+		target = "passthrough:///coordinator"
+		more = append(more, grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
+			address, err := t.current()
+			if err != nil {
+				return nil, err
+			}
+			return new(net.Dialer).DialContext(ctx, "tcp", address)
+		}))
+	}
 	c, err := newClient(target, append(append(append(options, security...), more...),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 20 * time.Second, Timeout: 20 * time.Second}),
 		grpc.WithConnectParams(grpc.ConnectParams{
@@ -148,10 +158,10 @@ func (c *client) refusal() error {
 	}
 	err := c.access.Refused()
 	if plain := (tls.RecordHeaderError{}); errors.As(err, &plain) {
-		return fmt.Errorf("what answers at %s does not speak TLS; if it is a coordinator that was started with --insecure, say --insecure here too", c.target.Address)
+		return fmt.Errorf("what answers at %s does not speak TLS; if it is a coordinator that was started with --insecure, say --insecure here too", c.target.where())
 	}
 	if err != nil {
-		return fmt.Errorf("what answers at %s is not trusted: %w; get the token of that coordinator, or, if its site has certificates of its own, name their authority with --tls-ca", c.target.Address, err)
+		return fmt.Errorf("what answers at %s is not trusted: %w; get the token of that coordinator, or, if its site has certificates of its own, name their authority with --tls-ca", c.target.where(), err)
 	}
 	return nil
 }
@@ -172,6 +182,9 @@ func (c *client) explain(err error) error {
 		if strings.Contains(s.Message(), engine.ErrUnavailable.Error()) {
 			return fmt.Errorf("the coordinator at %s does not reach its NATS servers, and keeps trying; start those that do not run, and try again", c.target.Address)
 		}
+		if c.target.AddressFile != "" {
+			return fmt.Errorf("no coordinator answers at %s; start it again where it keeps its data", c.target.where())
+		}
 		listen := ""
 		if c.target.Address != DefaultAddress {
 			listen = " --listen " + c.target.addresses()[0]
@@ -181,7 +194,7 @@ func (c *client) explain(err error) error {
 		}
 		return fmt.Errorf("no coordinator answers at %s; start one with `foible coordinator%s`, or say where it is with --coordinator", c.target.Address, listen)
 	case codes.Unimplemented:
-		return fmt.Errorf("what answers at %s is no coordinator of this version of Foible; say where it is with --coordinator", c.target.Address)
+		return fmt.Errorf("what answers at %s is no coordinator of this version of Foible; say where it is with --coordinator", c.target.where())
 	}
 	return errors.New(strings.ReplaceAll(s.Message(), "\n", "; "))
 }

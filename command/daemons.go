@@ -24,6 +24,9 @@ import (
 	"foible/worker"
 )
 
+// DefaultLease is how long a job stays with a worker that is not heard of.
+const DefaultLease = 30 * time.Second
+
 // CoordinatorOptions say where a coordinator listens and keeps its data.
 type CoordinatorOptions struct {
 	Listen, Data string
@@ -32,6 +35,9 @@ type CoordinatorOptions struct {
 	TLSCert      string // file of a site's own certificate; "": the coordinator makes one
 	TLSKey       string // and of its key
 	Insecure     bool   // without encryption and tokens
+	AddressFile  string // takes the address when the coordinator listens; "": none
+
+	announced func() error // called before the address is written; nil: nothing
 }
 
 // Coordinator runs a coordinator until ctx ends.
@@ -86,6 +92,7 @@ func (e *Env) Coordinator(ctx context.Context, o CoordinatorOptions) error {
 		}
 		e.Logger.Info("tokens are in these files", "workers", access.TokenFile(o.Data, access.Worker), "users", access.TokenFile(o.Data, access.User))
 	}
+	cfg.Listening = func() error { return o.announce(listener.Addr()) }
 	c, err := coordinator.New(cfg)
 	if err != nil {
 		return err
@@ -142,6 +149,35 @@ func natsServers(s engine.Servers) (*engine.Servers, error) {
 	return &s, nil
 }
 
+// announce writes down where the coordinator listens, for those who read it there.
+func (o *CoordinatorOptions) announce(at net.Addr) error {
+	if o.announced != nil {
+		if err := o.announced(); err != nil {
+			return err
+		}
+	}
+	if o.AddressFile == "" {
+		return nil
+	}
+	host, _, err := net.SplitHostPort(o.Listen)
+	if err != nil {
+		return err
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() { // all addresses: of these, the one by which others know the machine
+		if host, err = os.Hostname(); err != nil {
+			return fmt.Errorf("the name of this machine: %w; give it with --listen", err)
+		}
+	}
+	_, port, err := net.SplitHostPort(at.String())
+	if err != nil {
+		return err
+	}
+	if err := replaceFile(o.AddressFile, []byte(net.JoinHostPort(host, port)+"\n"), 0o644); err != nil {
+		return fmt.Errorf("--address-file %s: %w; name another file", quoted(o.AddressFile), cause(err))
+	}
+	return nil
+}
+
 // maxSlots is what a worker accepts.
 const maxSlots = 1024
 
@@ -161,7 +197,11 @@ type WorkerOptions struct {
 	Coordinator Target
 	Slots       int // 0: one a core
 	Drain       time.Duration
+	Patience    time.Duration // for a coordinator that does not answer; 0: without end
 }
+
+// leaveTimeout is how long a worker that has drained waits for jobs that do not stop.
+const leaveTimeout = time.Second
 
 // Worker works until ctx ends, and then drains.
 func (e *Env) Worker(ctx context.Context, o WorkerOptions) error {
@@ -172,8 +212,17 @@ func (e *Env) Worker(ctx context.Context, o WorkerOptions) error {
 	if o.Drain < 0 {
 		return usagef("--drain %v: must be at least 0s", o.Drain)
 	}
+	if o.Patience < 0 {
+		return usagef("--patience %v: must be at least 0s", o.Patience)
+	}
+	ctx, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
 	var c *client
-	c, err = dialAs(access.Worker, o.Coordinator, grpc.WithStreamInterceptor(e.patient(ctx, o.Coordinator.Address, func() error { return c.refusal() })))
+	refusal := func() error { return c.refusal() }
+	if o.Coordinator.AddressFile != "" { // what answers may have come to an address that the coordinator has left
+		refusal = func() error { return nil }
+	}
+	c, err = dialAs(access.Worker, o.Coordinator, grpc.WithStreamInterceptor(e.patient(ctx, o, refusal, giveUp)))
 	if err != nil {
 		return err
 	}
@@ -188,21 +237,41 @@ func (e *Env) Worker(ctx context.Context, o WorkerOptions) error {
 	if err != nil {
 		return err
 	}
-	err = w.Run(ctx)
+	ran := make(chan error, 1)
+	go func() { ran <- w.Run(ctx) }()
+	late := make(chan struct{})
+	defer context.AfterFunc(ctx, func() {
+		time.AfterFunc(o.Drain+worker.HandBackTimeout+leaveTimeout, func() { close(late) })
+	})()
+	select {
+	case err = <-ran:
+	case <-late: // the jobs that go on have been handed back, and end with the process
+		e.Logger.Warn("leaving jobs that do not stop")
+	}
 	if refusal := c.refusal(); err != nil && refusal != nil {
 		return refusal
+	}
+	if impatient := context.Cause(ctx); err == nil && errors.Is(impatient, errImpatient) {
+		return impatient
 	}
 	return err
 }
 
+var errImpatient = errors.New("no coordinator has answered")
+
 // patient holds calls back until the coordinator can be reached, so that its
 // absence is said once and makes no job fail. When ctx ends it waits no more,
-// nor for what answers and is refused.
-func (e *Env) patient(ctx context.Context, address string, refusal func() error) grpc.StreamClientInterceptor {
+// nor for what answers and is refused. When patience ends, so does the worker.
+func (e *Env) patient(ctx context.Context, o WorkerOptions, refusal func() error, giveUp context.CancelCauseFunc) grpc.StreamClientInterceptor {
 	return func(call context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, stream grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
 		waiting, cancel := context.WithCancel(call)
 		defer cancel()
 		defer context.AfterFunc(ctx, cancel)()
+		if o.Patience > 0 && desc.ClientStreams {
+			defer time.AfterFunc(o.Patience, func() {
+				giveUp(fmt.Errorf("%w at %s for %v", errImpatient, o.Coordinator.where(), o.Patience))
+			}).Stop()
+		}
 		said := false
 		for state := cc.GetState(); state != connectivity.Ready && state != connectivity.Shutdown; state = cc.GetState() {
 			if err := refusal(); state == connectivity.TransientFailure && err != nil {
@@ -210,7 +279,7 @@ func (e *Env) patient(ctx context.Context, address string, refusal func() error)
 			}
 			if state == connectivity.TransientFailure && desc.ClientStreams && !said { // Work: one at a time
 				said = true
-				e.Logger.Info("no coordinator answers; trying until one does", "coordinator", address)
+				e.Logger.Info("no coordinator answers; trying until one does", "coordinator", o.Coordinator.where())
 			}
 			cc.Connect()
 			if !cc.WaitForStateChange(waiting, state) {

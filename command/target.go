@@ -14,10 +14,11 @@ import (
 
 // Target says which coordinator to dial, and how it and its caller know each other.
 type Target struct {
-	Address   string // or several, separated by commas, of coordinators that share their data
-	TokenFile string // holds the token, or is the coordinator's data directory; "": see token
-	TLSCA     string // file of a site's own authorities, or "system"; "": the token says whom to trust
-	Insecure  bool   // without encryption and token
+	Address     string // or several, separated by commas, of coordinators that share their data
+	AddressFile string // holds the address, in place of Address; read again whenever the coordinator is dialled
+	TokenFile   string // holds the token, or is the coordinator's data directory; "": see token
+	TLSCA       string // file of a site's own authorities, or "system"; "": the token says whom to trust
+	Insecure    bool   // without encryption and token
 }
 
 // Environment variables that stand for flags; and one for a token, which is no
@@ -53,10 +54,41 @@ func (t Target) addresses() []string {
 	return all
 }
 
+// current is the address to dial now.
+func (t Target) current() (string, error) {
+	if t.AddressFile == "" {
+		return t.Address, nil
+	}
+	text, err := os.ReadFile(t.AddressFile)
+	if err != nil {
+		return "", fmt.Errorf("--coordinator-file %s: %w; a coordinator writes its address there with --address-file", quoted(t.AddressFile), cause(err))
+	}
+	address := strings.TrimSpace(string(text))
+	if _, _, err := net.SplitHostPort(address); err != nil {
+		return "", fmt.Errorf("--coordinator-file %s: %q is no host:port; a coordinator writes its address there with --address-file", quoted(t.AddressFile), address)
+	}
+	return address, nil
+}
+
+// where says, to people, which address is dialled.
+func (t Target) where() string {
+	address, err := t.current()
+	switch {
+	case err != nil:
+		return "the address that " + quoted(t.AddressFile) + " is to hold"
+	case t.AddressFile != "":
+		return address + " (" + quoted(t.AddressFile) + ")"
+	}
+	return address
+}
+
 // flags are those by which a command for a kind of token finds the same coordinator.
 func (t Target) flags(kind access.Kind) string {
 	flags := ""
-	if t.Address != DefaultAddress {
+	switch {
+	case t.AddressFile != "":
+		flags += " --coordinator-file " + quoted(t.AddressFile)
+	case t.Address != DefaultAddress:
 		flags += " --coordinator " + t.Address
 	}
 	// A file has a token of one kind, a data directory of both.
@@ -74,10 +106,17 @@ func (t Target) flags(kind access.Kind) string {
 
 // access finds the token and whom to trust; nil without encryption.
 func (t Target) access(kind access.Kind) (*access.Client, error) {
-	for _, address := range t.addresses() {
-		if err := hostPort("--coordinator", address, t.Insecure); err != nil {
-			return nil, err
+	switch {
+	case t.AddressFile == "":
+		for _, address := range t.addresses() {
+			if err := hostPort("--coordinator", address, t.Insecure); err != nil {
+				return nil, err
+			}
 		}
+	case t.Insecure:
+		return nil, usagef("--insecure is for one machine, --coordinator-file for several; leave one out")
+	case t.TLSCA != "":
+		return nil, usagef("--tls-ca goes by the name of an address that stays, --coordinator-file is for one that changes; leave one out")
 	}
 	if t.Insecure {
 		return nil, nil
@@ -115,7 +154,7 @@ func (t Target) token(kind access.Kind) (access.Token, error) {
 	default:
 		token, err = access.ReadToken(access.TokenFile(DefaultData, kind))
 		if errors.Is(err, fs.ErrNotExist) {
-			return token, fmt.Errorf("no token for the coordinator at %s; it makes one when it first starts: name its data directory, or a file with the token, with --token-file", t.Address)
+			return token, fmt.Errorf("no token for the coordinator at %s; it makes one when it first starts: name its data directory, or a file with the token, with --token-file", t.where())
 		}
 		if err != nil {
 			return token, fmt.Errorf("%s: %w", quoted(access.TokenFile(DefaultData, kind)), cause(err))

@@ -41,6 +41,8 @@ type Config struct {
 	MaxFailures int
 	// MaxStudyBytes bounds a study's bundle.
 	MaxStudyBytes int
+	// Listening is called when calls are answered; its error ends the coordinator. nil: nothing.
+	Listening func() error
 	// Logger takes what an operator acts on; nil for none.
 	Logger hclog.Logger
 }

@@ -107,6 +107,9 @@ func (c *Coordinator) Run(ctx context.Context) (err error) {
 		}
 		return nil
 	})
+	if c.cfg.Listening != nil {
+		c.background.Go(c.cfg.Listening)
+	}
 	c.log.Info("listening", "address", c.cfg.Listener.Addr().String(), "data", c.cfg.serving(), "version", c.cfg.Version)
 
 	<-c.ctx.Done() // the caller's, or a part has failed

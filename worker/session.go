@@ -148,7 +148,7 @@ func (s *session) talk(ctx context.Context) error {
 	// To end the call before the coordinator does might overtake what was sent.
 	select {
 	case <-s.inbox.broken:
-	case <-time.After(handBackTimeout):
+	case <-time.After(HandBackTimeout):
 	case <-ctx.Done():
 	}
 	return nil

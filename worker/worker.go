@@ -122,7 +122,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	defer stopWorking()
 	defer context.AfterFunc(ctx, func() {
 		time.AfterFunc(w.cfg.DrainTimeout, stopWorking)
-		time.AfterFunc(w.cfg.DrainTimeout+handBackTimeout, stopTalking)
+		time.AfterFunc(w.cfg.DrainTimeout+HandBackTimeout, stopTalking)
 	})()
 
 	// A gRPC connection has pauses of its own, which grow to two minutes; ours are the ones that count.
@@ -163,8 +163,8 @@ func (w *Worker) Run(ctx context.Context) error {
 	}
 }
 
-// handBackTimeout is how long a worker that leaves tries to say so.
-const handBackTimeout = 5 * time.Second
+// HandBackTimeout is how long a worker that leaves tries to say so.
+const HandBackTimeout = 5 * time.Second
 
 // refused says whether dialling again would be answered in the same way.
 func refused(err error) bool {

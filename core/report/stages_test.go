@@ -248,7 +248,7 @@ fit,plan-lesioned,2,b,4,0,,3,0,"all weights vanished, at step 1"
 	if died["plan-lesioned-2"] == 0 || died["plan-lesioned"] != 2*(1+1) || died["boltzmann-2"] != 0 {
 		t.Errorf("evidence %v", died)
 	}
-	if text := out.text("sweep.yaml"); strings.Contains(text, "particles") || !strings.Contains(text, "\n  method: marginal\n  observe: exact\n  mc_se: 0.002\n  posterior_se: 0.01\nfit:\n  runs: 4\nreport:\n  runs: 8\n") {
+	if text := out.text("sweep.yaml"); strings.Contains(text, "particles") || !strings.Contains(text, "\n  method: marginal\n  observe: exact\n  mc_se: 0.002\n  posterior_se: 0.01\nfit:\n  runs: 4\nreport:\n  runs: 4\n") {
 		t.Errorf("sweep.yaml:\n%s", text)
 	}
 }

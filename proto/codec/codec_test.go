@@ -472,6 +472,12 @@ func TestMalformedCells(t *testing.T) {
 		_, err := codec.ReadCell(sent(t, m), shape())
 		refused(t, name, err, test.want)
 	}
+	c := cell()
+	m := codec.Cell(&c)
+	posterior(0.5, 0.5, 0.1, 0.9, 1.0000000000000013, 0)(m)
+	if _, err := codec.ReadCell(sent(t, m), shape()); err != nil {
+		t.Errorf("a probability that was rounded: %v", err)
+	}
 }
 
 func fit() sweep.Fit {

@@ -1,0 +1,17 @@
+//go:build !linux
+
+package slurm
+
+import (
+	"os"
+	"os/exec"
+)
+
+// TimeIsUp never tells: there is no Slurm here.
+func TimeIsUp() (told <-chan os.Signal, stop func()) { return nil, func() {} }
+
+// Detach does nothing here.
+func Detach(*exec.Cmd) {}
+
+// NetworkFileSystem knows none here.
+func NetworkFileSystem(string) string { return "" }

@@ -1,0 +1,310 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"foible/command/slurm"
+	foiblev1 "foible/proto/foible/v1"
+)
+
+const (
+	// slurmNotice is how long before its time limit a job is told.
+	slurmNotice = 90 * time.Second
+	// slurmLeastTime is a time limit of which enough is left to work in.
+	slurmLeastTime = 5 * time.Minute
+	// slurmDrain is what jobs of a worker get then. It ends before Slurm's usual KillWait, 30 s.
+	slurmDrain = 20 * time.Second
+	// slurmPatience is how long a worker waits for a coordinator, in which it uses up its allocation.
+	slurmPatience = 15 * time.Minute
+	// slurmRestarts is how often a job puts itself back into the queue when its time is up.
+	slurmRestarts = 200
+	// slurmLeave is how long a coordinator waits for its workers to leave.
+	slurmLeave = slurmDrain + 10*time.Second
+	// slurmLinger is how long an ended coordinator still answers those who watch.
+	slurmLinger = 10 * time.Second
+	slurmPoll   = time.Second
+)
+
+var slurmCommands = slurm.Commands{Timeout: slurm.DefaultTimeout}
+
+// SlurmWorker is a worker in a job of Slurm. It leaves when the sweep has
+// ended or was stopped; when its time is up, it goes back into the queue.
+func (e *Env) SlurmWorker(ctx context.Context, dir string) error {
+	d, r, err := findSlurmDir(dir)
+	if err != nil {
+		return err
+	}
+	return e.untilTimeIsUp(ctx, d, func(ctx context.Context) error {
+		ctx, leave := context.WithCancel(ctx)
+		defer leave()
+		go e.leaveWhenOver(ctx, d, leave)
+		if err := d.awaitAddress(ctx); err != nil || ctx.Err() != nil {
+			return err
+		}
+		return e.Worker(ctx, WorkerOptions{Coordinator: d.target(), Slots: r.CPUs, Drain: slurmDrain, Patience: slurmPatience})
+	})
+}
+
+// awaitAddress waits until a coordinator has begun, since it makes the tokens
+// that a worker needs. That ctx ends is no error.
+func (d slurmDir) awaitAddress(ctx context.Context) error {
+	for deadline := time.Now().Add(slurmPatience); ; {
+		_, err := d.target().current()
+		if err == nil || ctx.Err() != nil {
+			return nil
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("no coordinator has begun within %v: %w", slurmPatience, err)
+		}
+		_ = pause(ctx, slurmPoll)
+	}
+}
+
+// leaveWhenOver calls leave when the state is no longer running.
+func (e *Env) leaveWhenOver(ctx context.Context, d slurmDir, leave func()) {
+	for pause(ctx, slurmPoll) == nil {
+		if s, err := d.state(); err == nil && s != slurmRunning {
+			e.Logger.Info("leaving", "state", s)
+			leave()
+		}
+	}
+}
+
+// untilTimeIsUp does work until Slurm says that the job's time is nearly up.
+// Then it requeues the job, unless nothing is left to do.
+func (e *Env) untilTimeIsUp(ctx context.Context, d slurmDir, work func(context.Context) error) error {
+	told, ignore := slurm.TimeIsUp()
+	defer ignore()
+	state, err := d.state()
+	if err != nil {
+		return err
+	}
+	if state != slurmRunning {
+		e.Logger.Info("nothing is left to do", "state", state)
+		return nil
+	}
+	working, stop := context.WithCancel(ctx)
+	defer stop()
+	var timeIsUp atomic.Bool
+	go func() {
+		select {
+		case <-told:
+			e.Logger.Info("time is nearly up")
+			timeIsUp.Store(true)
+			stop()
+		case <-working.Done():
+		}
+	}()
+	if err := work(working); err != nil || !timeIsUp.Load() {
+		return err
+	}
+	self := slurm.Job()
+	if s, err := d.state(); err != nil || s != slurmRunning || self.ID == "" {
+		return err
+	}
+	if self.Restarts >= slurmRestarts {
+		return fmt.Errorf("the job has been requeued %d times; `foible cluster slurm scale` starts others", self.Restarts)
+	}
+	e.Logger.Info("going back into the queue", "job", self.ID)
+	return slurmCommands.Requeue(context.WithoutCancel(ctx), self.ID)
+}
+
+// SlurmCoordinator is the coordinator of a sweep under Slurm. It makes the
+// sweep, and when that has ended writes its results and ends.
+func (e *Env) SlurmCoordinator(ctx context.Context, dir string) error {
+	d, r, err := findSlurmDir(dir)
+	if err != nil {
+		return err
+	}
+	if !r.AsJob {
+		return e.slurmCoordinate(ctx, d, r)
+	}
+	return e.untilTimeIsUp(ctx, d, func(ctx context.Context) error { return e.slurmCoordinate(ctx, d, r) })
+}
+
+func (e *Env) slurmCoordinate(ctx context.Context, d slurmDir, r *slurmRecord) error {
+	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	following, unfollow := context.WithCancel(ctx)
+	defer unfollow()
+	served := make(chan error, 1)
+	go func() {
+		defer unfollow()
+		o := CoordinatorOptions{Listen: r.Listen, Data: r.Data, Lease: DefaultLease, AddressFile: d.path(slurmAddressFile)}
+		o.announced = func() error { return d.copyTokens(r.Data) }
+		served <- e.Coordinator(serving, o)
+	}()
+	err := e.slurmFollow(following, d, r)
+	stop()
+	if failed := <-served; failed != nil {
+		return failed // err is a consequence
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// slurmFollow makes the sweep, waits for its end, and writes its results.
+func (e *Env) slurmFollow(ctx context.Context, d slurmDir, r *slurmRecord) error {
+	s, config, err := d.sweep()
+	if err != nil {
+		return err
+	}
+	for { // until the coordinator has made its tokens
+		if err := d.copyTokens(r.Data); err == nil {
+			break
+		}
+		if err := pause(ctx, slurmPoll/10); err != nil {
+			return err
+		}
+	}
+	c, err := dial(d.target(), grpc.WithDefaultCallOptions(grpc.WaitForReady(true)))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = c.close() }()
+	// A sweep that is there is left as it is: it may have been paused or cancelled.
+	_, err = c.sweeps.GetSweep(ctx, &foiblev1.GetSweepRequest{SweepId: r.Sweep})
+	if status.Code(err) == codes.NotFound {
+		_, err = c.submit(ctx, s, config, 0)
+	}
+	if err != nil {
+		return c.explain(err)
+	}
+	if r.AsJob && slurm.Job().Restarts > 0 {
+		if err := e.slurmTopUp(ctx, d, r); err != nil {
+			e.Logger.Warn("submit workers for those that have left", "error", err)
+		}
+	}
+	var exported error // what has become of the results
+	for done := map[string]bool{}; ; {
+		if state, err := d.state(); err == nil && state == slurmStopped {
+			e.Logger.Info("stopped by a user")
+			c.untilLeft(ctx)
+			return nil
+		}
+		if err := d.copyTokens(r.Data); err != nil {
+			e.Logger.Warn("copy tokens", "error", err)
+		}
+		all, err := c.sweeps.ListSweeps(ctx, &foiblev1.ListSweepsRequest{})
+		if err != nil {
+			return c.explain(err)
+		}
+		unfinished := 0
+		for _, m := range all.GetSweeps() { // others may have been given to the coordinator too
+			switch {
+			case unended(m.GetState()) && m.GetProgress() != nil:
+				unfinished++
+			case !unended(m.GetState()) && !done[m.GetSweepId()]:
+				done[m.GetSweepId()] = true
+				exported = errors.Join(exported, e.slurmExport(ctx, c, d, r, m))
+			}
+		}
+		if unfinished == 0 {
+			break
+		}
+		if err := pause(ctx, slurmPoll); err != nil {
+			return err
+		}
+	}
+	if err := d.setState(slurmEnded); err != nil {
+		return err
+	}
+	if err := slurmCommands.CancelPending(ctx, r.names(true)...); err != nil {
+		e.Logger.Warn("cancel workers that have not begun; they will end as soon as they begin", "error", err)
+	}
+	c.untilLeft(ctx)
+	_ = pause(ctx, slurmLinger)
+	return exported
+}
+
+// slurmExport writes the results of a sweep that has ended.
+func (e *Env) slurmExport(ctx context.Context, c *client, d slurmDir, r *slurmRecord, m *foiblev1.Sweep) error {
+	e.Logger.Info("sweep has ended", "sweep", m.GetSweepId(), "state", stateName(m))
+	s, err := c.study(ctx, m.GetStudyHash())
+	if err != nil {
+		return err
+	}
+	dir := d.path(slurmResults)
+	if m.GetSweepId() != r.Sweep {
+		dir += "-" + m.GetSweepId()
+	}
+	return e.collect(ctx, c, m, s, dir, m.GetState() == foiblev1.SweepState_SWEEP_STATE_CANCELLED)
+}
+
+// untilLeft waits for the workers to leave, but not for ever.
+func (c *client) untilLeft(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, slurmLeave)
+	defer cancel()
+	for pause(ctx, slurmPoll) == nil {
+		all, err := c.sweeps.ListSweeps(ctx, &foiblev1.ListSweepsRequest{})
+		if err != nil {
+			return
+		}
+		workers := int32(0)
+		for _, m := range all.GetSweeps() {
+			workers = max(workers, m.GetProgress().GetWorkers())
+		}
+		if workers == 0 {
+			return
+		}
+	}
+}
+
+// pause waits, unless ctx ends.
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// slurmTopUp submits workers for those that are asked for and not there.
+func (e *Env) slurmTopUp(ctx context.Context, d slurmDir, r *slurmRecord) error {
+	unlock, err := d.lock(r)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	tasks, err := slurmWorkers(ctx, r)
+	if err != nil {
+		return err
+	}
+	_, err = e.slurmAdd(ctx, d, r, r.Workers-len(tasks))
+	return err
+}
+
+// follows says whether the coordinator answers and has the sweep.
+func (d slurmDir) follows(ctx context.Context, id string) (*foiblev1.Sweep, error) {
+	if _, err := d.target().current(); err != nil {
+		return nil, errNoAddress
+	}
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	c, err := dial(d.target())
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = c.close() }()
+	m, err := c.sweep(ctx, id)
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		err = fmt.Errorf("no coordinator answers at %s within %v", d.target().where(), answerTimeout)
+	}
+	return m, err
+}
+
+// answerTimeout is how long a coordinator may take to answer.
+const answerTimeout = 10 * time.Second
+
+var errNoAddress = errors.New("the coordinator has not begun to listen")

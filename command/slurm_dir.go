@@ -1,0 +1,346 @@
+package command
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/gofrs/flock"
+	"google.golang.org/protobuf/encoding/protojson"
+
+	"foible/coordinator/access"
+	"foible/domains"
+	foiblev1 "foible/proto/foible/v1"
+)
+
+// slurmDir is the directory by which all nodes know a sweep under Slurm. It is absolute.
+type slurmDir string
+
+// What a slurmDir holds.
+const (
+	slurmRecordFile  = "slurm.json"     // a slurmRecord
+	slurmStateFile   = "state"          // a slurmState
+	slurmAddressFile = "address"        // of the coordinator, once it listens
+	slurmProgram     = "foible"         // what coordinator and workers run, whatever becomes of the one that submitted them
+	slurmStudyFile   = "study.zip"      // bundle of the study
+	slurmSweepFile   = "sweep.json"     // configuration of the sweep, resolved
+	slurmLogs        = "logs"           // one file a worker, and the coordinator's
+	slurmResults     = "results"        // tables and figures, when the sweep has ended
+	slurmData        = "data"           // of the coordinator, unless it is elsewhere
+	slurmWorkerSh    = "worker.sh"      // what sbatch is given
+	slurmCoordSh     = "coordinator.sh" // for a coordinator that is a job
+	slurmAccess      = "access"         // tokens, as in a coordinator's data directory
+	slurmLock        = ".lock"          // held by the command that works on it
+)
+
+func (d slurmDir) path(name ...string) string {
+	return filepath.Join(append([]string{string(d)}, name...)...)
+}
+
+// target is the coordinator of the moment.
+func (d slurmDir) target() Target {
+	return Target{AddressFile: d.path(slurmAddressFile), TokenFile: string(d)}
+}
+
+// slurmState says what is expected of coordinator and workers, which look at it again and again.
+type slurmState string
+
+const (
+	slurmRunning slurmState = "running"
+	slurmStopped slurmState = "stopped" // by a user; leave
+	slurmEnded   slurmState = "ended"   // nothing is left to do; leave
+)
+
+func (d slurmDir) state() (slurmState, error) {
+	text, err := os.ReadFile(d.path(slurmStateFile))
+	if err != nil {
+		return "", err
+	}
+	switch s := slurmState(strings.TrimSpace(string(text))); s {
+	case slurmRunning, slurmStopped, slurmEnded:
+		return s, nil
+	}
+	return "", fmt.Errorf("%s: it says %q, not %s, %s or %s", d.path(slurmStateFile), text, slurmRunning, slurmStopped, slurmEnded)
+}
+
+func (d slurmDir) setState(s slurmState) error {
+	return replaceFile(d.path(slurmStateFile), []byte(s+"\n"), 0o644)
+}
+
+// slurmRecord is what is known of a sweep under Slurm.
+type slurmRecord struct {
+	Sweep   string   `json:"sweep"` // its id
+	Study   string   `json:"study"`
+	Version string   `json:"version"`
+	Name    string   `json:"name"` // with which the names of all jobs begin; no other sweep has it
+	Data    string   `json:"data"`
+	Listen  string   `json:"listen"`
+	AsJob   bool     `json:"coordinator_job"`
+	Workers int      `json:"workers"` // asked for
+	CPUs    int      `json:"cpus_per_worker"`
+	Options []string `json:"sbatch_options"` // of workers
+	// CoordinatorOptions are those of the coordinator, if it is a job.
+	CoordinatorOptions []string `json:"coordinator_sbatch_options,omitempty"`
+	// Jobs are all that were submitted, in order. One without an id was being submitted, and may exist.
+	Jobs []slurmJob `json:"jobs"`
+}
+
+// slurmJob is a job, or an array of them.
+type slurmJob struct {
+	Name        string `json:"name"`
+	ID          string `json:"id"`
+	Workers     int    `json:"workers"`
+	Coordinator bool   `json:"coordinator,omitempty"`
+}
+
+// names are those of the jobs with workers, or of all.
+func (r *slurmRecord) names(workersOnly bool) []string {
+	var names []string
+	for _, j := range r.Jobs {
+		if !j.Coordinator || !workersOnly {
+			names = append(names, j.Name)
+		}
+	}
+	return names
+}
+
+func (d slurmDir) record() (*slurmRecord, error) {
+	text, err := os.ReadFile(d.path(slurmRecordFile))
+	if err != nil {
+		return nil, err
+	}
+	r := &slurmRecord{}
+	if err := json.Unmarshal(text, r); err != nil {
+		return nil, fmt.Errorf("%s: %w", d.path(slurmRecordFile), err)
+	}
+	return r, nil
+}
+
+func (d slurmDir) setRecord(r *slurmRecord) error {
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	return replaceFile(d.path(slurmRecordFile), append(text, '\n'), 0o644)
+}
+
+// lock makes other commands on the directory wait, and brings the record, if
+// there is one, up to date. It does nothing on a file system without locks.
+func (d slurmDir) lock(r *slurmRecord) (unlock func(), err error) {
+	l := flock.New(d.path(slurmLock))
+	ok, err := l.TryLock()
+	switch {
+	case errors.Is(err, syscall.ENOSYS), errors.Is(err, syscall.EOPNOTSUPP), errors.Is(err, syscall.ENOLCK):
+	case err != nil:
+		return nil, fmt.Errorf("lock %s: %w", quoted(string(d)), cause(err))
+	case !ok:
+		return nil, fmt.Errorf("another command works on %s; wait for it", quoted(string(d)))
+	}
+	fresh, err := d.record()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		_ = l.Unlock()
+		return nil, err
+	}
+	if err == nil {
+		*r = *fresh
+	}
+	return func() { _ = l.Unlock() }, nil
+}
+
+// claim makes the directory of a new sweep, or takes an empty one, and locks
+// it. Release unlocks it, and removes what is in it if nothing came of it.
+func (d slurmDir) claim(data string) (release func(keep bool) error, err error) {
+	_, err = os.Stat(string(d))
+	there := err == nil
+	_, err = os.Stat(data)
+	dataThere := err == nil
+	if err := os.MkdirAll(string(d), 0o755); err != nil {
+		return nil, err
+	}
+	if err := d.mustBeEmpty(); err != nil {
+		return nil, err
+	}
+	unlock, err := d.lock(&slurmRecord{})
+	if err != nil {
+		return nil, err
+	}
+	if err := d.mustBeEmpty(); err != nil { // still
+		unlock()
+		return nil, err
+	}
+	return func(keep bool) error {
+		defer unlock()
+		if keep {
+			return nil
+		}
+		var errs []error
+		if !dataThere {
+			errs = append(errs, os.RemoveAll(data))
+		}
+		if !there {
+			return errors.Join(append(errs, os.RemoveAll(string(d)))...)
+		}
+		entries, err := os.ReadDir(string(d))
+		errs = append(errs, err)
+		for _, entry := range entries {
+			errs = append(errs, os.RemoveAll(d.path(entry.Name())))
+		}
+		return errors.Join(errs...)
+	}, nil
+}
+
+func (d slurmDir) mustBeEmpty() error {
+	entries, err := os.ReadDir(string(d))
+	if err == nil && slices.ContainsFunc(entries, func(entry fs.DirEntry) bool { return entry.Name() != slurmLock }) {
+		err = fmt.Errorf("%s is not empty; name a new directory with --dir", quoted(string(d)))
+	}
+	return err
+}
+
+// findSlurmDir is the directory named, the current one, or the only one in it.
+func findSlurmDir(name string) (slurmDir, *slurmRecord, error) {
+	if name == "" {
+		found, err := filepath.Glob(filepath.Join("*", slurmRecordFile))
+		if _, here := os.Stat(slurmRecordFile); err != nil || here == nil {
+			found = []string{slurmRecordFile}
+		}
+		switch len(found) {
+		case 0:
+			return "", nil, fmt.Errorf("here is no directory of a sweep under Slurm; name the one that `foible cluster slurm submit` made with --dir")
+		case 1:
+			name = filepath.Dir(found[0])
+		default:
+			return "", nil, fmt.Errorf("here are %d directories of sweeps under Slurm; name one with --dir: %s", len(found), strings.ReplaceAll(strings.Join(found, ", "), "/"+slurmRecordFile, ""))
+		}
+	}
+	path, err := filepath.Abs(name)
+	if err != nil {
+		return "", nil, err
+	}
+	d := slurmDir(path)
+	r, err := d.record()
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%s is no directory of a sweep under Slurm; name the one that `foible cluster slurm submit` made with --dir", quoted(name))
+	}
+	return d, r, err
+}
+
+const slurmPrefix = "foible-slurm-"
+
+// fill writes what coordinator and workers need.
+func (d slurmDir) fill(s *domains.Study, config *foiblev1.SweepConfig, r *slurmRecord) error {
+	for _, name := range []string{slurmLogs, slurmAccess} {
+		mode := fs.FileMode(0o755)
+		if name == slurmAccess {
+			mode = 0o700
+		}
+		if err := os.MkdirAll(d.path(name), mode); err != nil {
+			return err
+		}
+	}
+	sweep, err := protojson.MarshalOptions{Multiline: true}.Marshal(config)
+	if err != nil {
+		return err
+	}
+	if err := d.copyProgram(); err != nil {
+		return err
+	}
+	for _, f := range []struct {
+		name    string
+		content []byte
+		mode    fs.FileMode
+	}{
+		{slurmStudyFile, s.Bundle, 0o644},
+		{slurmSweepFile, sweep, 0o644},
+		{slurmWorkerSh, d.script("worker", r), 0o755},
+		{slurmCoordSh, d.script("coordinator", r), 0o755},
+	} {
+		if err := replaceFile(d.path(f.name), f.content, f.mode); err != nil {
+			return err
+		}
+	}
+	return d.setRecord(r)
+}
+
+// script is a batch script. The program takes its place, and so gets the signals that Slurm sends to it.
+func (d slurmDir) script(what string, r *slurmRecord) []byte {
+	options := slurmOptions(r, d, what == "coordinator")
+	for i := range options {
+		options[i] = quoted(options[i])
+	}
+	cpus := ""
+	if what == "worker" {
+		cpus = fmt.Sprintf("export GOMAXPROCS=%d\n", r.CPUs)
+	}
+	return fmt.Appendf(nil, "#!/bin/sh\n# A %s of the sweep %s. It is submitted with\n#   sbatch %s %s\n%sexec %s cluster slurm %s --dir %s\n",
+		what, r.Sweep, strings.Join(options, " "), quoted(d.path(what+".sh")), cpus, quoted(d.path(slurmProgram)), what, quoted(string(d)))
+}
+
+// copyProgram keeps this program where all nodes see it.
+func (d slurmDir) copyProgram() error {
+	path, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	from, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	part := d.path(slurmProgram + ".part")
+	to, err := os.OpenFile(part, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o755)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(to, from)
+	if err = errors.Join(err, to.Close()); err != nil {
+		return err
+	}
+	return os.Rename(part, d.path(slurmProgram))
+}
+
+// sweep reads back the study and the configuration.
+func (d slurmDir) sweep() (*domains.Study, *foiblev1.SweepConfig, error) {
+	bundle, err := os.ReadFile(d.path(slurmStudyFile))
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := domains.Open(bundle)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", d.path(slurmStudyFile), err)
+	}
+	text, err := os.ReadFile(d.path(slurmSweepFile))
+	if err != nil {
+		return nil, nil, err
+	}
+	config := &foiblev1.SweepConfig{}
+	if err := protojson.Unmarshal(text, config); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", d.path(slurmSweepFile), err)
+	}
+	return s, config, nil
+}
+
+// copyTokens takes over the tokens of the coordinator's data directory, which other nodes may not see.
+func (d slurmDir) copyTokens(data string) error {
+	for _, kind := range []access.Kind{access.Worker, access.User} {
+		text, err := os.ReadFile(access.TokenFile(data, kind))
+		if err != nil {
+			return err
+		}
+		path := access.TokenFile(string(d), kind)
+		if known, err := os.ReadFile(path); err == nil && string(known) == string(text) {
+			continue
+		}
+		if err := replaceFile(path, text, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
