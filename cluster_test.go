@@ -159,6 +159,7 @@ func TestSameOutputs(t *testing.T) {
 // testCluster is a coordinator with its workers.
 type testCluster struct {
 	t           *testing.T
+	host        host
 	dir         string
 	args        []string // of the coordinator
 	flags       []string // by which others find it and are let in
@@ -175,20 +176,25 @@ func newCluster(t *testing.T, dir, data, lease string) *testCluster {
 
 func (c *testCluster) start() {
 	c.t.Helper()
-	c.coordinator = start(c.t, c.dir, c.args...)
+	c.coordinator = c.host.start(c.t, c.dir, c.args...)
 	c.coordinator.says("listening")
 }
 
 func (c *testCluster) worker() *process {
 	c.t.Helper()
-	p := start(c.t, c.dir, append([]string{"worker", "--slots", "1"}, c.flags...)...)
+	return c.workerOn(c.host)
+}
+
+func (c *testCluster) workerOn(h host) *process {
+	c.t.Helper()
+	p := h.start(c.t, c.dir, append([]string{"worker", "--slots", "1", "--log-level", "debug"}, c.flags...)...)
 	p.says("connected")
 	return p
 }
 
 func (c *testCluster) do(args ...string) call {
 	c.t.Helper()
-	return succeed(c.t, c.dir, append(args, c.flags...)...)
+	return c.host.succeed(c.t, c.dir, append(args, c.flags...)...)
 }
 
 func (c *testCluster) submit() string {

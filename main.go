@@ -248,7 +248,7 @@ func completeModels(c *cobra.Command, flag string) {
 }
 
 func targetFlags(c *cobra.Command, t *command.Target) {
-	c.Flags().StringVar(&t.Address, "coordinator", cmp.Or(os.Getenv(command.AddressEnv), command.DefaultAddress), "`host:port` of the coordinator; "+command.AddressEnv+" sets it too")
+	c.Flags().StringVar(&t.Address, "coordinator", cmp.Or(os.Getenv(command.AddressEnv), command.DefaultAddress), "`host:port` of the coordinator, or of several that share their data, as in a:7410,b:7410;\n"+command.AddressEnv+" sets it too")
 	c.Flags().StringVar(&t.TokenFile, "token-file", os.Getenv(command.TokenFileEnv), "`file` that holds the token, or the coordinator's data directory; "+command.TokenFileEnv+" sets it too\n(default: the token in FOIBLE_TOKEN, or that of "+command.DefaultData+")")
 	c.Flags().StringVar(&t.TLSCA, "tls-ca", os.Getenv(command.TLSCAEnv), "`file` of authorities to trust, or system, of a site with certificates of its own; "+command.TLSCAEnv+" sets it\ntoo (default: the token says whom to trust)")
 	c.Flags().BoolVar(&t.Insecure, "insecure", false, "no encryption and no token, within one machine")
@@ -416,7 +416,12 @@ Started again on the same directory, it goes on.
 It speaks TLS, with a certificate that it makes itself, and lets in who has a token: one for workers and one for users
 are made at the first start. Each names the coordinator's authority by its hash, so that who has it trusts this
 coordinator and no other, at any address. ` + "`foible token`" + ` shows, makes and ends them. A site's own certificate is given with
---tls-cert and --tls-key; workers and users then trust it by --tls-ca.`,
+--tls-cert and --tls-key; workers and users then trust it by --tls-ca.
+
+With --nats, studies, sweeps and results are kept by NATS servers of the site, and any number of coordinators on them
+work as one: workers and users dial any, and another when that is lost. The data directory then has the authority and
+the tokens alone, and all coordinators need the same: share it, or copy its directory access before they start.`,
+		Example: "  foible coordinator --listen :7410\n  foible coordinator --listen :7410 --nats nats://a:4222,nats://b:4222,nats://c:4222 --nats-creds foible.creds",
 		GroupID: cluster, Args: atMost(0),
 		RunE: func(c *cobra.Command, _ []string) error { return env.Coordinator(c.Context(), o) },
 	}
@@ -425,6 +430,12 @@ coordinator and no other, at any address. ` + "`foible token`" + ` shows, makes 
 	c.Flags().DurationVar(&o.Lease, "lease", 30*time.Second, "`time` that a job stays with a worker that is not heard of")
 	c.Flags().StringVar(&o.TLSCert, "tls-cert", "", "`file` of a certificate of the site's own, and of those between it and its authority")
 	c.Flags().StringVar(&o.TLSKey, "tls-key", "", "`file` of its key")
+	c.Flags().StringSliceVar(&o.NATS.URLs, "nats", nil, "`urls` of the site's NATS servers, in place of one in this process")
+	c.Flags().StringVar(&o.NATS.CredsFile, "nats-creds", "", "`file` of credentials for them, as nsc makes it")
+	c.Flags().StringVar(&o.NATS.LoginFile, "nats-login", "", "`file` with a user's name on its first line and the password on its second")
+	c.Flags().StringVar(&o.NATS.CAFile, "nats-ca", "", "`file` of the authorities that sign their certificates (default: those that this machine trusts)")
+	c.Flags().StringVar(&o.NATS.CertFile, "nats-cert", "", "`file` of a certificate to show them")
+	c.Flags().StringVar(&o.NATS.KeyFile, "nats-key", "", "`file` of its key")
 	c.Flags().BoolVar(&o.Insecure, "insecure", false, "no encryption and no tokens, within one machine: everyone on it may call")
 	return c
 }

@@ -43,22 +43,35 @@ type call struct {
 	code           int
 }
 
+// host is where commands run: a network namespace, or this machine's own.
+type host string
+
 // do runs a command to its end in a directory.
-func do(t *testing.T, dir string, args ...string) call {
+func (h host) do(t *testing.T, dir string, args ...string) call {
 	t.Helper()
-	p := start(t, dir, args...)
+	p := h.start(t, dir, args...)
 	code := p.wait(time.Minute)
 	return call{stdout: p.stdout.String(), stderr: p.stderr.String(), code: code}
 }
 
-// succeed runs a command that must succeed.
-func succeed(t *testing.T, dir string, args ...string) call {
+func do(t *testing.T, dir string, args ...string) call {
 	t.Helper()
-	c := do(t, dir, args...)
+	return host("").do(t, dir, args...)
+}
+
+// succeed runs a command that must succeed.
+func (h host) succeed(t *testing.T, dir string, args ...string) call {
+	t.Helper()
+	c := h.do(t, dir, args...)
 	if c.code != 0 {
 		t.Fatalf("foible %s: exit code %d\n%s", strings.Join(args, " "), c.code, c.stderr)
 	}
 	return c
+}
+
+func succeed(t *testing.T, dir string, args ...string) call {
+	t.Helper()
+	return host("").succeed(t, dir, args...)
 }
 
 // process is a command that runs.
@@ -89,14 +102,14 @@ func (o *output) String() string {
 }
 
 // start starts a command, which does not outlive the test. Settings of the environment may come before its arguments.
-func start(t *testing.T, dir string, args ...string) *process {
+func (h host) start(t *testing.T, dir string, args ...string) *process {
 	t.Helper()
 	ours := func(setting string) bool { return strings.HasPrefix(setting, "FOIBLE_") }
 	var env []string
 	for len(args) > 0 && ours(args[0]) {
 		env, args = append(env, args[0]), args[1:]
 	}
-	p := &process{t: t, name: "foible " + strings.Join(args, " "), cmd: exec.Command(foible, args...), ended: make(chan struct{})}
+	p := &process{t: t, name: "foible " + strings.Join(args, " "), cmd: h.command(foible, args...), ended: make(chan struct{})}
 	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = dir, &p.stdout, &p.stderr
 	p.cmd.Env = append(slices.DeleteFunc(os.Environ(), ours), env...)
 	if err := p.cmd.Start(); err != nil {
@@ -108,6 +121,19 @@ func start(t *testing.T, dir string, args ...string) *process {
 	}()
 	t.Cleanup(func() { p.signal(syscall.SIGKILL); <-p.ended })
 	return p
+}
+
+func start(t *testing.T, dir string, args ...string) *process {
+	t.Helper()
+	return host("").start(t, dir, args...)
+}
+
+// command is a program that becomes the process itself, so that signals reach it.
+func (h host) command(name string, args ...string) *exec.Cmd {
+	if h == "" {
+		return exec.Command(name, args...)
+	}
+	return exec.Command("ip", append([]string{"netns", "exec", string(h), name}, args...)...)
 }
 
 func (p *process) signal(s os.Signal) {

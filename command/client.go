@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
+	"net"
 	"strings"
 	"time"
 
@@ -14,6 +16,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/resolver"
+	"google.golang.org/grpc/resolver/manual"
 	"google.golang.org/grpc/status"
 
 	"foible/coordinator"
@@ -49,7 +53,8 @@ func dialAs(kind access.Kind, t Target, options ...grpc.DialOption) (*client, er
 	if known != nil {
 		security = known.Options()
 	}
-	c, err := newClient(t.Address, append(append(options, security...),
+	target, more := t.resolve(kind)
+	c, err := newClient(target, append(append(append(options, security...), more...),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 20 * time.Second, Timeout: 20 * time.Second}),
 		grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff:           backoff.Config{BaseDelay: 200 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 5 * time.Second},
@@ -60,6 +65,60 @@ func dialAs(kind access.Kind, t Target, options ...grpc.DialOption) (*client, er
 	}
 	c.target, c.access = t, known
 	return c, nil
+}
+
+// resolve is how gRPC finds the target: of several coordinators, it takes the first that answers. Workers begin with any,
+// so that each coordinator has some.
+func (t Target) resolve(kind access.Kind) (target string, options []grpc.DialOption) {
+	addresses := t.addresses()
+	if len(addresses) == 1 {
+		return addresses[0], nil
+	}
+	var state resolver.State
+	for _, address := range addresses {
+		host, _, _ := net.SplitHostPort(address) // it has been checked
+		state.Endpoints = append(state.Endpoints, resolver.Endpoint{Addresses: []resolver.Address{{Addr: address, ServerName: host}}})
+	}
+	if kind == access.Worker {
+		rand.Shuffle(len(state.Endpoints), func(i, j int) {
+			state.Endpoints[i], state.Endpoints[j] = state.Endpoints[j], state.Endpoints[i]
+		})
+	}
+	builder := manual.NewBuilderWithScheme("coordinators")
+	builder.InitialState(state)
+	return builder.Scheme() + ":///coordinator", []grpc.DialOption{grpc.WithResolvers(builder), grpc.WithChainUnaryInterceptor(
+		func(ctx context.Context, method string, request, response any, conn *grpc.ClientConn, call grpc.UnaryInvoker, options ...grpc.CallOption) error {
+			return again(ctx, func() error { return call(ctx, method, request, response, conn, options...) })
+		})}
+}
+
+// Of several coordinators, one that is lost is not missed.
+const (
+	failoverTime  = 5 * time.Second // as long as another may take to be found
+	failoverPause = 200 * time.Millisecond
+)
+
+// again repeats a call that meets no coordinator, for a while. All calls may be repeated.
+func again(ctx context.Context, call func() error) error {
+	for began := time.Now(); ; {
+		err := call()
+		if status.Code(err) != codes.Unavailable || time.Since(began) > failoverTime {
+			return err
+		}
+		select {
+		case <-time.After(failoverPause):
+		case <-ctx.Done():
+			return status.FromContextError(ctx.Err()).Err()
+		}
+	}
+}
+
+// again repeats the call of a stream if there are several coordinators.
+func (c *client) again(ctx context.Context, call func() error) error {
+	if len(c.target.addresses()) == 1 {
+		return call()
+	}
+	return again(ctx, call)
 }
 
 func newClient(target string, options ...grpc.DialOption) (*client, error) {
@@ -111,7 +170,7 @@ func (c *client) explain(err error) error {
 		}
 		listen := ""
 		if c.target.Address != DefaultAddress {
-			listen = " --listen " + c.target.Address
+			listen = " --listen " + c.target.addresses()[0]
 		}
 		if c.target.Insecure {
 			return fmt.Errorf("no coordinator without encryption answers at %s; leave --insecure out, or start one with `foible coordinator --insecure%s`", c.target.Address, listen)
@@ -135,18 +194,22 @@ func (c *client) sweep(ctx context.Context, id string) (*foiblev1.Sweep, error) 
 
 // submit sends a study and makes a sweep of it.
 func (c *client) submit(ctx context.Context, s *domains.Study, config *foiblev1.SweepConfig, priority int) (*foiblev1.CreateSweepResponse, error) {
-	stream, err := c.studies.CreateStudy(ctx)
-	if err != nil {
-		return nil, c.explain(err)
-	}
-	for rest := s.Bundle; len(rest) > 0; {
-		n := min(len(rest), 256<<10)
-		if err := stream.Send(&foiblev1.CreateStudyRequest{Chunk: rest[:n]}); err != nil {
-			break // CloseAndRecv says why
+	var created *foiblev1.CreateStudyResponse
+	err := c.again(ctx, func() error {
+		stream, err := c.studies.CreateStudy(ctx)
+		if err != nil {
+			return err
 		}
-		rest = rest[n:]
-	}
-	created, err := stream.CloseAndRecv()
+		for rest := s.Bundle; len(rest) > 0; {
+			n := min(len(rest), 256<<10)
+			if err := stream.Send(&foiblev1.CreateStudyRequest{Chunk: rest[:n]}); err != nil {
+				break // CloseAndRecv says why
+			}
+			rest = rest[n:]
+		}
+		created, err = stream.CloseAndRecv()
+		return err
+	})
 	if err != nil {
 		return nil, c.explain(err)
 	}
@@ -161,19 +224,26 @@ func (c *client) submit(ctx context.Context, s *domains.Study, config *foiblev1.
 
 // study fetches the study of a sweep.
 func (c *client) study(ctx context.Context, hash string) (*domains.Study, error) {
-	stream, err := c.studies.GetStudy(ctx, &foiblev1.GetStudyRequest{StudyHash: hash})
+	var bundle []byte
+	err := c.again(ctx, func() error {
+		bundle = nil
+		stream, err := c.studies.GetStudy(ctx, &foiblev1.GetStudyRequest{StudyHash: hash})
+		if err != nil {
+			return err
+		}
+		for {
+			m, err := stream.Recv()
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			bundle = append(bundle, m.GetChunk()...)
+		}
+	})
 	if err != nil {
 		return nil, c.explain(err)
 	}
-	var bundle []byte
-	for {
-		m, err := stream.Recv()
-		if errors.Is(err, io.EOF) {
-			return domains.Open(bundle)
-		}
-		if err != nil {
-			return nil, c.explain(err)
-		}
-		bundle = append(bundle, m.GetChunk()...)
-	}
+	return domains.Open(bundle)
 }

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"os"
 	"runtime"
+	"strings"
 	"syscall"
 	"time"
 
@@ -25,6 +27,7 @@ import (
 // CoordinatorOptions say where a coordinator listens and keeps its data.
 type CoordinatorOptions struct {
 	Listen, Data string
+	NATS         engine.Servers // keep the data, but for authority and tokens, if there are any
 	Lease        time.Duration
 	TLSCert      string // file of a site's own certificate; "": the coordinator makes one
 	TLSKey       string // and of its key
@@ -47,6 +50,10 @@ func (e *Env) Coordinator(ctx context.Context, o CoordinatorOptions) error {
 			return fmt.Errorf("--tls-cert and --tls-key: %w; name the files, in PEM, of a certificate and of its key", err)
 		}
 	}
+	servers, err := natsServers(o.NATS)
+	if err != nil {
+		return err
+	}
 	if o.Lease < time.Second {
 		return usagef("--lease %v: must be at least 1s", o.Lease)
 	}
@@ -67,7 +74,7 @@ func (e *Env) Coordinator(ctx context.Context, o CoordinatorOptions) error {
 		return fmt.Errorf("cannot listen on %s: %w; name another address with --listen", o.Listen, err)
 	}
 	cfg := coordinator.DefaultConfig()
-	cfg.Listener, cfg.DataDir, cfg.Version, cfg.Logger = listener, o.Data, Version(), e.Logger
+	cfg.Listener, cfg.DataDir, cfg.Servers, cfg.Version, cfg.Logger = listener, o.Data, servers, Version(), e.Logger
 	cfg.Lease, cfg.Grace = o.Lease, min(cfg.Grace, o.Lease)
 	if !o.Insecure {
 		if cfg.Access, err = access.Open(access.Config{
@@ -88,6 +95,51 @@ func (e *Env) Coordinator(ctx context.Context, o CoordinatorOptions) error {
 		return fmt.Errorf("another coordinator works in %s; stop that one, or give this one a directory of its own with --data", quoted(o.Data))
 	}
 	return err
+}
+
+// natsServers checks the servers of --nats; nil if there are none.
+func natsServers(s engine.Servers) (*engine.Servers, error) {
+	if len(s.URLs) == 0 {
+		if s.CredsFile+s.LoginFile+s.CAFile+s.CertFile+s.KeyFile != "" {
+			return nil, usagef("flags that begin with --nats- are about the servers of --nats; name these")
+		}
+		return nil, nil
+	}
+	for i, text := range s.URLs {
+		if !strings.Contains(text, "://") {
+			text = "nats://" + text
+		}
+		u, err := url.Parse(text)
+		switch {
+		case err == nil && u.User != nil:
+			return nil, usagef("--nats: what stands on a command line can be seen by all; write name and password into a file, and name that with --nats-login")
+		case err != nil || u.Hostname() == "" || u.Scheme != "nats" && u.Scheme != "tls":
+			return nil, usagef("--nats %q: write it as nats://host:4222 or tls://host:4222", s.URLs[i])
+		}
+		s.URLs[i] = text
+	}
+	switch {
+	case s.CredsFile != "" && s.LoginFile != "":
+		return nil, usagef("--nats-creds and --nats-login are two ways to log in; leave one out")
+	case (s.CertFile == "") != (s.KeyFile == ""):
+		return nil, usagef("--nats-cert and --nats-key belong together; name both files")
+	}
+	if s.CAFile != "" {
+		if _, err := access.Roots(s.CAFile); err != nil {
+			return nil, fmt.Errorf("--nats-ca %s: %w; name a file of certificates in PEM", quoted(s.CAFile), cause(err))
+		}
+	}
+	if s.CertFile != "" {
+		if _, err := tls.LoadX509KeyPair(s.CertFile, s.KeyFile); err != nil {
+			return nil, fmt.Errorf("--nats-cert and --nats-key: %w; name the files, in PEM, of a certificate and of its key", err)
+		}
+	}
+	for flag, file := range map[string]string{"--nats-creds": s.CredsFile, "--nats-login": s.LoginFile} {
+		if _, err := os.Stat(file); file != "" && err != nil {
+			return nil, fmt.Errorf("%s %s: %w", flag, quoted(file), cause(err))
+		}
+	}
+	return &s, nil
 }
 
 // maxSlots is what a worker accepts.

@@ -20,14 +20,19 @@ import (
 const retryInterval = time.Second
 
 // watch shows the progress of a sweep until it has ended, and returns it. It waits for a coordinator that goes away
-// meanwhile, if that may come back.
+// meanwhile, if that may come back, and for one of several without a word at first.
 func (e *Env) watch(ctx context.Context, c *client, id string, mayReturn bool) (*foiblev1.Sweep, error) {
 	shown := newProgress(e.Err)
 	var last *foiblev1.Sweep
+	var lost time.Time // since when nobody has answered
 	said := false
+	pause, silence := retryInterval, time.Duration(0)
+	if len(c.target.addresses()) > 1 {
+		pause, silence = failoverPause, failoverTime
+	}
 	for {
 		err := c.watch(ctx, id, func(m *foiblev1.Sweep) {
-			last, said = m, false
+			last, said, lost = m, false, time.Time{}
 			shown.update(m.GetProgress(), stateName(m) == statePaused)
 		})
 		switch {
@@ -37,12 +42,15 @@ func (e *Env) watch(ctx context.Context, c *client, id string, mayReturn bool) (
 		case last == nil || !mayReturn || status.Code(err) != codes.Unavailable || c.refusal() != nil:
 			shown.stop()
 			return nil, c.explain(err)
-		case !said:
+		case lost.IsZero():
+			lost = time.Now()
+		}
+		if !said && time.Since(lost) >= silence {
 			said = true
 			e.say("The coordinator does not answer; trying until it does.")
 		}
 		select {
-		case <-time.After(retryInterval):
+		case <-time.After(pause):
 		case <-ctx.Done():
 			shown.stop()
 			return nil, ErrInterrupted

@@ -133,27 +133,33 @@ const failuresFile = "failures.csv"
 
 // export gathers the recorded results of a sweep.
 func (c *client) export(ctx context.Context, id string, partial bool, plan *sweep.Plan, gather *sweep.Gather) error {
-	stream, err := c.sweeps.ExportResults(ctx, &foiblev1.ExportResultsRequest{SweepId: id, Partial: partial})
+	err := c.again(ctx, func() error { // what comes twice is gathered once
+		stream, err := c.sweeps.ExportResults(ctx, &foiblev1.ExportResultsRequest{SweepId: id, Partial: partial})
+		if err != nil {
+			return err
+		}
+		for {
+			result, err := stream.Recv()
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			job := int(result.GetJob())
+			outcome, err := codec.Outcome(result.GetResult(), plan, job)
+			if err != nil {
+				return fmt.Errorf("job %d: %w", job, err)
+			}
+			if err := gather.Add(job, outcome); err != nil {
+				return err
+			}
+		}
+	})
 	if err != nil {
 		return c.explain(err)
 	}
-	for {
-		result, err := stream.Recv()
-		if errors.Is(err, io.EOF) {
-			return gather.Close()
-		}
-		if err != nil {
-			return c.explain(err)
-		}
-		job := int(result.GetJob())
-		outcome, err := codec.Outcome(result.GetResult(), plan, job)
-		if err != nil {
-			return fmt.Errorf("job %d: %w", job, err)
-		}
-		if err := gather.Add(job, outcome); err != nil {
-			return err
-		}
-	}
+	return gather.Close()
 }
 
 // summarize prints the best parameter set of each model.

@@ -7,13 +7,14 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"strings"
 
 	"foible/coordinator/access"
 )
 
 // Target says which coordinator to dial, and how it and its caller know each other.
 type Target struct {
-	Address   string
+	Address   string // or several, separated by commas, of coordinators that share their data
 	TokenFile string // holds the token, or is the coordinator's data directory; "": see token
 	TLSCA     string // file of a site's own authorities, or "system"; "": the token says whom to trust
 	Insecure  bool   // without encryption and token
@@ -43,6 +44,15 @@ func hostPort(flag, address string, insecure bool) error {
 	return usagef("%s %q: --insecure is for addresses of one machine, such as %s; leave it out", flag, address, DefaultAddress)
 }
 
+// addresses are those of the target.
+func (t Target) addresses() []string {
+	all := strings.Split(t.Address, ",")
+	for i := range all {
+		all[i] = strings.TrimSpace(all[i])
+	}
+	return all
+}
+
 // flags are those by which a command for a kind of token finds the same coordinator.
 func (t Target) flags(kind access.Kind) string {
 	flags := ""
@@ -64,8 +74,13 @@ func (t Target) flags(kind access.Kind) string {
 
 // access finds the token and whom to trust; nil without encryption.
 func (t Target) access(kind access.Kind) (*access.Client, error) {
-	if err := hostPort("--coordinator", t.Address, t.Insecure); err != nil || t.Insecure {
-		return nil, err
+	for _, address := range t.addresses() {
+		if err := hostPort("--coordinator", address, t.Insecure); err != nil {
+			return nil, err
+		}
+	}
+	if t.Insecure {
+		return nil, nil
 	}
 	if t.TLSCA == "" {
 		return access.NewClient(func() (access.Token, error) { return t.token(kind) }, nil)

@@ -8,9 +8,11 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -28,7 +30,8 @@ import (
 
 // Config of a Keeper.
 type Config struct {
-	// DataDir is the coordinator's; authority and tokens are below it.
+	// DataDir is the coordinator's; authority and tokens are below it. Coordinators that are to be taken for one
+	// share it, or have copies. It may be read-only if nothing is missing.
 	DataDir string
 	// Names are those in the certificate that the coordinator makes itself.
 	Names []string
@@ -90,32 +93,41 @@ func provide(cfg Config) (*authority, *Tokens, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, nil, err
 	}
-	if err := os.Chmod(dir, 0o700); err != nil {
+	if err := os.Chmod(dir, 0o700); err != nil && !errors.Is(err, syscall.EROFS) {
 		return nil, nil, err
 	}
-	unlock, err := lock(dir)
-	if err != nil {
-		return nil, nil, err
+	if !exist(filepath.Join(dir, keyFile), filepath.Join(dir, authorityFile)) {
+		unlock, err := lock(dir)
+		if err != nil {
+			return nil, nil, err
+		}
+		_, err = openAuthority(dir, cfg.Names)
+		unlock()
+		if err != nil {
+			return nil, nil, err
+		}
 	}
 	a, err := openAuthority(dir, cfg.Names)
-	unlock()
 	if err != nil {
 		return nil, nil, err
 	}
 	tokens := &Tokens{dataDir: cfg.DataDir, pin: pinOf(a.certificate)}
-	all, err := tokens.List()
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, err
-	}
 	for _, kind := range []Kind{Worker, User} {
-		if slices.ContainsFunc(all, func(r Record) bool { return r.Join && r.Kind == kind }) {
-			continue
-		}
-		if _, err := tokens.Rotate(kind, 0); err != nil {
+		if err := tokens.provide(kind); err != nil {
 			return nil, nil, err
 		}
 	}
 	return a, tokens, nil
+}
+
+// exist says whether all files are there.
+func exist(paths ...string) bool {
+	for _, path := range paths {
+		if _, err := os.Stat(path); err != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // Listen puts the limits on connections before a listener.

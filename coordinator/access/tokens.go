@@ -160,12 +160,37 @@ func (t *Tokens) Rotate(kind Kind, keepOld time.Duration) (Token, error) {
 				all[i].end(now.Add(keepOld))
 			}
 		}
-		r := record(token)
-		r.Join = true
-		// The file goes first: should the rest fail, Show says that it is not valid.
-		return append(all, r), writeFile(TokenFile(t.dataDir, kind), []byte(token.Reveal()+"\n"))
+		return t.join(all, token)
 	})
 	return token, err
+}
+
+// join adds a token for workers, or users, to join.
+func (t *Tokens) join(all []Record, token Token) ([]Record, error) {
+	r := record(token)
+	r.Join = true
+	// The file goes first: should the rest fail, Show says that it is not valid.
+	return append(all, r), writeFile(TokenFile(t.dataDir, token.Kind), []byte(token.Reveal()+"\n"))
+}
+
+// provide makes a token for workers, or users, to join, unless there has been one.
+func (t *Tokens) provide(kind Kind) error {
+	made := func(all []Record) bool {
+		return slices.ContainsFunc(all, func(r Record) bool { return r.Join && r.Kind == kind })
+	}
+	all, err := t.List()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if made(all) {
+		return nil
+	}
+	return t.change(func(all []Record) ([]Record, error) {
+		if made(all) { // by another coordinator meanwhile
+			return all, nil
+		}
+		return t.join(all, newToken(kind, t.pin))
+	})
 }
 
 // Revoke ends a token at once.
