@@ -564,6 +564,7 @@ func submit(env *command.Env) *cobra.Command {
 	}
 	sweepFlags(c, &o.Sweep)
 	c.Flags().IntVar(&o.Priority, "priority", 0, "the sweep's `share` of the workers, see `foible priority` (default 10)")
+	c.Flags().BoolVar(&o.Wait, "wait", false, "follow it until it ends, with the exit codes of `foible watch`")
 	targetFlags(c, &o.Coordinator)
 	return c
 }

@@ -15,7 +15,8 @@ type SubmitOptions struct {
 	Coordinator Target
 	Study       string
 	Sweep       SweepChoice
-	Priority    int // 0: the coordinator's default
+	Priority    int  // 0: the coordinator's default
+	Wait        bool // until it ends, as Watch does
 }
 
 // Submit sends a study and its sweep to a coordinator, and prints the sweep's id.
@@ -41,6 +42,9 @@ func (e *Env) Submit(ctx context.Context, o SubmitOptions) error {
 		e.say("This sweep is there already, %s, with %s done.", stateName(m), cells(m))
 	}
 	fmt.Fprintln(e.Out, m.GetSweepId())
+	if o.Wait {
+		return e.Watch(ctx, o.Coordinator, m.GetSweepId())
+	}
 	e.sayNext(ctx, c, m)
 	e.sayHow(c, m)
 	return nil

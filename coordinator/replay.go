@@ -60,7 +60,7 @@ func (r *sweepRun) start(ctx context.Context) error {
 			}
 		}
 		r.mu.Lock()
-		r.queued = true
+		r.queued, r.noted = true, time.Now()
 		r.mu.Unlock()
 		r.c.log.Info("sweep queued", "sweep", r.id, "jobs", r.plan.FitJobs())
 		r.c.demand.signal()

@@ -32,7 +32,12 @@ func (c *Coordinator) join() error {
 	if !c.engine.Shared() {
 		return nil
 	}
-	if err := c.engine.Hear(c.others.hear); err != nil {
+	err := c.engine.Hear(func(said []byte) {
+		if c.others.hear(said) { // who is new has heard nothing yet
+			c.others.tell(c)
+		}
+	})
+	if err != nil {
 		return err
 	}
 	c.background.Go(func() error {
@@ -103,9 +108,9 @@ func (c *Coordinator) catchUp(ctx context.Context, id string) {
 	}
 }
 
-// find is run, for one who may have heard of the sweep from another coordinator.
+// find is run, for one who may know from another coordinator that there is the sweep, or that it goes on again.
 func (c *Coordinator) find(ctx context.Context, id string) (*sweepRun, bool) {
-	if run, ok := c.run(id); ok || !c.engine.Shared() {
+	if run, ok := c.run(id); ok && !run.ended() || !c.engine.Shared() {
 		return run, ok
 	}
 	c.catchUp(ctx, id)
@@ -205,17 +210,23 @@ type load struct {
 
 func newOthers() *others { return &others{id: rand.Text(), said: map[string]*presence{}} }
 
-func (o *others) hear(said []byte) {
+// hear takes up what was said, and says whether it was by one not heard before.
+func (o *others) hear(said []byte) bool {
 	p := &presence{at: time.Now()}
 	if err := json.Unmarshal(said, p); err != nil || p.ID == o.id {
-		return
+		return false
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	known := o.said[p.ID] != nil
 	o.said[p.ID] = p
+	return !known
 }
 
 func (o *others) tell(c *Coordinator) {
+	if !c.engine.Shared() {
+		return
+	}
 	p := presence{ID: o.id, Sweeps: map[string]load{}}
 	p.Workers, p.Slots = c.connected()
 	c.mu.Lock()

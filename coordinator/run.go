@@ -37,7 +37,7 @@ type sweepRun struct {
 	mu            sync.Mutex // guards what follows
 	stopFollowing func()     // nil where there are no other coordinators to follow
 	progress      *sweep.Progress
-	noted         time.Time // when a result was last taken into the progress
+	noted         time.Time // when a result was last taken into the progress, or the jobs were queued
 	revision      uint64    // of what is stored, as far as it is known
 	state         foiblev1.SweepState
 	priority      int32

@@ -48,6 +48,7 @@ func (c *Coordinator) Join(hello *foiblev1.Hello) (service.Session, error) {
 	c.mu.Lock()
 	c.slots[s] = s.slots
 	c.mu.Unlock()
+	c.others.tell(c)
 	s.log.Info("worker joined", "slots", s.slots, "busy", hello.GetBusy())
 	return s, nil
 }
@@ -234,7 +235,10 @@ func (s *session) Record(ctx context.Context, m *foiblev1.Result) (*foiblev1.Rec
 		}
 	}()
 	job := int(m.GetJob())
-	run, ok := s.c.find(ctx, m.GetSweepId())
+	run, ok := s.c.run(m.GetSweepId())
+	if !ok {
+		run, ok = s.c.find(ctx, m.GetSweepId())
+	}
 	if !ok || job < 0 || job >= run.plan.Jobs() {
 		answer.Verdict, answer.Reason = foiblev1.Verdict_VERDICT_REFUSED, "no such sweep or job here"
 		return answer, nil
@@ -300,6 +304,7 @@ func (s *session) Leave(handedBack bool) {
 	s.c.mu.Lock()
 	delete(s.c.slots, s)
 	s.c.mu.Unlock()
+	s.c.others.tell(s.c)
 	grace := s.c.cfg.Grace
 	if handedBack {
 		grace = 0 // what is left is a job that it never saw

@@ -35,13 +35,16 @@ func (e *Engine) try(ctx context.Context, stream string, f func(context.Context)
 		switch {
 		case err == nil, !e.passing(err) && ctx.Err() == nil:
 			return err
-		case e.gone(ctx, stream, err):
+		case ctx.Err() == nil && e.gone(ctx, stream, err):
 			return ErrNotFound
 		}
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
-			return e.cause(ctx, ctx.Err())
+			if cause := e.cause(ctx, ctx.Err()); !errors.Is(err, cause) {
+				err = fmt.Errorf("%w: %w", cause, err)
+			}
+			return err
 		}
 	}
 }
@@ -62,6 +65,7 @@ func (e *Engine) passing(err error) bool {
 	for _, passing := range []error{
 		errUnanswered, nats.ErrNoResponders, jetstream.ErrNoStreamResponse, nats.ErrTimeout, nats.ErrDisconnected,
 		nats.ErrReconnectBufExceeded, nats.ErrConnectionReconnecting, nats.ErrStaleConnection,
+		jetstream.ErrDigestMismatch, // the server that was asked has not got all parts yet
 	} {
 		if errors.Is(err, passing) {
 			return true

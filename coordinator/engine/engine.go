@@ -82,6 +82,7 @@ type Engine struct {
 	replicas int // on how many servers a new stream is kept
 	js       jetstream.JetStream
 	sweeps   jetstream.KeyValue
+	sweepLog jetstream.Stream // that of sweeps
 	studies  jetstream.ObjectStore
 	recorder *recorder
 	batchID  batchIDs
@@ -165,6 +166,9 @@ func (e *Engine) attach(ctx context.Context) (err error) {
 	err = e.try(ctx, "", func(ctx context.Context) (err error) {
 		if err = e.provide(ctx, sweepsConfig); err == nil {
 			e.sweeps, err = e.js.KeyValue(ctx, "sweeps")
+		}
+		if err == nil {
+			e.sweepLog, err = e.js.Stream(ctx, sweepsStream)
 		}
 		return err
 	})

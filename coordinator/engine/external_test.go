@@ -2,8 +2,16 @@ package engine
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
 	"errors"
 	"fmt"
+	"math/big"
 	"net"
 	"net/url"
 	"os"
@@ -311,26 +319,74 @@ func TestWatchSweeps(t *testing.T) {
 		t.Errorf("%d jobs wait, %v", waiting, err)
 	}
 
-	heard := make(chan string, 1)
+	heard := make(chan string, 1000)
 	if err := b.Hear(func(said []byte) { heard <- string(said) }); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(b.conn.Flush(), a.Tell([]byte("here"))); err != nil {
+	for range 100 { // until its server knows that someone listens at another
+		if err := a.Tell([]byte("here")); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case said := <-heard:
+			if said != "here" {
+				t.Errorf("heard %q", said)
+			}
+			return
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+	t.Error("nothing is heard")
+}
+
+// selfSigned makes the certificate of a server, and of a client, that is its own authority.
+func selfSigned(t *testing.T) (certificate, key string) {
+	t.Helper()
+	secret, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
 		t.Fatal(err)
 	}
-	select {
-	case said := <-heard:
-		if said != "here" {
-			t.Errorf("heard %q", said)
-		}
-	case <-time.After(10 * time.Second):
-		t.Error("nothing is heard")
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, BasicConstraintsValid: true, IsCA: true,
+		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &secret.PublicKey, secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := x509.MarshalPKCS8PrivateKey(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	certificate, key = filepath.Join(dir, "crt"), filepath.Join(dir, "key")
+	for path, block := range map[string]*pem.Block{certificate: {Type: "CERTIFICATE", Bytes: der}, key: {Type: "PRIVATE KEY", Bytes: text}} {
+		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return certificate, key
 }
 
 // Servers that cannot do what is needed say so, and how it is put right.
 func TestServersRefused(t *testing.T) {
 	login := filepath.Join(t.TempDir(), "login")
+	certificate, key := selfSigned(t)
+	pair, err := tls.LoadX509KeyPair(certificate, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := os.ReadFile(certificate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clients := x509.NewCertPool()
+	clients.AppendCertsFromPEM(own)
+	secured := server.Options{JetStream: true, MaxPayload: maxPayload, TLS: true, TLSVerify: true, TLSTimeout: 5, TLSConfig: &tls.Config{
+		Certificates: []tls.Certificate{pair}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: clients, MinVersion: tls.VersionTLS12,
+	}}
 	for _, c := range []struct {
 		name    string
 		options server.Options
@@ -342,12 +398,14 @@ func TestServersRefused(t *testing.T) {
 		{name: "no login", options: server.Options{JetStream: true, MaxPayload: maxPayload, Username: "foible", Password: "secret"}, want: "NATS refuses the login"},
 		{name: "wrong login", options: server.Options{JetStream: true, MaxPayload: maxPayload, Username: "foible", Password: "secret"}, login: "foible\nwrong\n", want: "NATS refuses the login"},
 		{name: "half a login", options: server.Options{JetStream: true, MaxPayload: maxPayload}, login: "foible\n", want: "want the user's name on the first line"},
+		{name: "unknown authority", options: secured, servers: Servers{CertFile: certificate, KeyFile: key}, want: "is not trusted"},
+		{name: "certificates", options: secured, servers: Servers{CAFile: certificate, CertFile: certificate, KeyFile: key}},
 		{name: "login", options: server.Options{JetStream: true, MaxPayload: maxPayload, Username: "foible", Password: "secret"}, login: "foible\nsecret\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			o := c.options
+			o := c.options.Clone()
 			o.Host, o.Port, o.NoSigs, o.StoreDir = "127.0.0.1", server.RANDOM_PORT, true, t.TempDir()
-			srv, err := server.NewServer(&o)
+			srv, err := server.NewServer(o)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -21,29 +21,29 @@ const followInterval = 200 * time.Millisecond
 // WatchSweeps calls fn for every sweep, and again after each change by whomever, until ctx ends. Of several changes in
 // between it may see the last alone.
 func (e *Engine) WatchSweeps(ctx context.Context, fn func(id string, value []byte, revision uint64)) error {
-	var stream jetstream.Stream
-	err := e.try(ctx, "", func(ctx context.Context) (err error) {
-		stream, err = e.js.Stream(ctx, sweepsStream)
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("watch sweeps: %w", err)
-	}
 	for next := uint64(1); ; {
 		attempt, end := e.attempt(ctx)
-		msg, err := stream.GetMsg(attempt, next, jetstream.WithGetMsgSubject(sweepPrefix+">"))
+		at, err := e.sweepFrom(attempt, next, fn)
 		end()
 		if err == nil {
-			next = msg.Sequence + 1
-			if msg.Header.Get("KV-Operation") == "" { // else it was deleted
-				fn(strings.TrimPrefix(msg.Subject, sweepPrefix), msg.Data, msg.Sequence)
-			}
-			continue
-		}
-		if err := e.rest(ctx); err != nil {
+			next = at + 1
+		} else if err := e.rest(ctx); err != nil {
 			return err
 		}
 	}
+}
+
+// sweepFrom calls fn for the next sweep stored at a sequence or after it, and returns that one's own. After the last
+// one, it returns jetstream.ErrMsgNotFound.
+func (e *Engine) sweepFrom(ctx context.Context, next uint64, fn func(id string, value []byte, revision uint64)) (at uint64, err error) {
+	msg, err := e.sweepLog.GetMsg(ctx, next, jetstream.WithGetMsgSubject(sweepPrefix+">"))
+	if err != nil {
+		return 0, err
+	}
+	if msg.Header.Get("KV-Operation") == "" { // else it was deleted
+		fn(strings.TrimPrefix(msg.Subject, sweepPrefix), msg.Data, msg.Sequence)
+	}
+	return msg.Sequence, nil
 }
 
 // LastResult is the sequence of the last result recorded, for Follow.

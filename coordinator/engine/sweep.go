@@ -93,17 +93,22 @@ func (e *Engine) UpdateSweep(ctx context.Context, id string, value []byte, revis
 // Sweeps returns the ids of all sweeps, sorted.
 func (e *Engine) Sweeps(ctx context.Context) ([]string, error) {
 	var ids []string
-	err := e.try(ctx, "", func(ctx context.Context) (err error) {
-		if ids, err = e.sweeps.Keys(ctx); errors.Is(err, jetstream.ErrNoKeysFound) {
-			err = nil
+	for next := uint64(1); ; next++ {
+		err := e.try(ctx, "", func(ctx context.Context) error {
+			at, err := e.sweepFrom(ctx, next, func(id string, _ []byte, _ uint64) { ids = append(ids, id) })
+			if err == nil {
+				next = at
+			}
+			return err
+		})
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			slices.Sort(ids)
+			return slices.Compact(ids), nil // one that has changed meanwhile comes twice
 		}
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("sweeps: %w", err)
+		if err != nil {
+			return nil, fmt.Errorf("sweeps: %w", err)
+		}
 	}
-	slices.Sort(ids)
-	return ids, nil
 }
 
 // DeleteSweep forgets a sweep with its jobs and results. A missing sweep is no error.

@@ -26,6 +26,7 @@ type Marginal struct {
 	far     *policy.Distances // nil until needed, or where there are too many states
 	asked   bool              // for far
 
+	keep   int      // events of stores
 	stores []*store // most recently used first
 	plans  []*plans // used last, latest first
 	links  *links   // used last
@@ -50,7 +51,6 @@ type hidden struct {
 // store has the samples of a stage of a sweep for one search noise.
 type store struct {
 	storeKey
-	draws  int                // of the longest searches
 	of     [][]*sampled       // [goal][tau]; nil as long as not asked for
 	size   int                // events
 	levels map[family]*levels // with which inference begins
@@ -61,18 +61,18 @@ type storeKey struct {
 	seed      uint64
 	noise     float64
 	unlimited bool
+	draws     int // of the longest searches
 	batches   int
 	stray     bool
 }
 
 // roomForEvents bounds the samples kept for later parameter sets, of a stimulus.
-const roomForEvents = 8 << 20
+const roomForEvents = 4 << 20
 
 // NewMarginal makes marginal inference ready. Samples depend on the stimulus's id.
 func NewMarginal(s *SIPS, stimulus string, names []string) *Marginal {
-	m := &Marginal{sips: s}
-	m.sampler.sips, m.sampler.rng = s, rand.New(&m.sampler.pcg)
-	m.sampler.weight = func(draw int) float64 { return worth(draw, thinFrom) }
+	m := &Marginal{sips: s, keep: roomForEvents}
+	m.sampler.sips, m.sampler.rng, m.sampler.thinFrom = s, rand.New(&m.sampler.pcg), thinFrom
 	m.seeds = func(stage string, tau, goal int, noise float64, seed uint64) [2]uint64 {
 		r := sweep.SampleStream(seed, stage, stimulus, tau, names[goal], noise, 0)
 		return [2]uint64{r.Uint64(), r.Uint64()}
@@ -141,27 +141,19 @@ func (o *observation) chances(p *agent.Parameters) chances {
 }
 
 // samplesFor finds or makes the store of samples.
-func (m *Marginal) samplesFor(key storeKey, draws int) *store {
+func (m *Marginal) samplesFor(key storeKey) *store {
 	for i, s := range m.stores {
-		if s.storeKey != key {
-			continue
+		if s.storeKey == key {
+			copy(m.stores[1:i+1], m.stores[:i])
+			m.stores[0] = s
+			return s
 		}
-		copy(m.stores[1:i+1], m.stores[:i])
-		m.stores[0] = s
-		if s.draws < draws {
-			break // the searches must go on for longer: they are made again
-		}
-		return s
 	}
-	s := &store{storeKey: key, draws: draws, of: make([][]*sampled, len(m.sips.task.Goals)), levels: map[family]*levels{}}
-	if len(m.stores) > 0 && m.stores[0].storeKey == key {
-		m.stores[0] = s
-	} else {
-		m.stores = append([]*store{s}, m.stores...)
-	}
+	s := &store{storeKey: key, of: make([][]*sampled, len(m.sips.task.Goals)), levels: map[family]*levels{}}
+	m.stores = append([]*store{s}, m.stores...)
 	size := 0
 	for i, s := range m.stores {
-		if size += s.size; size > roomForEvents && i > 0 {
+		if size += s.size; size > m.keep && i > 0 {
 			m.stores = m.stores[:i]
 			break
 		}
@@ -249,10 +241,10 @@ func (m *Marginal) converge(p agent.Parameters, q *sweep.Procedure, seed uint64,
 		return nil, err
 	}
 	key := storeKey{
-		stage: q.StageName, seed: seed, noise: p.SearchNoise, unlimited: p.Unlimited, batches: q.Runs,
+		stage: q.StageName, seed: seed, noise: p.SearchNoise, unlimited: p.Unlimited, draws: draws(&p), batches: q.Runs,
 		stray: q.Detail == sweep.DetailMistakes,
 	}
-	s := m.samplesFor(key, draws(&p))
+	s := m.samplesFor(key)
 	at := m.levelsFor(s, &p, q, judged)
 	var named []bool
 	if q.Detail == sweep.DetailJudged {

@@ -165,7 +165,7 @@ func (m *Marginal) planned(ps *plans, goal, tau int) *planned {
 }
 
 // mostPlans bounds the plans kept of budgets used last.
-const mostPlans = 8
+const mostPlans = 3
 
 func (m *Marginal) plansFor(s *store, p *agent.Parameters, l *levels) *plans {
 	budget := p.Budget()

@@ -26,8 +26,9 @@ func (l *levels) most(goals int) int {
 
 // family is a kind of parameter sets that find the same tables difficult.
 type family struct {
-	slips, confused bool
-	kind            agent.NoiseKind
+	slips, confused   bool
+	kind              agent.NoiseKind
+	posteriorSE, mcse float64 // asked for
 }
 
 // probes of a family: parameter sets by which its samples are sized, whatever a
@@ -52,11 +53,15 @@ func (f family) probes(p *agent.Parameters) []agent.Parameters {
 
 // levelsFor are the levels with which the inference of a parameter set begins.
 func (m *Marginal) levelsFor(s *store, p *agent.Parameters, q *sweep.Procedure, judged []int) *levels {
-	f := family{p.ActionNoise > 0, p.GoalNoise > 0, p.Kind}
+	f := family{p.ActionNoise > 0, p.GoalNoise > 0, p.Kind, q.PosteriorSE, q.MCSE}
 	if l := s.levels[f]; l != nil {
 		return l
 	}
 	l := &levels{make([]int8, len(m.sips.task.Goals)*len(m.steps)), len(m.steps)}
+	s.levels[f] = l
+	if q.Detail == sweep.DetailMistakes { // of a few parameter sets, each for itself
+		return l
+	}
 	for _, probe := range f.probes(p) {
 		l = m.refine(s, &probe, l, q, judged, margin)
 	}
@@ -66,7 +71,7 @@ func (m *Marginal) levelsFor(s *store, p *agent.Parameters, q *sweep.Procedure, 
 
 // Refinement for probes ends when the errors, by the delta method, are this part of
 // what is asked for, so that other parameter sets are likely to be sure as well.
-const margin = 0.85
+const margin = 0.95
 
 // mostRefinements bounds the rounds.
 const mostRefinements = 24

@@ -19,8 +19,8 @@ import (
 // 0 and twice as many at each further level; that of another goal, for which it may
 // be taken, begins with one, since there are many.
 const (
-	firstSearches = 32
-	lastLevel     = 8 // of an original goal
+	firstSearches = 16
+	lastLevel     = 9 // of an original goal
 	lastConfused  = 10
 )
 
@@ -29,9 +29,8 @@ const (
 // on: what a plan is after so many draws is of little weight, or it is much the same
 // as before. Which ones are given up is a matter of their numbers, or of chance.
 const (
-	thinFrom     = 96  // draws, of searches for an original goal
-	thinConfused = 32  // of others
-	leastLong    = 320 // draws of the longest searches, at least
+	thinFrom  = 96
+	leastLong = 320 // draws of the longest searches, at least
 )
 
 // negligibleTail is a probability of larger budgets that are taken for the largest one looked at.
@@ -45,10 +44,11 @@ func searches(level int, original bool) int {
 	return 1 << level
 }
 
-// worth is how many searches one counts for after so many draws.
-func worth(draw, thinFrom int) float64 {
+// worth is how many searches for an original goal one counts for after so many
+// draws. Of the fewest there may be, one goes on to the end.
+func (s *sampler) worth(draw int) float64 {
 	x := 1.0
-	for limit := thinFrom; limit < draw; limit *= 2 {
+	for limit := s.thinFrom; limit < draw && x < firstSearches; limit *= 2 {
 		x *= 2
 	}
 	return x
@@ -77,14 +77,14 @@ type level [][]event
 
 // sampler draws searches.
 type sampler struct {
-	sips  *SIPS
-	turns []search.Turn
-	pcg   rand.PCG
-	rng   *rand.Rand
+	sips     *SIPS
+	thinFrom int // draws
+	turns    []search.Turn
+	pcg      rand.PCG
+	rng      *rand.Rand
 	// Room for what searches tell, for so many draws.
 	draws      int
 	just, from *search.Tally
-	weight     func(draw int) float64 // of an original goal's search
 	events     []event
 }
 
@@ -127,14 +127,14 @@ func (s *sampler) batch(all *store, t *sampled, tau, goal, batch, from, to int) 
 			s.turns, _ = s.sips.search.Trace(start, goal, h, o, observed, t.stray, s.rng, s.turns[:0])
 			s.from.Add(1, s.turns[len(s.turns)-1].Meeting, 1)
 		case t.original:
-			if i > 0 {
-				o.Budget = min(o.Budget, thinFrom<<bits.TrailingZeros(uint(i)))
+			if i%firstSearches != 0 {
+				o.Budget = min(o.Budget, s.thinFrom<<bits.TrailingZeros(uint(i)))
 			}
-			if draw, meeting := s.sips.search.Weigh(start, goal, h, o, observed, t.stray, s.rng, s.weight, s.just); 0 < draw && draw <= s.draws {
-				s.from.Add(draw, meeting, worth(draw-1, thinFrom))
+			if draw, meeting := s.sips.search.Weigh(start, goal, h, o, observed, t.stray, s.rng, s.worth, s.just); 0 < draw && draw <= all.draws {
+				s.from.Add(draw, meeting, s.worth(draw-1))
 			}
 		default:
-			o.Budget = min(o.Budget, thinConfused<<bits.TrailingZeros64(s.pcg.Uint64()|1<<20))
+			o.Budget = min(o.Budget, s.thinFrom<<bits.TrailingZeros64(s.pcg.Uint64()|1<<20))
 			var ended int
 			s.turns, ended = s.sips.search.Trace(start, goal, h, o, observed, t.stray, s.rng, s.turns[:0])
 			s.confused(all.draws, o.Budget, ended)
@@ -160,7 +160,7 @@ func (s *sampler) confused(draws, budget, ended int) {
 		}
 		x, meeting = worth, now
 	}
-	next := thinConfused + 1 // the first draw that counts for more
+	next := s.thinFrom + 1 // the first draw that counts for more
 	for _, turn := range s.turns {
 		for ; next <= int(turn.Draw); next = 2*next - 1 {
 			note(next, meeting, 2*x)

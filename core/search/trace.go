@@ -122,8 +122,8 @@ func (t *Tally) Drain(yield func(draw int, m Meeting, sum float64)) {
 // Weigh searches as [Searcher.Trace] does, and tells more: to a tally it adds for
 // every draw the probabilities of the meetings of all nodes that may be drawn,
 // given those drawn before (Rao-Blackwell), times the weight of the draw. If the
-// search ends before its budget, all budgets from some draw on have one meeting,
-// which is returned; otherwise the draw is 0.
+// search ends within its budget, all budgets from some draw on, the one after the
+// last at most, have one meeting, which is returned; otherwise the draw is 0.
 func (s *Searcher) Weigh(from ground.StateID, goal int, h Heuristic, o Options, observed []ground.StateID, stray func(to ground.StateID, length int) bool, rng *rand.Rand, weight func(draw int) float64, t *Tally) (draw int, m Meeting) {
 	t.Add(1, NoPlan, weight(1))
 	if s.task.Satisfies(from, goal) {
@@ -135,14 +135,18 @@ func (s *Searcher) Weigh(from ground.StateID, goal int, h Heuristic, o Options, 
 	defer func() { s.classes.on = false }()
 	var result Result
 	drawn := from
-	for draw := 2; draw <= o.Budget; draw++ {
+	for draw := 2; ; draw++ {
 		s.expand(drawn, h, &result)
-		if s.open.size == 0 {
+		switch { // a search that is over after its last draw has ended, too
+		case s.open.size == 0:
 			return draw, NoPlan
+		case draw > o.Budget:
+			return 0, 0
 		}
 		if result.Reopened > 0 {
 			s.classes.on = false // the paths of open nodes may have changed
-		} else {
+		}
+		if s.classes.on {
 			s.weighOpen(draw, weight(draw), t)
 		}
 		var h0 int32
@@ -155,7 +159,6 @@ func (s *Searcher) Weigh(from ground.StateID, goal int, h Heuristic, o Options, 
 			return draw + 1, meeting
 		}
 	}
-	return 0, 0
 }
 
 // classes sorts open nodes by their meetings.

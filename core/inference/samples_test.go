@@ -1,0 +1,387 @@
+package inference
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"testing"
+
+	"foible/core/agent"
+	"foible/core/heuristic"
+	"foible/core/internal/tiny"
+	"foible/core/sweep"
+)
+
+// chains: two long ways that meet at times, so that searches take many draws and
+// can go in few ways. Goal 2 is what goal 0 may be taken for, and out of reach in part.
+func chains(t testing.TB) world {
+	s := graph(t, []string{"ab", "bc", "cd", "de", "ef", "fg", "gh", "hi", "ij", "ak", "kl", "lm", "mn", "no", "op", "pq", "qr", "rs", "ck", "md", "ba"}, []string{"j", "p", "s"},
+		"(go a b)", "(go b c)", "(go c d)", "(go d e)")
+	s.candidates = 2
+	s.goals.Corrupt = [][]int{{0, 2}, {1}, nil}
+	return world{name: "chains", sips: s}
+}
+
+// fiveBlocks: searches without a heuristic that go on for hundreds of draws.
+func fiveBlocks(t testing.TB) world {
+	words := []string{"abc", "bcd", "acb"}
+	goals := agent.Goals{Corrupt: [][]int{{0, 2}, {1}, nil}}
+	for range words {
+		goals.Heuristic = append(goals.Heuristic, heuristic.Zero())
+	}
+	return world{name: "five blocks", sips: NewSIPS(tiny.Blocks(t, "abcde", words...), goals, 2, plan(t, "(pick-up b)", "(stack b c)", "(pick-up a)"))}
+}
+
+// sampledPlans are tables for one budget, sampled to some levels.
+func sampledPlans(m *Marginal, p *agent.Parameters, s *store, original, confused int8) *plans {
+	goals := len(m.sips.task.Goals)
+	l := &levels{make([]int8, goals*len(m.steps)), len(m.steps)}
+	for i := range l.by {
+		l.by[i] = original
+		if i >= m.sips.candidates*len(m.steps) {
+			l.by[i] = confused
+		}
+	}
+	return m.plansFor(s, p, l)
+}
+
+// moments are the mean of numbers and the variance of that.
+func moments(xs []float64) (mean, variance float64) {
+	n := float64(len(xs))
+	for _, x := range xs {
+		mean += x / n
+	}
+	for _, x := range xs {
+		variance += (x - mean) * (x - mean) / n / (n - 1)
+	}
+	return mean, variance
+}
+
+// score is the distance from what is expected in standard errors. Of what is seen
+// less than 20 times in so many searches, the spread that there is may not show.
+func score(xs []float64, want, searches float64) float64 {
+	mean, variance := moments(xs)
+	if rare := min(want, 1-want); rare*searches < 20 {
+		variance += max(0, rare) * 16 / searches // one search may count for 16
+	}
+	return math.Abs(mean-want) / math.Sqrt(variance+1e-14) // events are kept in single precision
+}
+
+// On average over batches a table is what enumeration says: for original goals,
+// whose searches are weighed, and others, whose searches are traced; whether
+// searches are thinned out or not. |z| is below 4.5 for each of some thousands.
+func TestTablesAreUnbiased(t *testing.T) {
+	batches := 1200
+	if testing.Short() {
+		batches = 200
+	}
+	budgets := []agent.Parameters{{BudgetR: 1, BudgetQ: 0.7}, {BudgetR: 2, BudgetQ: 0.9}, {BudgetR: 4, BudgetQ: 0.95}}
+	worst, quantities, beyond := 0.0, 0, 0
+	for _, c := range []struct {
+		world
+		noises  []float64
+		budgets int // of those above, whose searches are few enough to enumerate
+	}{
+		{chains(t), []float64{0, 0.5, 3}, 3},
+		{threeBlocks(t), []float64{0, 0.4}, 1},
+		{maze3(t), []float64{0, 0.4}, 1},
+		{through(t), []float64{1}, 3},
+	} {
+		for _, noise := range c.noises {
+			for _, thin := range []int{3, thinFrom} {
+				m := marginalOf(c.sips)
+				m.sampler.thinFrom = thin
+				s := m.samplesFor(storeKey{noise: noise, draws: leastLong, batches: batches, stray: true})
+				for _, budget := range budgets[:c.budgets] {
+					p := budget
+					p.SearchNoise = noise
+					ps := sampledPlans(m, &p, s, 1, 2)
+					for goal := range c.sips.goals.Heuristic {
+						for _, tau := range []int{0, 2} {
+							got, want := m.planned(ps, goal, tau), enumerated(t, m, &p, goal, tau)
+							n := float64(batches * searches(1, true))
+							if goal >= c.sips.candidates {
+								n = float64(batches * searches(2, false))
+							}
+							for kind, rows := range [][2][][]float64{{got.ends, want.ends}, {got.differs, want.differs}, {got.strayEnds, want.strayEnds}, {got.strayDiffers, want.strayDiffers}} {
+								for matched := range max(len(rows[0]), len(rows[1])) {
+									xs, x := make([]float64, batches), 0.0
+									if matched < len(rows[0]) {
+										xs = rows[0][matched]
+									}
+									if matched < len(rows[1]) {
+										x = rows[1][matched][0]
+									}
+									z := score(xs, x, n)
+									quantities++
+									if worst = max(worst, z); !(z < 4.5) {
+										mean, _ := moments(xs)
+										t.Errorf("%s, noise %v, budget %+v, thinned from %d, goal %d, step %d, %d matched, %s: %v, want %v (z %.1f)", c.name, noise, p.Budget(), thin,
+											goal, tau, matched, []string{"ends", "differs", "stray ends", "stray differs"}[kind], mean, x, z)
+									}
+								}
+							}
+						}
+					}
+				}
+				for _, row := range s.of {
+					for _, table := range row {
+						if table == nil {
+							continue
+						}
+						for _, events := range table.levels[0] {
+							for _, e := range events {
+								if e.draw > 12 && thin == 3 { // searches that went on so far count for 4 or more
+									beyond++
+								}
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	t.Logf("%d probabilities, the largest z %.1f; %d events of thinned searches", quantities, worst, beyond)
+	if beyond < 100 {
+		t.Errorf("%d events of thinned searches: nothing is tested of them", beyond)
+	}
+}
+
+// The evidence is unbiased: on average over batches, which are independent, it is
+// that of enumeration for every goal at every step. |z| is below 4.5 for each.
+func TestEvidenceIsUnbiased(t *testing.T) {
+	batches := 800
+	if testing.Short() {
+		batches = 200
+	}
+	worst, quantities := 0.0, 0
+	for _, w := range worlds(t) {
+		for name, p := range agents {
+			exact, err := w.sips.Exact(p, Options{Exact: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := marginalOf(w.sips)
+			m.sampler.thinFrom = 3
+			s := m.samplesFor(storeKey{noise: p.SearchNoise, unlimited: p.Unlimited, draws: draws(&p), batches: batches})
+			ps := sampledPlans(m, &p, s, 0, 1)
+			r := m.infer(s, &p, ps.levels, nil)
+			log := 0.0
+			for step := 1; step < len(exact.Posterior); step++ {
+				log += exact.Evidence[step]
+				for goal, posterior := range exact.Posterior[step] {
+					want := math.Exp(log+r.shift[step]) * posterior * float64(len(exact.Posterior[step]))
+					if posterior < 0.02 { // a few batches make up the mean: it has no standard error to speak of
+						continue
+					}
+					mean, variance := moments(r.evidence[step][goal])
+					z := math.Abs(mean-want) / math.Sqrt(variance+1e-13*want*want)
+					quantities++
+					if worst = max(worst, z); !(z < 4.5) {
+						t.Errorf("%s, %s, step %d, goal %d: %v, want %v (z %.1f)", w.name, name, step, goal, mean, want, z)
+					}
+				}
+			}
+		}
+	}
+	t.Logf("%d evidences, the largest z %.1f", quantities, worst)
+}
+
+// asked is marginal inference with so many batches, until probabilities are that sure.
+func asked(batches int, se float64, detail string) *sweep.Procedure {
+	in := sweep.MarginalInference
+	in.PosteriorSE, in.MCSE = se, 1
+	return &sweep.Procedure{StageName: sweep.FitStage, Stage: sweep.Stage{Runs: batches}, Inference: in, Detail: detail}
+}
+
+// Over 40 seeds the posterior spreads by as much as the standard errors say, and
+// its mean is the exact one: the errors are no larger than asked for, and smaller if
+// less is asked for. The ratio of spread to errors, of all probabilities of a world and
+// an agent together, has itself an error of some 15 % where few of them are independent.
+func TestStandardErrorsAreHonest(t *testing.T) {
+	const seeds = 40
+	var ratios []float64
+	for _, w := range worlds(t) {
+		var judged []int
+		for step := range w.sips.states {
+			judged = append(judged, step)
+		}
+		for name, p := range agents {
+			exact, err := w.sips.Exact(p, Options{Exact: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, detail := range []string{sweep.DetailSteps, sweep.DetailMistakes} {
+				samples := 0
+				for _, se := range []float64{0.02, 0.005} {
+					q := asked(8, se, detail)
+					steps, goals := len(exact.Posterior), len(exact.Posterior[0])
+					values := make([][]float64, steps*goals)
+					errors := make([]float64, steps*goals) // mean of squares
+					more := 0
+					for seed := range uint64(seeds) {
+						m := marginalOf(w.sips)
+						r, err := m.converge(p, q, seed, judged)
+						if err != nil {
+							t.Fatal(err)
+						}
+						more += r.samples
+						for step := range steps {
+							all, without := r.posterior(step)
+							for goal := range goals {
+								i := step*goals + goal
+								values[i] = append(values[i], all[goal])
+								errors[i] += jackknife(without, goal) / seeds
+							}
+						}
+					}
+					if se < 0.02 && more < samples {
+						t.Errorf("%s, %s, %s: %d searches for errors of %v, %d for larger ones", w.name, name, detail, more, se, samples)
+					}
+					samples = more
+					var spread, reported float64
+					for i, xs := range values {
+						mean, variance := moments(xs)
+						spread, reported = spread+variance*seeds, reported+errors[i]
+						if math.Sqrt(errors[i]) > 1.2*se {
+							t.Errorf("%s, %s, %s, step %d, goal %d: error %v, no more than %v was asked for", w.name, name, detail, i/goals, i%goals, math.Sqrt(errors[i]), se)
+						}
+						want := exact.Posterior[i/goals][i%goals]
+						if d := math.Abs(mean - want); d > 4.5*math.Sqrt(variance)+se/10 {
+							t.Errorf("%s, %s, %s, step %d, goal %d: mean %v, want %v within %v", w.name, name, detail, i/goals, i%goals, mean, want, 4.5*math.Sqrt(variance)+se/10)
+						}
+					}
+					if reported < 1e-10 {
+						if spread > 1e-10 {
+							t.Errorf("%s, %s: no error is reported, and there is %v", w.name, name, math.Sqrt(spread))
+						}
+						continue
+					}
+					ratio := math.Sqrt(spread / reported)
+					ratios = append(ratios, ratio)
+					if ratio < 0.6 || ratio > 1.5 {
+						t.Errorf("%s, %s, %s, errors of %v: the spread is %.2f of what they say", w.name, name, detail, se, ratio)
+					}
+				}
+			}
+		}
+	}
+	mean, variance := moments(ratios)
+	t.Logf("%d ratios of spread to standard error, mean %.2f, sd %.2f", len(ratios), mean, math.Sqrt(variance*float64(len(ratios))))
+	if mean < 0.9 || mean > 1.1 {
+		t.Errorf("the mean ratio of spread to standard error is %.2f", mean)
+	}
+}
+
+// A cell depends on nothing but what is asked for: not on the cells before it, their
+// order, what they asked for, or what was kept of them.
+func TestCellsDoNotDependOnEachOther(t *testing.T) {
+	type request struct {
+		agent.Parameters
+		q    *sweep.Procedure
+		seed uint64
+	}
+	var all []request
+	for _, noise := range []float64{0, 0.4} {
+		for _, goalNoise := range []float64{0, 0.2} {
+			for _, b := range []agent.Budget{{R: 2, Q: 0.9}, {R: 4, Q: 0.98}, {R: 2, Q: 0.95}} {
+				for _, actionNoise := range []float64{0.1, 0} {
+					p := agent.Parameters{GoalNoise: goalNoise, BudgetR: b.R, BudgetQ: b.Q, SearchNoise: noise, ActionNoise: actionNoise, Kind: agent.PerActionOdds}
+					all = append(all, request{p, asked(4, 0.02, sweep.DetailSteps), 1})
+				}
+			}
+		}
+	}
+	all = append(
+		all,
+		request{all[0].Parameters, asked(4, 0.005, sweep.DetailSteps), 1},
+		request{all[1].Parameters, asked(4, 0.02, sweep.DetailJudged), 1},
+		request{all[0].Parameters, asked(4, 0.02, sweep.DetailMistakes), 1},
+		request{all[14].Parameters, asked(4, 0.05, sweep.DetailMistakes), 1},
+		request{all[14].Parameters, asked(5, 0.02, sweep.DetailSteps), 1},
+		request{all[14].Parameters, asked(4, 0.02, sweep.DetailSteps), 2},
+		request{agents["plan-lesioned"], asked(4, 0.02, sweep.DetailSteps), 1},
+	)
+	for _, w := range []world{maze3(t), chains(t), fiveBlocks(t)} {
+		judged := []int{0, 2, len(w.sips.states) - 1}
+		compute := func(m *Marginal, r *request) sweep.Cell {
+			res, err := m.converge(r.Parameters, r.q, r.seed, judged)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return m.cell(&r.Parameters, res, judged, r.q)
+		}
+		alone := make([]sweep.Cell, len(all))
+		for i := range all {
+			alone[i] = compute(marginalOf(w.sips), &all[i])
+		}
+		different := map[string]bool{}
+		for i := range alone {
+			different[fmt.Sprint(alone[i].Posterior)] = true
+		}
+		if len(different) < len(all)/2 {
+			t.Errorf("%s: only %d of %d cells are different", w.name, len(different), len(all))
+		}
+		for _, keep := range []int{roomForEvents, 1} {
+			m := marginalOf(w.sips)
+			m.keep = keep
+			for round, order := range [][]int{{1, 0}, {-1, len(all) - 1}, {7, 3}} {
+				at := order[1]
+				for range all {
+					if got := compute(m, &all[at]); !reflect.DeepEqual(got, alone[at]) {
+						t.Errorf("%s, round %d, keeping %d: %+v %+v depends on what was computed before", w.name, round, keep, all[at].Parameters, *all[at].q)
+					}
+					at = (at + order[0] + len(all)) % len(all)
+				}
+			}
+			if keep == 1 && len(m.stores) > 2 {
+				t.Errorf("%d stores are kept", len(m.stores))
+			}
+		}
+	}
+}
+
+// After hundreds of steps the probability of all actions is far below what a number
+// can hold; its logarithm is that of the enumeration, which scales at every step.
+func TestLongPlansDoNotUnderflow(t *testing.T) {
+	var steps []string
+	const rounds = 250
+	for range rounds {
+		steps = append(steps, "(go a b)", "(go b a)")
+	}
+	s := graph(t, []string{"ab", "ba", "bc", "ad", "ae", "bf", "bg", "ca", "da"}, []string{"c", "d"}, steps...)
+	s.goals.Corrupt = [][]int{{0, 1}, {1}}
+	p := agent.Parameters{GoalNoise: 0.1, BudgetR: 2, BudgetQ: 0.6, SearchNoise: 0.3, ActionNoise: 0.1, Kind: agent.PerActionOdds}
+	exact, err := s.Exact(p, Options{Exact: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := marginalOf(s)
+	cell := m.cell(&p, exactly(t, m, &p), nil, &sweep.Procedure{Stage: sweep.Stage{Runs: 1}})
+	if len(cell.Evidence) != len(steps)+1 || cell.Undefined != nil {
+		t.Fatalf("%d steps, %v", len(cell.Evidence), cell.Undefined)
+	}
+	log := 0.0
+	for step, e := range exact.Evidence {
+		if log += e; !(math.Abs(cell.Evidence[step]-log) < 1e-11*(1-log)) {
+			t.Fatalf("step %d: %v, want %v", step, cell.Evidence[step], log)
+		}
+		for goal, want := range exact.Posterior[step] {
+			if got := cell.Posterior[step][goal]; !(math.Abs(got-want) < 1e-11) {
+				t.Fatalf("step %d, goal %d: %v, want %v", step, goal, got, want)
+			}
+		}
+	}
+	if log > -745 {
+		t.Errorf("the evidence is exp(%v), which does not underflow", log)
+	}
+	// Sampled as in a sweep.
+	r, err := m.converge(p, asked(4, 0.01, sweep.DetailSteps), 1, []int{10, len(steps)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sampled := m.cell(&p, r, nil, asked(4, 0.01, sweep.DetailSteps))
+	if got := sampled.Evidence[len(steps)]; sampled.Undefined != nil || math.IsInf(got, 0) || !(math.Abs(got-log) < 0.05*-log) {
+		t.Errorf("sampled, the evidence is exp(%v), want exp(%v)", got, log)
+	}
+}
