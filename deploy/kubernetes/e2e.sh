@@ -99,7 +99,7 @@ inside "$foible" cluster kubernetes status
 
 step "sweep"
 export FOIBLE_COORDINATOR=$address FOIBLE_TOKEN_FILE=$out/access
-sweep=(--preset published --particles "${E2E_PARTICLES:-600}")
+sweep=(--preset published --particles "${E2E_PARTICLES:-1000}")
 id=$(inside "$foible" submit "${sweep[@]}")
 
 # field prints one of the sweep's status, as soon as a coordinator says.
