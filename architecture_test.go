@@ -35,6 +35,7 @@ var arrows = []arrow{
 		direct: true, never: []string{"os/...", "embed"},
 	},
 	{from: []string{"foible/..."}, except: []string{"foible/coordinator/engine"}, direct: true, never: []string{"github.com/nats-io/...", "github.com/synadia-io/..."}},
+	{from: []string{"foible/command/kubernetes"}, never: []string{"foible/..."}, but: []string{"foible/deploy/kubernetes"}},
 	{from: []string{"foible/worker/..."}, never: []string{"foible/coordinator/...", "foible/command/..."}},
 	{from: []string{"foible/coordinator/..."}, never: []string{"foible/domains/...", "foible/worker/...", "foible/command/..."}},
 	{from: []string{"foible/coordinator/..."}, direct: true, never: []string{"foible/core/..."}, but: []string{"foible/core/sweep", "foible/core/stats", "foible/core/figure"}},

@@ -17,7 +17,7 @@ func clusterOf(env *command.Env) *cobra.Command {
 		RunE:                       func(c *cobra.Command, _ []string) error { return c.Help() },
 		SuggestionsMinimumDistance: 2,
 	}
-	c.AddCommand(slurmOf(env))
+	c.AddCommand(slurmOf(env), kubernetesOf(env))
 	return c
 }
 

@@ -107,7 +107,7 @@ A study is a directory with study.yaml; without one, commands take a sample. Sta
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &command.UsageError{Err: readable(err)} })
 	c.AddGroup(&cobra.Group{ID: here, Title: "On this machine:"}, &cobra.Group{ID: cluster, Title: "With a coordinator and workers:"})
 	c.AddCommand(fit(env), infer(env), simulate(env), check(env), sample(env), coordinator(env), worker(env), token(env),
-		submit(env), list(env), status(env), watch(env), pause(env), resume(env), cancel(env), extend(env), priority(env), results(env), clusterOf(env), version(env))
+		submit(env), list(env), status(env), watch(env), pause(env), resume(env), cancel(env), extend(env), priority(env), results(env), clusterOf(env), health(env), version(env))
 	return c
 }
 
@@ -696,6 +696,19 @@ func results(env *command.Env) *cobra.Command {
 	targetFlags(c, &o.Coordinator)
 	outFlag(c, &o.Out)
 	c.Flags().BoolVar(&o.Partial, "partial", false, "write what is there, though the sweep is not done")
+	return c
+}
+
+func health(env *command.Env) *cobra.Command {
+	var target command.Target
+	c := &cobra.Command{
+		Use:     "health",
+		Short:   "Say whether a coordinator answers",
+		Long:    "Health asks a coordinator whether it serves, for scripts and probes. Its exit code is 0 if it does.",
+		GroupID: cluster, Args: atMost(0),
+		RunE: func(c *cobra.Command, _ []string) error { return env.Health(c.Context(), target) },
+	}
+	targetFlags(c, &target)
 	return c
 }
 

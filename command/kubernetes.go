@@ -1,0 +1,232 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"foible/command/kubernetes"
+	"foible/coordinator/access"
+)
+
+// KubernetesData is where authority and tokens of a coordinator on Kubernetes are kept unless told otherwise.
+const KubernetesData = "foible-kubernetes"
+
+// KubernetesPlace is where in Kubernetes.
+type KubernetesPlace struct {
+	Namespace string
+	Context   string // of kubectl; "": its current one
+}
+
+// KubernetesOptions say what to run on Kubernetes.
+type KubernetesOptions struct {
+	Place                        KubernetesPlace
+	Image, Storage, StorageClass string
+	Workers                      int
+	NATS                         bool
+	Data                         string // of authority and tokens
+}
+
+const mostPods = 100_000
+
+func (p *KubernetesPlace) validate() error {
+	if !kubernetes.ValidNamespace(p.Namespace) {
+		return usagef("--namespace %q: a namespace is of small letters, digits and hyphens", p.Namespace)
+	}
+	return nil
+}
+
+func (p *KubernetesPlace) kubectl(e *Env) kubernetes.Kubectl {
+	return kubernetes.Kubectl{Namespace: p.Namespace, Context: p.Context, Out: e.Err}
+}
+
+// flags are those by which another command finds the same place.
+func (p *KubernetesPlace) flags() string {
+	flags := ""
+	if p.Context != "" {
+		flags += " --context " + quoted(p.Context)
+	}
+	return flags + " --namespace " + p.Namespace
+}
+
+func (o *KubernetesOptions) validate() error {
+	switch err := o.Place.validate(); {
+	case err != nil:
+		return err
+	case o.Image == "":
+		return usagef("--image: name an image of Foible that the cluster can fetch, as in registry.example.org/foible:1; deploy/Dockerfile builds it")
+	case !kubernetes.ValidImage(o.Image):
+		return usagef("--image %q: write it as registry.example.org/foible:1", o.Image)
+	case o.Workers < 0 || o.Workers > mostPods:
+		return usagef("--workers %d: must be 0 to %d", o.Workers, mostPods)
+	case !kubernetes.ValidQuantity(o.Storage):
+		return usagef("--storage %q: write it as 10Gi", o.Storage)
+	case o.StorageClass != "" && !kubernetes.ValidStorageClass(o.StorageClass):
+		return usagef("--storage-class %q: `kubectl get storageclass` lists those that there are", o.StorageClass)
+	case o.Data == "":
+		return usagef("--data: name a directory")
+	}
+	return nil
+}
+
+// manifests are those of the options, and the Secrets.
+func (e *Env) manifests(ctx context.Context, o *KubernetesOptions, secrets bool) ([]byte, error) {
+	manifests, err := o.Place.kubectl(e).Manifests(ctx, kubernetes.Options{
+		Namespace: o.Place.Namespace, Image: o.Image, Workers: o.Workers, Storage: o.Storage, StorageClass: o.StorageClass, NATS: o.NATS,
+	})
+	if err != nil || !secrets {
+		return manifests, err
+	}
+	all, err := e.kubernetesSecrets(o)
+	if err != nil {
+		return nil, cannotWrite(o.Data, "--data", err)
+	}
+	return bytes.Join(append(all, manifests), []byte("---\n")), nil
+}
+
+// kubernetesSecrets make coordinators and workers known to each other.
+func (e *Env) kubernetesSecrets(o *KubernetesOptions) ([][]byte, error) {
+	if err := os.MkdirAll(o.Data, 0o700); err != nil {
+		return nil, err
+	}
+	_, err := access.OpenTokens(o.Data)
+	fresh := errors.Is(err, access.ErrNone)
+	if _, err := access.Open(access.Config{DataDir: o.Data, Limits: access.DefaultLimits(), Logger: e.Logger}); err != nil {
+		return nil, err
+	}
+	if fresh {
+		e.say("Made an authority and tokens in %s; keep it, and keep it to yourself.", quoted(o.Data))
+	}
+	files, err := readFiles(access.Dir(o.Data), "ca.crt", "ca.key", "tokens.json", "user.token")
+	if err != nil {
+		return nil, err
+	}
+	token, err := readFiles(access.Dir(o.Data), "worker.token")
+	if err != nil {
+		return nil, err
+	}
+	names := map[string]map[string][]byte{"foible-access": files, "foible-worker-token": token}
+	if o.NATS {
+		password, err := natsPassword(filepath.Join(o.Data, "nats.password"))
+		if err != nil {
+			return nil, err
+		}
+		names["foible-nats"] = map[string][]byte{"password": []byte(password), "login": []byte("foible\n" + password + "\n")}
+	}
+	var all [][]byte
+	for _, name := range []string{"foible-access", "foible-worker-token", "foible-nats"} {
+		if files, ok := names[name]; ok {
+			secret, err := kubernetes.Secret(o.Place.Namespace, name, files)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, secret)
+		}
+	}
+	return all, nil
+}
+
+func readFiles(dir string, names ...string) (map[string][]byte, error) {
+	files := map[string][]byte{}
+	for _, name := range names {
+		content, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			return nil, err
+		}
+		files[name] = content
+	}
+	return files, nil
+}
+
+// natsPassword reads the password of the NATS servers, or makes one. It begins with a letter: they take what looks like
+// a number for one.
+func natsPassword(path string) (string, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		text = []byte("p" + strings.ToLower(rand.Text()))
+		err = os.WriteFile(path, append(slices.Clip(text), '\n'), 0o600)
+	}
+	return strings.TrimSpace(string(text)), err
+}
+
+// KubernetesRender prints manifests.
+func (e *Env) KubernetesRender(ctx context.Context, o KubernetesOptions, secrets bool) error {
+	if err := o.validate(); err != nil {
+		return err
+	}
+	manifests, err := e.manifests(ctx, &o, secrets)
+	if err != nil {
+		return err
+	}
+	_, err = e.Out.Write(manifests)
+	return err
+}
+
+// rolloutTime is how long a coordinator may take to serve: nodes may have to be added, and images fetched.
+const rolloutTime = 10 * time.Minute
+
+// KubernetesApply starts coordinator and workers, or changes them.
+func (e *Env) KubernetesApply(ctx context.Context, o KubernetesOptions) error {
+	if err := o.validate(); err != nil {
+		return err
+	}
+	manifests, err := e.manifests(ctx, &o, true)
+	if err != nil {
+		return err
+	}
+	kubectl := o.Place.kubectl(e)
+	if err := kubectl.EnsureNamespace(ctx); err != nil {
+		return err
+	}
+	if err := kubectl.Apply(ctx, manifests); err != nil {
+		return err
+	}
+	if err := kubectl.Coordinator(ctx, rolloutTime); err != nil {
+		return err
+	}
+	e.say("The coordinator serves. To submit sweeps:\n  kubectl%s port-forward service/foible-coordinator 7410 &\n  foible submit my-study --token-file %s", o.Place.flags(), quoted(o.Data))
+	return nil
+}
+
+// KubernetesScale changes the number of workers.
+func (e *Env) KubernetesScale(ctx context.Context, p KubernetesPlace, workers int) error {
+	if err := p.validate(); err != nil {
+		return err
+	}
+	if workers < 0 || workers > mostPods {
+		return usagef("%d workers: must be 0 to %d", workers, mostPods)
+	}
+	return p.kubectl(e).Scale(ctx, workers)
+}
+
+// KubernetesStatus prints what the cluster has.
+func (e *Env) KubernetesStatus(ctx context.Context, p KubernetesPlace) error {
+	if err := p.validate(); err != nil {
+		return err
+	}
+	found, err := p.kubectl(e).Status(ctx)
+	if err != nil {
+		return err
+	}
+	if len(bytes.TrimSpace(found)) == 0 {
+		return fmt.Errorf("the namespace %s has nothing of Foible; start it with `foible cluster kubernetes apply`, or name another with --namespace", p.Namespace)
+	}
+	_, err = e.Out.Write(found)
+	return err
+}
+
+// KubernetesDelete ends coordinator and workers, and deletes volumes if asked.
+func (e *Env) KubernetesDelete(ctx context.Context, p KubernetesPlace, volumes bool) error {
+	if err := p.validate(); err != nil {
+		return err
+	}
+	return p.kubectl(e).Delete(ctx, volumes)
+}
