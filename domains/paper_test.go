@@ -103,7 +103,7 @@ func fitAt(t *testing.T, s *domains.Study, scorer *sweep.Scorer, model string) s
 		v, _ := s.Domain.Fitted(model, &axis) // goal_noise of Doors, Keys & Gems is not fitted: it is 0
 		set.Set(name, v)
 	}
-	config := sweep.Config{Inference: sweep.DefaultInference, Fit: sweep.DefaultFit, Report: sweep.DefaultReport, Seed: 2021}
+	config := sweep.Config{Inference: sweep.PaperInference, Fit: sweep.PaperFit, Report: sweep.PaperReport, Seed: 2021}
 	config.Inference.ActionNoiseKind = "per_action_odds"
 
 	predictions := make([]sweep.Prediction, len(s.Stimuli))

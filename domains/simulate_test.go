@@ -56,7 +56,7 @@ func TestSimulatedPlans(t *testing.T) {
 			for m := range sweep.Models {
 				set := typical(s.Domain, &sweep.Models[m])
 				for _, kind := range []string{"total", "per_action_odds"} {
-					in := sweep.DefaultInference
+					in := sweep.PaperInference
 					in.ActionNoiseKind = kind
 					goal := (i + m) % len(st.Goals)
 					rng := sweep.RunStream(1, kind, set, st.ID, 0)
@@ -146,7 +146,7 @@ func TestSimulatedMistakesAreAsFrequentAsTheParametersSay(t *testing.T) {
 			var sum inference.Tally
 			var steps, sane, returns, mad int
 			for i := range 400 {
-				trajectory, err := ready.Simulate(set, sweep.DefaultInference, 0, 60, sweep.RunStream(3, "simulate", set, "", i))
+				trajectory, err := ready.Simulate(set, sweep.PaperInference, 0, 60, sweep.RunStream(3, "simulate", set, "", i))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -204,7 +204,7 @@ func TestSimulationIsReproducible(t *testing.T) {
 					t.Fatal(err)
 				}
 				for i := from; i < 4; i++ {
-					trajectory, err := ready.Simulate(set, sweep.DefaultInference, 0, 60, sweep.RunStream(3, "simulate", set, "", i))
+					trajectory, err := ready.Simulate(set, sweep.PaperInference, 0, 60, sweep.RunStream(3, "simulate", set, "", i))
 					if err != nil {
 						t.Fatal(err)
 					}

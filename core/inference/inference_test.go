@@ -177,7 +177,7 @@ func bounded(model string) *sweep.ParameterSet {
 }
 
 func procedure() sweep.Procedure {
-	return sweep.Procedure{StageName: sweep.FitStage, Stage: sweep.Stage{Runs: 4, ParticlesPerGoal: 30}, Inference: sweep.DefaultInference}
+	return sweep.Procedure{StageName: sweep.FitStage, Stage: sweep.Stage{Runs: 4, ParticlesPerGoal: 30}, Inference: sweep.PaperInference}
 }
 
 // A cell of a particle filter is the mean of its runs, with their spread at the

@@ -76,13 +76,6 @@ var (
 	MarginalReport    = Stage{Runs: 4}
 )
 
-// DefaultInference, DefaultFit and DefaultReport are the paper's.
-var (
-	DefaultInference = PaperInference
-	DefaultFit       = PaperFit
-	DefaultReport    = PaperReport
-)
-
 // DefaultsOf are the inference and the stages of a method where a sweep says no
 // more; "" is the default method, marginal.
 func DefaultsOf(method string) (in Inference, fit, report Stage) {

@@ -63,7 +63,7 @@ func fullModel(goalNoise, r, q, searchNoise, actionNoise float64) sweep.Paramete
 
 // procedure is precise: the posteriors are the mean of many runs, one filter a goal.
 func procedure() sweep.Procedure {
-	in := sweep.DefaultInference
+	in := sweep.PaperInference
 	in.Filters = "per_goal"
 	return sweep.Procedure{StageName: "sample", Stage: sweep.Stage{Runs: 20, ParticlesPerGoal: 500}, Inference: in}
 }
