@@ -281,6 +281,15 @@ func (m *Marginal) linksFor(s *store, p *agent.Parameters, at *levels) *links {
 	if old != nil && (old.plans.store != s || old.plans.budget != ps.budget || old.confusable != confusable) {
 		old = nil
 	}
+	if confusable { // goal by goal: the values of a goal's heuristic stay at hand
+		for candidate := range m.hidden {
+			for _, goal := range m.hidden[candidate].goals {
+				for tau := range m.steps {
+					m.planned(ps, goal, tau)
+				}
+			}
+		}
+	}
 	for group := range l.of {
 		l.of[group] = make([][]link, len(m.hidden))
 		for candidate := range m.hidden {
