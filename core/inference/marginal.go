@@ -264,9 +264,13 @@ func (m *Marginal) converge(p agent.Parameters, q *sweep.Procedure, seed uint64,
 	return m.infer(s, &p, at, named), nil
 }
 
+// ofR is the variance of the probabilities, on average, by that of r, over some ten
+// stimuli: a rule of thumb from the published grids. A worker has one stimulus and so
+// cannot know; the score of all says what the error of r came to.
+const ofR = 25
+
 // sure reports whether the standard errors at the judgement steps are as small as
-// asked for: of every probability, and of all together so that r's is. An r over
-// some ten stimuli has a standard error of about a fifth of the probabilities'.
+// asked for: of every probability, and of all together so that r's is.
 //
 // The errors are of a few batches and so uncertain themselves. Where a sweep is so
 // large that the samples must do as the probes have sized them, only clear cases
@@ -291,7 +295,7 @@ func (r *result) sure(judged []int, q *sweep.Procedure) bool {
 			n++
 		}
 	}
-	return n == 0 || squares/n <= slack*25*q.MCSE*q.MCSE
+	return n == 0 || squares/n <= slack*ofR*q.MCSE*q.MCSE
 }
 
 // posterior over goals at a step, and without each of the batches that leave any;
@@ -343,18 +347,24 @@ func normalize(p []float64) bool {
 
 // jackknife is the variance of a goal's probability.
 func jackknife(without [][]float64, goal int) float64 {
-	n := float64(len(without))
+	return jackknifed(len(without), func(i int) float64 { return without[i][goal] })
+}
+
+// jackknifed is the variance of a statistic by its values without each one of n
+// batches (Quenouille, Tukey); 0 for fewer than two.
+func jackknifed(n int, without func(i int) float64) float64 {
 	if n < 2 {
 		return 0
 	}
 	var mean, squares float64
-	for _, p := range without {
-		mean += p[goal] / n
+	for i := range n {
+		mean += without(i) / float64(n)
 	}
-	for _, p := range without {
-		squares += float64((p[goal] - mean) * (p[goal] - mean))
+	for i := range n {
+		d := without(i) - mean
+		squares += float64(d * d)
 	}
-	return squares * (n - 1) / n
+	return squares * float64(n-1) / float64(n)
 }
 
 // cell is what a sweep keeps of a result.

@@ -137,20 +137,12 @@ func ratio(part, all []float64) sweep.Estimate {
 		return sweep.Estimate{}
 	}
 	e := sweep.Estimate{Probability: min(x/y, 1)}
-	n := float64(len(all))
 	var without []float64
 	for i := range all {
 		if y > all[i] {
 			without = append(without, (x-part[i])/(y-all[i]))
 		}
 	}
-	var mean, squares float64
-	for _, p := range without {
-		mean += p / float64(len(without))
-	}
-	for _, p := range without {
-		squares += float64((p - mean) * (p - mean))
-	}
-	e.SE = math.Sqrt(squares * (n - 1) / n)
+	e.SE = math.Sqrt(jackknifed(len(without), func(i int) float64 { return without[i] }))
 	return e
 }

@@ -605,12 +605,11 @@ func (m *Marginal) result(batches int) *result {
 	groups := (batches + lanes - 1) / lanes
 	r := &result{
 		shift: make([]float64, steps), evidence: make([][][]float64, steps), scale: make([][]int, steps),
-		all: make([]float64, candidates), without: make([][]float64, batches),
+		all: make([]float64, candidates), without: rows(batches, candidates),
 	}
 	for step := range r.evidence {
 		r.evidence[step], r.scale[step] = rows(candidates, batches), make([]int, groups*candidates)
 	}
-	r.without = rows(batches, candidates)
 	m.last = r
 	return r
 }

@@ -98,8 +98,12 @@ func (m *Marginal) levelsFor(s *store, p *agent.Parameters, q *sweep.Procedure, 
 // what is asked for, so that other parameter sets are likely to be sure as well.
 const margin = 0.95
 
-// mostRefinements bounds the rounds.
-const mostRefinements = 24
+// mostRefinements bounds the rounds, in each of which the tables that make up
+// partRaised of the variances are raised by a level.
+const (
+	mostRefinements = 24
+	partRaised      = 0.7
+)
 
 // refine raises the levels of the tables that the errors at the judgement steps
 // come from, until these are as small as asked for.
@@ -118,7 +122,7 @@ func (m *Marginal) refine(s *store, p *agent.Parameters, from *levels, q *sweep.
 		}
 		raised := false
 		for _, x := range shares {
-			if sum > 0.7*total {
+			if sum > partRaised*total {
 				break
 			}
 			sum += x.variance
@@ -157,7 +161,7 @@ func (m *Marginal) errors(r *result, p *agent.Parameters, q *sweep.Procedure, ju
 		weight[candidate] = m.planning(l, candidate, p.GoalNoise)
 	}
 	limit := margin * margin * q.PosteriorSE * q.PosteriorSE
-	mean := margin * margin * 25 * q.MCSE * q.MCSE
+	mean := margin * margin * ofR * q.MCSE * q.MCSE
 	type point struct {
 		posterior []float64
 		parts     [][]float64 // [candidate][tau x hidden]: of the relative variance of its evidence
