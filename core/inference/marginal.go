@@ -51,9 +51,10 @@ type hidden struct {
 // store has the samples of a stage of a sweep for one search noise.
 type store struct {
 	storeKey
-	of     [][]*sampled       // [goal][tau]; nil as long as not asked for
-	size   int                // events
-	levels map[family]*levels // with which inference begins
+	of       [][]*sampled       // [goal][tau]; nil as long as not asked for
+	size     int                // events
+	expected []event            // of a search for a goal that another one may be taken for
+	levels   map[family]*levels // with which inference begins
 }
 
 type storeKey struct {
@@ -150,7 +151,7 @@ func (m *Marginal) samplesFor(key storeKey) *store {
 			return s
 		}
 	}
-	s := &store{storeKey: key, of: make([][]*sampled, len(m.sips.task.Goals)), levels: map[family]*levels{}}
+	s := &store{storeKey: key, of: make([][]*sampled, len(m.sips.task.Goals)), expected: expected(key.unlimited), levels: map[family]*levels{}}
 	m.stores = append([]*store{s}, m.stores...)
 	size := 0
 	for i, s := range m.stores {
@@ -172,7 +173,7 @@ func (m *Marginal) table(s *store, tau, goal, level int) *sampled {
 	if t == nil {
 		t = &sampled{original: goal < m.sips.candidates, seed: m.seeds(s.stage, tau, goal, s.noise, s.seed)}
 		if s.stray {
-			t.stray, t.shortest = m.stray(tau, goal)
+			t.stray = m.stray(tau, goal)
 		}
 		s.of[goal][tau] = t
 	}
@@ -181,23 +182,23 @@ func (m *Marginal) table(s *store, tau, goal, level int) *sampled {
 }
 
 // stray says of a plan from the state after tau actions whether it ends off every
-// shortest path to a goal, and how long these are; nil where that is not known.
-func (m *Marginal) stray(tau, goal int) (stray func(to ground.StateID, length int) bool, shortest int) {
+// shortest path to a goal; nil where that is not known.
+func (m *Marginal) stray(tau, goal int) func(to ground.StateID, length int) bool {
 	if !m.asked {
 		m.asked = true
 		m.far, _ = policy.NewDistances(m.sips.task, distanceStates)
 	}
 	if m.far == nil {
-		return nil, 0
+		return nil
 	}
 	before := m.far.To(goal, m.sips.states[tau])
 	if before < 0 { // no plan is any good
-		return nil, 0
+		return nil
 	}
 	return func(to ground.StateID, length int) bool {
 		after := m.far.To(goal, to)
 		return after < 0 || length+after > before
-	}, before
+	}
 }
 
 // draws that searches need for a budget; one for an unlimited one, of which the end alone counts.
@@ -307,7 +308,7 @@ func (r *result) posterior(step int) (all []float64, without [][]float64) {
 		for _, e := range by {
 			sum += e
 		}
-		r.all[goal] = sum
+		r.all[goal] = max(0, sum)
 	}
 	n := 0
 	for batch := range r.without {
@@ -336,7 +337,7 @@ func normalize(p []float64) bool {
 	for _, x := range p {
 		sum += x
 	}
-	if sum == 0 {
+	if sum <= 0 {
 		return false
 	}
 	for i := range p {
@@ -351,7 +352,7 @@ func jackknife(without [][]float64, goal int) float64 {
 }
 
 // jackknifed is the variance of a statistic by its values without each one of n
-// batches (Quenouille, Tukey); 0 for fewer than two.
+// batches (Quenouille, Tukey), which are near their mean; 0 for fewer than two.
 func jackknifed(n int, without func(i int) float64) float64 {
 	if n < 2 {
 		return 0
@@ -364,7 +365,7 @@ func jackknifed(n int, without func(i int) float64) float64 {
 		d := without(i) - mean
 		squares += float64(d * d)
 	}
-	return squares * float64(n-1) / float64(n)
+	return squares * float64(n-1) / (near * near * float64(n))
 }
 
 // cell is what a sweep keeps of a result.
@@ -415,7 +416,7 @@ func (m *Marginal) cell(p *agent.Parameters, r *result, judged []int, q *sweep.P
 				sum += e
 			}
 			total += sum
-			log[goal] = math.Log(sum/float64(batches)) + r.shift[step]
+			log[goal] = math.Log(max(0, sum)/float64(batches)) + r.shift[step]
 		}
 		if !cell.Judged {
 			cell.LogEvidence = append(cell.LogEvidence, log)
@@ -430,7 +431,7 @@ func (m *Marginal) cell(p *agent.Parameters, r *result, judged []int, q *sweep.P
 		for i := range runs {
 			row := make([]float64, len(all))
 			for goal := range row {
-				row[goal] = float64(float64(batches)*all[goal]) - float64(float64(batches-1)*without[i][goal])
+				row[goal] = all[goal] + float64(float64(batches-1)/near*(all[goal]-without[i][goal]))
 			}
 			runs[i] = append(runs[i], row)
 		}

@@ -95,7 +95,7 @@ func enumerated(t testing.TB, m *Marginal, p *agent.Parameters, goal, tau int) *
 			rows[kind] = append(rows[kind], []float64{0})
 		}
 	}
-	stray, _ := m.stray(tau, goal)
+	stray := m.stray(tau, goal)
 	for _, o := range found {
 		matched := 0
 		for matched < len(o.Path) && matched < len(observed) && o.Path[matched].State == observed[matched] {

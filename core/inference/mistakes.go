@@ -64,7 +64,7 @@ func (m *Marginal) behind(sums []behind, seen []chances, candidate, group, tau i
 			if c > 0 {
 				weight, to = r.hidden[tau][c][lane]+float64(h.share[c]*r.inflow[tau][lane]), others
 			}
-			if weight > 0 {
+			if weight != 0 {
 				m.planned(ps, h.goals[c], tau).behind(to, seen[tau:], batch, weight)
 			}
 		}

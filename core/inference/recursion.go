@@ -12,9 +12,10 @@ type plans struct {
 	store   *store
 	budget  agent.Budget // zero if unlimited
 	levels  *levels
-	of      [][]*planned // [goal][tau]; nil as long as not asked for
-	weights map[weighed]*weights
-	sorted  [][][]*sorted // [group of lanes][candidate][tau]; nil as long as not asked for
+	of      [][]*planned     // [goal][tau]; nil as long as not asked for
+	weights map[int]*weights // by number of searches in a batch
+	signs   []float64        // room, by batch
+	sorted  [][][]*sorted    // [group of lanes][candidate][tau]; nil as long as not asked for
 	room    arena
 }
 
@@ -76,12 +77,6 @@ func (ps *plans) prepare(groups, candidates, steps int) {
 			ps.sorted[group][candidate] = make([]*sorted, steps)
 		}
 	}
-}
-
-// weighed are the tables that have the same weights.
-type weighed struct {
-	original bool
-	level    int
 }
 
 // planned is what a plan made for a goal at a step does, by batch.
@@ -170,8 +165,12 @@ func (m *Marginal) planned(ps *plans, goal, tau int) *planned {
 	t := m.table(ps.store, tau, goal, level)
 	batches := ps.store.batches
 	p := &planned{}
-	for l := range level + 1 {
-		for _, events := range t.levels[l] {
+	for _, e := range t.known {
+		p.most = max(p.most, e.meeting.Matched())
+	}
+	levels := t.levels[:min(level+1, len(t.levels))]
+	for _, level := range levels {
+		for _, events := range level {
 			for _, e := range events {
 				p.most = max(p.most, e.meeting.Matched())
 			}
@@ -181,35 +180,110 @@ func (m *Marginal) planned(ps *plans, goal, tau int) *planned {
 	if t.stray != nil {
 		p.strayEnds, p.strayDiffers = ps.room.table(p.most+1, batches), ps.room.table(p.most+1, batches)
 	}
-	weights := ps.weigh(weighed{t.original, level})
-	for l := range level + 1 {
-		for batch, events := range t.levels[l] {
-			for i := range events {
-				e := &events[i]
-				x := float64(e.plans)
-				if e.just {
-					x *= weights.just[e.draw]
-				} else {
-					x *= weights.from[e.draw]
-				}
-				matched := e.meeting.Matched()
-				if e.meeting.Ends() {
-					p.ends[matched][batch] += x
-				} else {
-					p.differs[matched][batch] += x
-				}
-				switch {
-				case !e.meeting.Stray():
-				case e.meeting.Ends():
-					p.strayEnds[matched][batch] += x
-				default:
-					p.strayDiffers[matched][batch] += x
-				}
-			}
+	if t.known != nil {
+		for batch := range batches {
+			p.add(batch, t.known, ps.weigh(1))
 		}
+		ps.of[goal][tau] = p
+		return p
+	}
+	weights := ps.weigh(searches(level, t.original))
+	for _, level := range levels {
+		for batch, events := range level {
+			p.add(batch, events, weights)
+		}
+	}
+	switch {
+	case batches == 1:
+	case t.original || level >= apart:
+		p.gather()
+	case level == 0: // the square of what was not expected is more than the variance
+		p.add(1, ps.store.expected, weights)
+		p.contrast(t.signs(ps.signs), 0)
+	default:
+		p.contrast(t.signs(ps.signs), 0.5)
 	}
 	ps.of[goal][tau] = p
 	return p
+}
+
+// add adds events to a batch.
+func (p *planned) add(batch int, events []event, w *weights) {
+	for i := range events {
+		e := &events[i]
+		x := float64(e.plans)
+		if e.just {
+			x *= w.just[e.draw]
+		} else {
+			x *= w.from[e.draw]
+		}
+		matched := e.meeting.Matched()
+		if e.meeting.Ends() {
+			p.ends[matched][batch] += x
+		} else {
+			p.differs[matched][batch] += x
+		}
+		switch {
+		case !e.meeting.Stray():
+		case e.meeting.Ends():
+			p.strayEnds[matched][batch] += x
+		default:
+			p.strayDiffers[matched][batch] += x
+		}
+	}
+}
+
+// gather brings the batches of every probability near their mean.
+func (p *planned) gather() {
+	for _, rows := range p.all() {
+		for _, row := range rows {
+			mean := 0.0
+			for _, x := range row {
+				mean += x / float64(len(row))
+			}
+			for i, x := range row {
+				row[i] = mean + float64(near*(x-mean))
+			}
+		}
+	}
+}
+
+// contrast makes all batches from what the first two say, of which the second has a
+// part in the mean. They differ as if their mean had the square of the half
+// difference, or the difference if the second has no part, for a variance.
+func (p *planned) contrast(signs []float64, part float64) {
+	n := len(signs)
+	size := near * (1 - part) * math.Sqrt(float64(n*(n-1))/float64(n/2*2))
+	for _, rows := range p.all() {
+		for _, row := range rows {
+			x, y := row[0], row[1]
+			mean, differ := x+float64(part*(y-x)), float64(size*(x-y))
+			for i, sign := range signs {
+				row[i] = mean + float64(sign*differ)
+			}
+		}
+	}
+}
+
+func (p *planned) all() [4][][]float64 {
+	return [4][][]float64{p.ends, p.differs, p.strayEnds, p.strayDiffers}
+}
+
+// signs are 1 for half of the batches and -1 for the others, at random; one has 0 if
+// their number is odd.
+func (t *sampled) signs(room []float64) []float64 {
+	chance := scramble(t.seed[0] ^ t.seed[1])
+	for i := range room {
+		sign := float64(1 - i%2*2)
+		if i == len(room)-1 && i%2 == 0 {
+			sign = 0
+		}
+		j := int(chance % uint64(i+1)) // a shuffle from the front (Fisher and Yates)
+		room[i] = room[j]
+		room[j] = sign
+		chance = scramble(chance)
+	}
+	return room
 }
 
 // mostPlans bounds the plans kept of budgets used last.
@@ -227,7 +301,7 @@ func (m *Marginal) plansFor(s *store, p *agent.Parameters, l *levels) *plans {
 			return ps
 		}
 	}
-	ps := &plans{store: s, budget: budget, levels: l, of: make([][]*planned, len(m.sips.task.Goals)), weights: map[weighed]*weights{}}
+	ps := &plans{store: s, budget: budget, levels: l, of: make([][]*planned, len(m.sips.task.Goals)), weights: map[int]*weights{}, signs: make([]float64, s.batches)}
 	for _, old := range m.plans {
 		if old.store == s && old.budget == budget {
 			ps.share(old)
@@ -254,11 +328,11 @@ func (ps *plans) share(old *plans) {
 	}
 }
 
-func (ps *plans) weigh(of weighed) *weights {
-	w := ps.weights[of]
+func (ps *plans) weigh(searches int) *weights {
+	w := ps.weights[searches]
 	if w == nil {
-		w = newWeights(ps.budget, ps.store.unlimited, searches(of.level, of.original), ps.store.draws)
-		ps.weights[of] = w
+		w = newWeights(ps.budget, ps.store.unlimited, searches, ps.store.draws)
+		ps.weights[searches] = w
 	}
 	return w
 }

@@ -82,7 +82,7 @@ func (m *Marginal) levelsFor(s *store, p *agent.Parameters, q *sweep.Procedure, 
 	if l := s.levels[f]; l != nil {
 		return l
 	}
-	l := &levels{make([]int8, len(m.sips.task.Goals)*len(m.steps)), len(m.steps)}
+	l := m.first(s)
 	s.levels[f] = l
 	if q.Detail == sweep.DetailMistakes { // of a few parameter sets, each for itself
 		return l
@@ -91,6 +91,29 @@ func (m *Marginal) levelsFor(s *store, p *agent.Parameters, q *sweep.Procedure, 
 		l = m.refine(s, &probe, l, q, judged, margin)
 	}
 	s.levels[f] = l
+	return l
+}
+
+// first are the levels to begin with: together, what an original goal may be taken
+// for is searched at least half as often as that goal itself.
+func (m *Marginal) first(s *store) *levels {
+	l := &levels{make([]int8, len(m.sips.task.Goals)*len(m.steps)), len(m.steps)}
+	for i := range m.hidden {
+		others := m.hidden[i].goals[1:]
+		level := 0
+		for level < lastConfused && 2*float64(len(others))*m.cost(s, m.sips.candidates, level) < m.cost(s, 0, 0) {
+			level++
+		}
+		for _, goal := range others {
+			if goal < m.sips.candidates {
+				continue
+			}
+			for tau := range m.steps {
+				by := &l.by[goal*l.n+tau]
+				*by = max(*by, int8(level))
+			}
+		}
+	}
 	return l
 }
 
@@ -111,18 +134,22 @@ func (m *Marginal) refine(s *store, p *agent.Parameters, from *levels, q *sweep.
 	at := from
 	for range mostRefinements {
 		r := m.infer(s, p, at, nil)
-		shares := m.errors(r, p, q, judged, margin)
+		shares, excess := m.errors(r, p, q, judged, margin)
 		if len(shares) == 0 {
 			break
 		}
-		next := &levels{slices.Clone(at.by), at.n}
 		var total, sum float64
-		for _, x := range shares {
+		for i := range shares {
+			x := &shares[i]
 			total += x.variance
+			x.gain = x.variance / m.cost(s, x.goal, at.of(x.goal, x.tau))
 		}
+		slices.SortStableFunc(shares, func(a, b share) int { return cmp.Compare(b.gain, a.gain) })
+		part := min(partRaised, 2*(1-1/excess)) * total
+		next := &levels{slices.Clone(at.by), at.n}
 		raised := false
 		for _, x := range shares {
-			if sum > partRaised*total {
+			if sum > part {
 				break
 			}
 			sum += x.variance
@@ -147,12 +174,22 @@ func (m *Marginal) refine(s *store, p *agent.Parameters, from *levels, q *sweep.
 type share struct {
 	goal, tau int
 	variance  float64
+	gain      float64 // of variance, by a search more
 }
 
-// errors finds where the variances come from that are larger than asked for, the
-// largest shares first; none if all are small enough. It is the delta method: the
-// evidence is linear in every table, and batches tell how much a table varies.
-func (m *Marginal) errors(r *result, p *agent.Parameters, q *sweep.Procedure, judged []int, margin float64) []share {
+// cost is how many searches a table has at a level.
+func (m *Marginal) cost(s *store, goal, level int) float64 {
+	if goal >= m.sips.candidates && level < apart {
+		return float64(min(s.batches, 1<<level))
+	}
+	return float64(s.batches * searches(level, goal < m.sips.candidates))
+}
+
+// errors finds where the variances come from that are larger than asked for; none
+// if all are small enough. excess is how many times too large the worst is. It is the
+// delta method: the evidence is linear in every table, and batches tell how much a
+// table varies.
+func (m *Marginal) errors(r *result, p *agent.Parameters, q *sweep.Procedure, judged []int, margin float64) (shares []share, excess float64) {
 	l := m.links
 	steps := len(m.steps)
 	goals := len(m.sips.task.Goals)
@@ -213,6 +250,9 @@ func (m *Marginal) errors(r *result, p *agent.Parameters, q *sweep.Procedure, ju
 		}
 	}
 	tooMuch := n > 0 && squares/n > mean
+	if tooMuch {
+		excess = squares / n / mean
+	}
 	sums := make([]float64, goals*steps)
 	any := false
 	for i := range points {
@@ -220,6 +260,7 @@ func (m *Marginal) errors(r *result, p *agent.Parameters, q *sweep.Procedure, ju
 			continue
 		}
 		any = true
+		excess = max(excess, worst[i]/limit)
 		pt := &points[i]
 		for h, parts := range pt.parts {
 			p := pt.posterior[h]
@@ -232,16 +273,14 @@ func (m *Marginal) errors(r *result, p *agent.Parameters, q *sweep.Procedure, ju
 		}
 	}
 	if !any {
-		return nil
+		return nil, 0
 	}
-	var shares []share
 	for i, v := range sums {
 		if v > 0 {
-			shares = append(shares, share{i / steps, i % steps, v})
+			shares = append(shares, share{goal: i / steps, tau: i % steps, variance: v})
 		}
 	}
-	slices.SortStableFunc(shares, func(a, b share) int { return cmp.Compare(b.variance, a.variance) })
-	return shares
+	return shares, excess
 }
 
 // planning is the weight of those who plan, by step and hidden goal, averaged over
@@ -352,7 +391,7 @@ func (m *Marginal) parts(l *links, candidate int, e float64, step int, weight []
 			}
 			worth[tau][c] = mean
 			w := weight[tau][c]
-			parts[tau*hidden+c] = w * w * squares / float64(batches*(batches-1))
+			parts[tau*hidden+c] = w * w * squares / (near * near * float64(batches*(batches-1)))
 			if c > 0 {
 				ofShare[tau] += float64(h.share[c] * mean)
 			}

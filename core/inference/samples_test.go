@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"testing"
 
 	"foible/core/agent"
@@ -67,13 +68,34 @@ func score(xs []float64, want, searches float64) float64 {
 	return math.Abs(mean-want) / math.Sqrt(variance+1e-14) // events are kept in single precision
 }
 
-// On average over batches a table is what enumeration says: for original goals,
-// whose searches are weighed, and others, whose searches are traced; whether
-// searches are thinned out or not. |z| is below 4.5 for each of some thousands.
+// meant is one of the probabilities of a table.
+type meant struct {
+	kind    string
+	matched int
+}
+
+// numbers are the probabilities of a table, means of batches.
+func (m *Marginal) numbers(p *planned) map[meant]float64 {
+	all := map[meant]float64{}
+	for kind, rows := range map[string][][]float64{"ends": p.ends, "differs": p.differs, "stray ends": p.strayEnds, "stray differs": p.strayDiffers} {
+		for matched, row := range rows {
+			for _, x := range row {
+				all[meant{kind, matched}] += x / float64(len(row))
+			}
+		}
+	}
+	return all
+}
+
+// On average over seeds a table is what enumeration says: for original goals,
+// whose searches are weighed, and others, whose searches are traced; whether searches
+// are thinned out or not, and stand for one batch or all. |z| is below 4.5 for each of
+// some thousands.
 func TestTablesAreUnbiased(t *testing.T) {
-	batches := 1200
+	const batches = 4
+	seeds := 400
 	if testing.Short() {
-		batches = 200
+		seeds = 100
 	}
 	budgets := []agent.Parameters{{BudgetR: 1, BudgetQ: 0.7}, {BudgetR: 2, BudgetQ: 0.9}, {BudgetR: 4, BudgetQ: 0.95}}
 	worst, quantities, beyond := 0.0, 0, 0
@@ -88,51 +110,53 @@ func TestTablesAreUnbiased(t *testing.T) {
 		{through(t), []float64{1}, 3},
 	} {
 		for _, noise := range c.noises {
-			for _, thin := range []int{3, thinFrom} {
+			for i, thin := range []int{3, thinFrom, thinFrom, 3} {
+				confused := []int8{0, 1, 2, 4}[i] // levels: searches in some batches alone, in each, in each several
 				m := marginalOf(c.sips)
 				m.sampler.thinFrom = thin
-				s := m.samplesFor(storeKey{noise: noise, draws: leastLong, batches: batches, stray: true})
+				key := storeKey{noise: noise, draws: leastLong, batches: batches, stray: true}
 				for _, budget := range budgets[:c.budgets] {
 					p := budget
 					p.SearchNoise = noise
-					ps := sampledPlans(m, &p, s, 1, 2)
 					for goal := range c.sips.goals.Heuristic {
+						level := int8(1)
+						if goal >= c.sips.candidates {
+							level = confused
+						}
 						for _, tau := range []int{0, 2} {
-							got, want := m.planned(ps, goal, tau), enumerated(t, m, &p, goal, tau)
-							n := float64(batches * searches(1, true))
-							if goal >= c.sips.candidates {
-								n = float64(batches * searches(2, false))
-							}
-							for kind, rows := range [][2][][]float64{{got.ends, want.ends}, {got.differs, want.differs}, {got.strayEnds, want.strayEnds}, {got.strayDiffers, want.strayDiffers}} {
-								for matched := range max(len(rows[0]), len(rows[1])) {
-									xs, x := make([]float64, batches), 0.0
-									if matched < len(rows[0]) {
-										xs = rows[0][matched]
+							want := m.numbers(enumerated(t, m, &p, goal, tau))
+							all := map[meant][]float64{}
+							for key.seed = range uint64(seeds) {
+								s := m.samplesFor(key)
+								for of, x := range m.numbers(m.planned(sampledPlans(m, &p, s, 1, confused), goal, tau)) {
+									if all[of] == nil {
+										all[of] = make([]float64, seeds)
 									}
-									if matched < len(rows[1]) {
-										x = rows[1][matched][0]
-									}
-									z := score(xs, x, n)
-									quantities++
-									if worst = max(worst, z); !(z < 4.5) {
-										mean, _ := moments(xs)
-										t.Errorf("%s, noise %v, budget %+v, thinned from %d, goal %d, step %d, %d matched, %s: %v, want %v (z %.1f)", c.name, noise, p.Budget(), thin,
-											goal, tau, matched, []string{"ends", "differs", "stray ends", "stray differs"}[kind], mean, x, z)
+									all[of][key.seed] = x
+								}
+								if thin < thinFrom { // searches that go on for some draws count for 4 or more
+									for _, level := range s.of[goal][tau].levels {
+										for _, e := range slices.Concat(level...) {
+											if e.draw > 12 {
+												beyond++
+											}
+										}
 									}
 								}
 							}
-						}
-					}
-				}
-				for _, row := range s.of {
-					for _, table := range row {
-						if table == nil {
-							continue
-						}
-						for _, events := range table.levels[0] {
-							for _, e := range events {
-								if e.draw > 12 && thin == 3 { // searches that went on so far count for 4 or more
-									beyond++
+							for of := range want {
+								if all[of] == nil {
+									all[of] = make([]float64, seeds)
+								}
+							}
+							n := float64(seeds) * m.cost(m.samplesFor(key), goal, int(level))
+							for of, xs := range all {
+								z := score(xs, want[of], n)
+								quantities++
+								if worst = max(worst, z); !(z < 4.5) {
+									mean, _ := moments(xs)
+									t.Errorf("%s, noise %v, budget %+v, thinned from %d, level %d, goal %d, step %d, %+v: %v, want %v (z %.1f)", c.name, noise, p.Budget(), thin,
+										level, goal, tau, of, mean, want[of], z)
 								}
 							}
 						}
@@ -147,12 +171,13 @@ func TestTablesAreUnbiased(t *testing.T) {
 	}
 }
 
-// The evidence is unbiased: on average over batches, which are independent, it is
-// that of enumeration for every goal at every step. |z| is below 4.5 for each.
+// The evidence is unbiased: on average over seeds it is that of enumeration for
+// every goal at every step. |z| is below 4.5 for each.
 func TestEvidenceIsUnbiased(t *testing.T) {
-	batches := 800
+	const batches = 4
+	seeds := 800
 	if testing.Short() {
-		batches = 200
+		seeds = 100
 	}
 	worst, quantities := 0.0, 0
 	for _, w := range worlds(t) {
@@ -163,18 +188,27 @@ func TestEvidenceIsUnbiased(t *testing.T) {
 			}
 			m := marginalOf(w.sips)
 			m.sampler.thinFrom = 3
-			s := m.samplesFor(storeKey{noise: p.SearchNoise, unlimited: p.Unlimited, draws: draws(&p), batches: batches})
-			ps := sampledPlans(m, &p, s, 0, 1)
-			r := m.infer(s, &p, ps.levels, nil)
+			steps, goals := len(exact.Posterior), len(exact.Posterior[0])
+			all := make([][]float64, steps*goals)
+			for seed := range uint64(seeds) {
+				s := m.samplesFor(storeKey{seed: seed, noise: p.SearchNoise, unlimited: p.Unlimited, draws: draws(&p), batches: batches})
+				r := m.infer(s, &p, sampledPlans(m, &p, s, 0, int8(seed%3)).levels, nil)
+				for step := range steps {
+					for goal := range goals {
+						mean, _ := moments(r.evidence[step][goal])
+						all[step*goals+goal] = append(all[step*goals+goal], mean*math.Exp(r.shift[step]))
+					}
+				}
+			}
 			log := 0.0
-			for step := 1; step < len(exact.Posterior); step++ {
+			for step := 1; step < steps; step++ {
 				log += exact.Evidence[step]
 				for goal, posterior := range exact.Posterior[step] {
-					want := math.Exp(log+r.shift[step]) * posterior * float64(len(exact.Posterior[step]))
-					if posterior < 0.02 { // a few batches make up the mean: it has no standard error to speak of
+					want := math.Exp(log) * posterior * float64(goals)
+					if posterior < 0.02 { // a few seeds make up the mean: it has no standard error to speak of
 						continue
 					}
-					mean, variance := moments(r.evidence[step][goal])
+					mean, variance := moments(all[step*goals+goal])
 					z := math.Abs(mean-want) / math.Sqrt(variance+1e-13*want*want)
 					quantities++
 					if worst = max(worst, z); !(z < 4.5) {

@@ -16,12 +16,14 @@ import (
 // action noise, which play no part in a search.
 
 // Sizes of samples. A batch of an original goal's table has firstSearches at level
-// 0 and twice as many at each further level; that of another goal, for which it may
-// be taken, begins with one, since there are many.
+// 0 and twice as many at each further level. Another goal, for which it may be taken,
+// is one of many: its table has one search at level 0, which stands for all batches,
+// two at level 1, one a batch at level apart, and from there on twice as many a level.
 const (
 	firstSearches = 16
 	lastLevel     = 9 // of an original goal
-	lastConfused  = 10
+	apart         = 2
+	lastConfused  = 12
 )
 
 // Sizes of searches. After some draws every other search is given up and counts no
@@ -36,13 +38,18 @@ const (
 // negligibleTail is a probability of larger budgets that are taken for the largest one looked at.
 const negligibleTail = 1e-4
 
-// searches in a batch at a level.
+// searches of each batch that has any, up to a level.
 func searches(level int, original bool) int {
 	if original {
 		return firstSearches << level
 	}
-	return 1 << level
+	return 1 << max(0, level-apart)
 }
+
+// near is how far batches of a table keep from their mean, as a part of what they
+// differ by: so near that products of tables are as linear in them as errors by the
+// delta method take them to be, and no batch has a part of a mean that is mere chance.
+const near = 1.0 / 16
 
 // worth is how many searches for an original goal one counts for after so many
 // draws. Of the fewest there may be, one goes on to the end.
@@ -70,8 +77,20 @@ type sampled struct {
 	original bool
 	levels   []level
 	stray    func(to ground.StateID, length int) bool // nil where it is not asked or not known
-	shortest int                                      // way to the goal, where stray is known
-	astray   bool                                     // no plan agrees with anything, or strays: there is no need to search
+	known    []event                                  // of one search, if all tell the same: there is no need to search
+}
+
+// in reports whether a batch has any search of its own at a level.
+func (t *sampled) in(level, batch int) bool {
+	return t.original || level >= apart || batch < 1<<level
+}
+
+// expected is what a search for another goal is likely to tell: no action agrees.
+func expected(unlimited bool) []event {
+	if unlimited {
+		return []event{{1, 0, false, 1}}
+	}
+	return []event{{1, search.NoPlan, true, 1}, {2, 0, false, 1}}
 }
 
 // level has the searches that a level adds: the events of each batch, by draw.
@@ -92,38 +111,39 @@ type sampler struct {
 
 // reach extends a table to a level, for so many batches.
 func (s *sampler) reach(all *store, t *sampled, tau, goal, upTo, batches int) {
-	if len(t.levels) == 0 {
-		t.astray = s.disagree(all, t, tau, goal)
+	if s.sips.task.Satisfies(s.sips.states[tau], goal) {
+		t.known = []event{{1, search.NoPlan, false, 1}}
+		return
 	}
-	from := 0
-	for l := range upTo + 1 {
-		to := searches(l, t.original)
-		if len(t.levels) == l {
-			t.levels = append(t.levels, make(level, batches))
-			for batch := range batches {
+	for l := len(t.levels); l <= upTo; l++ {
+		t.levels = append(t.levels, make(level, batches))
+		for batch := range batches {
+			if !t.in(l, batch) {
+				continue
+			}
+			from := 0
+			if l > 0 && t.in(l-1, batch) {
+				from = searches(l-1, t.original)
+			}
+			if to := searches(l, t.original); from < to {
 				t.levels[l][batch] = s.batch(all, t, tau, goal, batch, from, to)
 				all.size += len(t.levels[l][batch])
 			}
 		}
-		from = to
 	}
 }
 
 // batch makes the searches from one number to another, exclusive, of a batch.
 func (s *sampler) batch(all *store, t *sampled, tau, goal, batch, from, to int) []event {
 	start, observed := s.sips.states[tau], s.sips.states[tau+1:]
-	if s.sips.task.Satisfies(start, goal) {
-		return []event{{1, search.NoPlan, false, float32(to - from)}}
-	}
-	if t.astray {
-		if all.unlimited {
-			return []event{{1, 0, false, float32(to - from)}}
-		}
-		return []event{{1, search.NoPlan, true, float32(to - from)}, {2, 0, false, float32(to - from)}}
-	}
 	if s.just == nil || s.draws < all.draws {
 		s.draws = all.draws
 		s.just, s.from = search.NewTally(s.draws, len(s.sips.states)), search.NewTally(s.draws, len(s.sips.states))
+	}
+	s.events = s.events[:0]
+	add := s.from.Add
+	if to-from == 1 {
+		add = s.note // there is nothing to sum up
 	}
 	h := s.sips.goals.Heuristic[goal]
 	for i := from; i < to; i++ {
@@ -136,38 +156,42 @@ func (s *sampler) batch(all *store, t *sampled, tau, goal, batch, from, to int) 
 		switch {
 		case all.unlimited: // never given up: where the end alone counts, few that count for many would be all there is
 			s.turns, _ = s.sips.search.Trace(start, goal, h, o, observed, t.stray, s.rng, s.turns[:0])
-			s.from.Add(1, s.turns[len(s.turns)-1].Meeting, 1)
+			add(1, s.turns[len(s.turns)-1].Meeting, 1)
 		case t.original:
 			if i%firstSearches != 0 {
 				o.Budget = min(o.Budget, s.thinFrom<<bits.TrailingZeros(uint(i)))
 			}
 			if draw, meeting := s.sips.search.Weigh(start, goal, h, o, observed, t.stray, s.rng, s.worth, s.just); 0 < draw && draw <= all.draws {
-				s.from.Add(draw, meeting, s.worth(draw-1))
+				add(draw, meeting, s.worth(draw-1))
 			}
 		default:
 			o.Budget = min(o.Budget, s.thinFrom<<bits.TrailingZeros64(s.pcg.Uint64()|1<<20))
 			var ended int
 			s.turns, ended = s.sips.search.Trace(start, goal, h, o, observed, t.stray, s.rng, s.turns[:0])
-			s.confused(all.draws, o.Budget, ended)
+			s.confused(all.draws, o.Budget, ended, add)
 		}
 	}
-	s.events = s.events[:0]
 	s.just.Drain(func(draw int, m search.Meeting, sum float64) {
 		s.events = append(s.events, event{int32(draw), m, true, float32(sum)})
 	})
-	s.from.Drain(func(draw int, m search.Meeting, sum float64) {
-		s.events = append(s.events, event{int32(draw), m, false, float32(sum)})
-	})
+	s.from.Drain(s.note)
 	return slices.Clone(s.events)
 }
 
+// note adds an event: so many of the plans of that many draws or more.
+func (s *sampler) note(draw int, m search.Meeting, plans float64) {
+	s.events = append(s.events, event{int32(draw), m, false, float32(plans)})
+}
+
 // confused notes what the turns of a search for another goal tell.
-func (s *sampler) confused(draws, budget, ended int) {
+func (s *sampler) confused(draws, budget, ended int, add func(draw int, m search.Meeting, plans float64)) {
 	x, meeting := 0.0, search.NoPlan
 	note := func(draw int, now search.Meeting, worth float64) {
 		if draw <= draws {
-			s.from.Add(draw, meeting, -x)
-			s.from.Add(draw, now, worth)
+			if x != 0 {
+				add(draw, meeting, -x)
+			}
+			add(draw, now, worth)
 		}
 		x, meeting = worth, now
 	}
@@ -193,32 +217,6 @@ func (s *sampler) confused(draws, budget, ended int) {
 	if ended == 0 {
 		note(budget+1, meeting, 0)
 	}
-}
-
-// disagree reports whether the first action observed is in no plan that a search
-// may come to, and no plan strays or that is not asked. A search that draws nodes of
-// the least f alone draws none above the highest f on any one path to the goal, since
-// some node of that path is open until the goal is drawn (Hart, Nilsson and Raphael
-// 1968); and the state observed first is one action away, which tells its f.
-func (s *sampler) disagree(all *store, t *sampled, tau, goal int) bool {
-	start, first := s.sips.states[tau], s.sips.states[tau+1]
-	if !search.Strict(all.noise) || s.sips.task.Satisfies(start, goal) {
-		return false
-	}
-	h := s.sips.goals.Heuristic[goal]
-	s.pcg.Seed(t.seed[0], t.seed[1])
-	r := s.sips.search.Run(start, goal, h, search.Options{Budget: search.Unlimited}, s.rng)
-	if r.Status != search.Solved {
-		return false
-	}
-	var highest float64
-	for i, step := range r.Path {
-		highest = max(highest, float64(i+1)+h.Value(step.State))
-	}
-	if first != start && 1+h.Value(first) <= highest {
-		return false
-	}
-	return t.stray == nil || all.unlimited && highest == float64(t.shortest)
 }
 
 // scramble is the finalizer of SplitMix64 (Steele, Lea and Flood 2014).

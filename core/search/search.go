@@ -123,10 +123,6 @@ func (s *Searcher) Run(from ground.StateID, goal int, h Heuristic, o Options, rn
 	return result
 }
 
-// Strict reports whether a search of some noise draws a node of the least f always:
-// the weights of others are too small to count.
-func Strict(noise float64) bool { return noise == 0 || reach(noise) == 1 }
-
 // begin forgets the search before; the start is known and counts as drawn.
 func (s *Searcher) begin(from ground.StateID, noise float64, rng *rand.Rand) {
 	s.rng = rng
