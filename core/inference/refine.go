@@ -94,14 +94,19 @@ func (m *Marginal) levelsFor(s *store, p *agent.Parameters, q *sweep.Procedure, 
 	return l
 }
 
-// first are the levels to begin with: together, what an original goal may be taken
-// for is searched at least half as often as that goal itself.
+// first are the levels to begin with: a search for every four batches, and what an
+// original goal may be taken for is searched, all together, at least half as often as
+// that goal itself.
 func (m *Marginal) first(s *store) *levels {
 	l := &levels{make([]int8, len(m.sips.task.Goals)*len(m.steps)), len(m.steps)}
 	for i := range m.hidden {
 		others := m.hidden[i].goals[1:]
+		least := float64(s.batches) / 4
+		if n := float64(len(others)); n > 0 {
+			least = max(least, m.cost(s, 0, 0)/(2*n))
+		}
 		level := 0
-		for level < lastConfused && 2*float64(len(others))*m.cost(s, m.sips.candidates, level) < m.cost(s, 0, 0) {
+		for level < lastConfused && m.cost(s, m.sips.candidates, level) < least {
 			level++
 		}
 		for _, goal := range others {
@@ -332,6 +337,7 @@ func (m *Marginal) parts(l *links, candidate int, e float64, step int, weight []
 	parts := make([]float64, step*hidden)
 	batches := l.plans.store.batches
 	values := make([]lane, hidden*len(l.of))
+	searches, ofOne := make([]float64, hidden), make([]float64, hidden) // by hidden goal: variance of a search
 	evidence := 0.0
 	for tau := step - 1; tau >= 0; tau-- {
 		clear(values)
@@ -390,11 +396,24 @@ func (m *Marginal) parts(l *links, candidate int, e float64, step int, weight []
 				squares += float64(d * d)
 			}
 			worth[tau][c] = mean
-			w := weight[tau][c]
-			parts[tau*hidden+c] = w * w * squares / (near * near * float64(batches*(batches-1)))
+			goal := h.goals[c]
+			searches[c] = m.cost(l.plans.store, goal, l.plans.levels.of(goal, tau))
+			ofOne[c] = searches[c] * squares / (near * near * float64(batches*(batches-1)))
 			if c > 0 {
 				ofShare[tau] += float64(h.share[c] * mean)
 			}
+		}
+		pooled := 0.0
+		for _, v := range ofOne[1:] {
+			pooled += v / float64(hidden-1)
+		}
+		for c, v := range ofOne {
+			n := searches[c]
+			if c > 0 { // few searches may be alike by chance: all others together count as one more
+				v = (float64(n*v) + pooled) / (n + 1)
+			}
+			w := weight[tau][c]
+			parts[tau*hidden+c] = w * w * v / n
 		}
 		if tau == 0 {
 			for c := range hidden {
