@@ -211,12 +211,3 @@ func ExampleError() {
 	fmt.Println(err)
 	// Output: sbatch says "sbatch: error: Invalid account or account/partition combination specified"; `sacctmgr show associations user=$USER` lists your accounts, --account chooses one
 }
-
-func TestNetworkFileSystem(t *testing.T) {
-	if kind := slurm.NetworkFileSystem(filepath.Join(t.TempDir(), "not", "yet")); kind != "" {
-		t.Logf("the directory of tests is on %s", kind)
-	}
-	if kind := slurm.NetworkFileSystem("/proc/1"); kind != "" {
-		t.Errorf("/proc is on %s", kind)
-	}
-}
