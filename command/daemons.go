@@ -98,8 +98,13 @@ func (e *Env) Coordinator(ctx context.Context, o CoordinatorOptions) error {
 		return err
 	}
 	err = c.Run(ctx)
-	if errors.Is(err, engine.ErrInUse) {
+	switch {
+	case errors.Is(err, engine.ErrInUse):
 		return fmt.Errorf("another coordinator works in %s; stop that one, or give this one a directory of its own with --data", quoted(o.Data))
+	case errors.Is(err, engine.ErrLogin):
+		return fmt.Errorf("%w; name a file with what they ask for, by --nats-creds or --nats-login", err)
+	case errors.Is(err, engine.ErrUntrusted):
+		return fmt.Errorf("%w; name its authority by --nats-ca, and the server as its certificate does", err)
 	}
 	return err
 }
@@ -269,7 +274,7 @@ func (e *Env) patient(ctx context.Context, o WorkerOptions, refusal func() error
 		defer context.AfterFunc(ctx, cancel)()
 		if o.Patience > 0 && desc.ClientStreams {
 			defer time.AfterFunc(o.Patience, func() {
-				giveUp(fmt.Errorf("%w at %s for %v", errImpatient, o.Coordinator.where(), o.Patience))
+				giveUp(fmt.Errorf("%w at %s for %v; see that one runs there, or wait longer with --patience", errImpatient, o.Coordinator.where(), o.Patience))
 			}).Stop()
 		}
 		said := false
