@@ -86,7 +86,10 @@ case ${1:-} in
 start)
 	dir=$(realpath -m "${2:-nats-data}")
 	port=${3:-4222}
-	[[ $port =~ ^[1-9][0-9]{0,4}$ ]] && [ "$port" -le 63533 ] || { echo "PORT $port: must be 1 to 63533" >&2; exit 2; }
+	if [[ ! $port =~ ^[1-9][0-9]{0,4}$ ]] || [ "$port" -gt 63533 ]; then
+		echo "PORT $port: must be 1 to 63533" >&2
+		exit 2
+	fi
 	start
 	;;
 stop)
@@ -95,8 +98,11 @@ stop)
 	;;
 pid)
 	dir=$(realpath -m "${3:-nats-data}")
-	[[ ${2:-} =~ ^[123]$ ]] || { echo "say which server, 1, 2 or 3" >&2; exit 2; }
-	pid "$2" || { echo "server $2 of $dir does not run; \`start\` starts it" >&2; exit 1; }
+	if [[ ! ${2:-} =~ ^[123]$ ]]; then
+		echo "say which server, 1, 2 or 3" >&2
+		exit 2
+	fi
+	pid "$2" || { echo "server $2 of $dir does not run; start starts it" >&2; exit 1; }
 	;;
 *) usage ;;
 esac
