@@ -92,7 +92,15 @@ func (e *Env) Coordinator(ctx context.Context, o CoordinatorOptions) error {
 		}
 		e.Logger.Info("tokens are in these files", "workers", access.TokenFile(o.Data, access.Worker), "users", access.TokenFile(o.Data, access.User))
 	}
-	cfg.Listening = func() error { return o.announce(listener.Addr()) }
+	cfg.Listening = func() error {
+		if err := o.announce(listener.Addr()); err != nil {
+			return err
+		}
+		if err := notifyReady(); err != nil {
+			e.Logger.Warn("the service manager cannot be told that the coordinator serves", "error", err)
+		}
+		return nil
+	}
 	c, err := coordinator.New(cfg)
 	if err != nil {
 		return err
