@@ -8,7 +8,6 @@ import (
 	"foible/command"
 )
 
-// clusterOf starts and stops coordinators and workers where a scheduler runs them.
 func kubernetesOf(env *command.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "kubernetes",

@@ -262,7 +262,7 @@ func TestWrongWays(t *testing.T) {
 		{"coordinator --lease soon", 2, "--lease \"soon\": must be a time such as 30s or 5m (see `foible coordinator --help`)"},
 		{"worker --coordinator nonsense", 2, "--coordinator \"nonsense\": write it as host:port, e.g. 127.0.0.1:7410 (see `foible worker --help`)"},
 		{"worker --insecure --coordinator example.org:7410", 2, "--coordinator \"example.org:7410\": --insecure is for addresses of one machine, such as 127.0.0.1:7410; leave it out (see `foible worker --help`)"},
-		{"worker", 1, "no token for the coordinator at 127.0.0.1:7410; it makes one when it first starts: name its data directory, or a file with the token, with --token-file"},
+		{"worker", 1, "no token for the coordinator at 127.0.0.1:7410; where it runs, `foible token show worker` prints one: name a file with that, or the coordinator's data directory, with --token-file"},
 		{"worker --token-file nothing", 1, "--token-file nothing: no such file or directory; name the file that holds the token, or the coordinator's data directory"},
 		{"worker --token-file a_file", 1, "--token-file 'a file': it is not a token, which is foible-worker-SECRET-HASH or foible-user-SECRET-HASH; `foible token show worker` or `foible token show user` prints one where the coordinator runs; name the file that holds the token, or the coordinator's data directory"},
 		{"worker --token-file user.token", 1, "the token in user.token is for a user, and this is a command for a worker; `foible token show worker` prints the right one where the coordinator runs"},

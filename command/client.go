@@ -166,6 +166,26 @@ func (c *client) refusal() error {
 	return nil
 }
 
+// unreached says what to do where more is the matter than that no coordinator runs there; "" where it may be just that.
+func unreached(said string) string {
+	for _, known := range []struct{ said, advice string }{
+		{"produced zero addresses", "no machine of that name is known here; see that it is written right"}, // of the name resolver
+		{"no such host", "no machine of that name is known here; see that it is written right"},
+		{"deadline exceeded", silent},
+		{"i/o timeout", silent},
+		{"timed out", silent},
+		{"no route to host", silent},
+		{"network is unreachable", silent},
+	} {
+		if strings.Contains(said, known.said) {
+			return known.advice
+		}
+	}
+	return ""
+}
+
+const silent = "nothing comes back; see that this machine reaches that one, and that no firewall keeps the port closed"
+
 // explain makes an error of a call readable.
 func (c *client) explain(err error) error {
 	s, ok := status.FromError(err)
@@ -184,6 +204,9 @@ func (c *client) explain(err error) error {
 		}
 		if c.target.AddressFile != "" {
 			return fmt.Errorf("no coordinator answers at %s; start it again where it keeps its data", c.target.where())
+		}
+		if advice := unreached(s.Message()); advice != "" {
+			return fmt.Errorf("no coordinator answers at %s: %s; or say where it is with --coordinator", c.target.Address, advice)
 		}
 		listen := ""
 		if c.target.Address != DefaultAddress {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"google.golang.org/grpc/codes"
@@ -53,6 +54,23 @@ func TestExplain(t *testing.T) {
 	} {
 		if err := c.explain(status.Error(code, "first\nsecond")); err == nil || err.Error() != want {
 			t.Errorf("%v: got %v", code, err)
+		}
+	}
+}
+
+func TestExplainUnreached(t *testing.T) {
+	c := &client{target: Target{Address: "there:7410"}}
+	for said, want := range map[string]string{
+		"name resolver error: produced zero addresses":                                                                    "no machine of that name",
+		`connection error: desc = "transport: Error while dialing: dial tcp: lookup there: no such host"`:                 "no machine of that name",
+		`connection error: desc = "transport: Error while dialing: dial tcp 192.0.2.1:7410: i/o timeout"`:                 "firewall",
+		`connection error: desc = "transport: authentication handshake failed: context deadline exceeded"`:                "firewall",
+		`connection error: desc = "transport: Error while dialing: dial tcp 192.0.2.1:7410: connect: no route to host"`:   "firewall",
+		`connection error: desc = "transport: Error while dialing: dial tcp 192.0.2.1:7410: connect: connection refused"`: "start one with `foible coordinator --listen there:7410`",
+	} {
+		err := c.explain(status.Error(codes.Unavailable, said))
+		if err == nil || !strings.HasPrefix(err.Error(), "no coordinator answers at there:7410") || !strings.Contains(err.Error(), want) || !strings.HasSuffix(err.Error(), "or say where it is with --coordinator") {
+			t.Errorf("%s: got %v", said, err)
 		}
 	}
 }

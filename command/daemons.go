@@ -92,14 +92,27 @@ func (e *Env) Coordinator(ctx context.Context, o CoordinatorOptions) error {
 		}
 		e.Logger.Info("tokens are in these files", "workers", access.TokenFile(o.Data, access.Worker), "users", access.TokenFile(o.Data, access.User))
 	}
-	cfg.Listening = func() error { return o.announce(listener.Addr()) }
+	cfg.Listening = func() error {
+		if err := o.announce(listener.Addr()); err != nil {
+			return err
+		}
+		if err := notifyReady(); err != nil {
+			e.Logger.Warn("the service manager cannot be told that the coordinator serves", "error", err)
+		}
+		return nil
+	}
 	c, err := coordinator.New(cfg)
 	if err != nil {
 		return err
 	}
 	err = c.Run(ctx)
-	if errors.Is(err, engine.ErrInUse) {
+	switch {
+	case errors.Is(err, engine.ErrInUse):
 		return fmt.Errorf("another coordinator works in %s; stop that one, or give this one a directory of its own with --data", quoted(o.Data))
+	case errors.Is(err, engine.ErrLogin):
+		return fmt.Errorf("%w; name a file with what they ask for, by --nats-creds or --nats-login", err)
+	case errors.Is(err, engine.ErrUntrusted):
+		return fmt.Errorf("%w; name its authority by --nats-ca, and the server as its certificate does", err)
 	}
 	return err
 }
@@ -269,7 +282,7 @@ func (e *Env) patient(ctx context.Context, o WorkerOptions, refusal func() error
 		defer context.AfterFunc(ctx, cancel)()
 		if o.Patience > 0 && desc.ClientStreams {
 			defer time.AfterFunc(o.Patience, func() {
-				giveUp(fmt.Errorf("%w at %s for %v", errImpatient, o.Coordinator.where(), o.Patience))
+				giveUp(fmt.Errorf("%w at %s for %v; see that one runs there, or wait longer with --patience", errImpatient, o.Coordinator.where(), o.Patience))
 			}).Stop()
 		}
 		said := false

@@ -18,6 +18,7 @@ import (
 
 	"foible/command/slurm"
 	"foible/coordinator/access"
+	"foible/coordinator/engine"
 	"foible/domains"
 	"foible/proto/codec"
 	foiblev1 "foible/proto/foible/v1"
@@ -165,7 +166,7 @@ func (e *Env) SlurmSubmit(ctx context.Context, o SlurmOptions) (err error) {
 			err = undone(ctx, err, failed)
 		}
 	}()
-	if kind := slurm.NetworkFileSystem(r.Data); kind != "" {
+	if kind := engine.NetworkFileSystem(r.Data); kind != "" {
 		e.say("The coordinator is to keep its data in %s, which is on %s: slow, and perhaps without locks. A local disk is better, if it is always this machine that runs the coordinator: --data /var/tmp/%s.", quoted(r.Data), kind, r.Name)
 	}
 	if err := d.fill(s, config, r); err != nil {

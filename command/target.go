@@ -154,7 +154,7 @@ func (t Target) token(kind access.Kind) (access.Token, error) {
 	default:
 		token, err = access.ReadToken(access.TokenFile(DefaultData, kind))
 		if errors.Is(err, fs.ErrNotExist) {
-			return token, fmt.Errorf("no token for the coordinator at %s; it makes one when it first starts: name its data directory, or a file with the token, with --token-file", t.where())
+			return token, fmt.Errorf("no token for the coordinator at %s; where it runs, `foible token show %s` prints one: name a file with that, or the coordinator's data directory, with --token-file", t.where(), kind)
 		}
 		if err != nil {
 			return token, fmt.Errorf("%s: %w", quoted(access.TokenFile(DefaultData, kind)), cause(err))

@@ -33,8 +33,11 @@ func (c *Coordinator) join() error {
 		return nil
 	}
 	err := c.engine.Hear(func(said []byte) {
-		if c.others.hear(said) { // who is new has heard nothing yet
+		if p := c.others.hear(said); p != nil { // who is new has heard nothing yet
 			c.others.tell(c)
+			for _, differs := range p.differs(&c.cfg) {
+				c.log.Warn("another coordinator on these NATS servers differs", "how", differs)
+			}
 		}
 	})
 	if err != nil {
@@ -198,8 +201,40 @@ type presence struct {
 	Workers int             `json:"workers"`
 	Slots   int             `json:"slots"`
 	Sweeps  map[string]load `json:"sweeps,omitempty"` // where there is something to say
+	settings
 
 	at time.Time // when it was heard
+}
+
+// settings are what all coordinators on the same servers must have alike.
+type settings struct {
+	Authority string        `json:"authority,omitempty"` // hash of it; "": calls need no token
+	Version   string        `json:"version,omitempty"`
+	Lease     time.Duration `json:"lease,omitempty"`
+}
+
+func (c *Config) settings() settings {
+	s := settings{Version: c.Version, Lease: c.Lease}
+	if c.Access != nil {
+		s.Authority = fmt.Sprintf("%x", c.Access.Authority())
+	}
+	return s
+}
+
+// differs says in what the settings are not those of this coordinator, and what to do.
+func (s *settings) differs(c *Config) []string {
+	var all []string
+	own := c.settings()
+	if s.Authority != own.Authority {
+		all = append(all, "it has another authority, and refuses the workers and users of this one; give all of them the same directory access")
+	}
+	if s.Version != own.Version {
+		all = append(all, fmt.Sprintf("it is of version %q, this one of %q; start all of them with the same", s.Version, own.Version))
+	}
+	if s.Lease != own.Lease {
+		all = append(all, fmt.Sprintf("its lease is %v, this one's %v; start all of them with the same --lease", s.Lease, own.Lease))
+	}
+	return all
 }
 
 // load is what only the coordinator knows that has the workers.
@@ -210,24 +245,27 @@ type load struct {
 
 func newOthers() *others { return &others{id: rand.Text(), said: map[string]*presence{}} }
 
-// hear takes up what was said, and says whether it was by one not heard before.
-func (o *others) hear(said []byte) bool {
+// hear takes up what was said, and returns it if it was by one not heard before.
+func (o *others) hear(said []byte) *presence {
 	p := &presence{at: time.Now()}
 	if err := json.Unmarshal(said, p); err != nil || p.ID == o.id {
-		return false
+		return nil
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	known := o.said[p.ID] != nil
 	o.said[p.ID] = p
-	return !known
+	if known {
+		return nil
+	}
+	return p
 }
 
 func (o *others) tell(c *Coordinator) {
 	if !c.engine.Shared() {
 		return
 	}
-	p := presence{ID: o.id, Sweeps: map[string]load{}}
+	p := presence{ID: o.id, Sweeps: map[string]load{}, settings: c.cfg.settings()}
 	p.Workers, p.Slots = c.connected()
 	c.mu.Lock()
 	for id, run := range c.sweeps {

@@ -3,22 +3,25 @@ package coordinator_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
 	"github.com/nats-io/nats-server/v2/server"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	"foible/coordinator"
+	"foible/coordinator/access"
 	"foible/coordinator/engine"
 	foiblev1 "foible/proto/foible/v1"
 )
 
-// newReplicas starts two coordinators on one NATS server.
-func newReplicas(t *testing.T) (a, b *cluster) {
+// newReplicas starts two coordinators on one NATS server; what is said of them is done to both.
+func newReplicas(t *testing.T, each ...func(*coordinator.Config)) (a, b *cluster) {
 	t.Helper()
 	srv, err := server.NewServer(&server.Options{
 		Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, JetStream: true, StoreDir: t.TempDir(), MaxPayload: 8 << 20,
@@ -37,6 +40,9 @@ func newReplicas(t *testing.T) (a, b *cluster) {
 	adjust := func(c *coordinator.Config) {
 		c.DataDir, c.Servers = "", &engine.Servers{URLs: []string{srv.ClientURL()}}
 		c.Lease, c.Grace = 5*time.Second, time.Second
+		for _, set := range each {
+			set(c)
+		}
 	}
 	return newCluster(t, adjust), newCluster(t, adjust)
 }
@@ -48,6 +54,53 @@ func eventually(t *testing.T, what string, so func() bool) {
 		if time.Now().After(deadline) {
 			t.Fatalf("not so after a while: %s", what)
 		}
+	}
+}
+
+// said is what a logger has written.
+type said struct {
+	mu   sync.Mutex // guards text
+	text strings.Builder
+}
+
+func (s *said) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+func (s *said) count(part string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.Count(s.text.String(), part)
+}
+
+// Each of two coordinators says, once, in what the other is not as it must be.
+func TestReplicasDiffer(t *testing.T) {
+	const differs = "another coordinator on these NATS servers differs"
+	var log said
+	var n atomic.Int32
+	newReplicas(t, func(c *coordinator.Config) {
+		keeper, err := access.Open(access.Config{DataDir: t.TempDir(), Limits: access.DefaultLimits()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Access, c.Lease, c.Logger = keeper, time.Duration(5+n.Add(1))*time.Second, hclog.New(&hclog.LoggerOptions{Output: &log})
+	})
+	eventually(t, "both say so", func() bool {
+		return log.count("it has another authority") == 2 && log.count("its lease is 6s, this one's 7s") == 1 && log.count("its lease is 7s, this one's 6s") == 1
+	})
+	if got := log.count(differs); got != 4 {
+		t.Errorf("%d differences, want 2 for each", got)
+	}
+
+	var alike said
+	a, b := newReplicas(t, func(c *coordinator.Config) { c.Logger = hclog.New(&hclog.LoggerOptions{Output: &alike}) })
+	id := b.submit(b.staged(2, 1))
+	a.work(1, nil)
+	eventually(t, "one has heard of the other's worker", func() bool { return b.sweep(id).GetProgress().GetWorkers() == 1 })
+	if got := alike.count(differs); got != 0 {
+		t.Errorf("%d differences, want none", got)
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -40,6 +42,11 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
+const (
+	noContext   = "`kubectl config get-contexts` lists the clusters that it knows; choose one with --context"
+	unreachable = "see whether `kubectl cluster-info` reaches the cluster; --context chooses another"
+)
+
 // advice says what to do about what kubectl says.
 func (e *Error) advice() string {
 	if errors.Is(e.Err, exec.ErrNotFound) {
@@ -47,11 +54,14 @@ func (e *Error) advice() string {
 	}
 	said := strings.ToLower(e.Said)
 	for _, known := range []struct{ said, advice string }{
-		{"context", "`kubectl config get-contexts` lists the clusters that it knows; choose one with --context"},
-		{"connection to the server", "see whether `kubectl cluster-info` reaches the cluster; --context chooses another"},
-		{"no such host", "see whether `kubectl cluster-info` reaches the cluster; --context chooses another"},
+		{"specified context", noContext},
+		{`context "`, noContext},
+		{"connection to the server", unreachable},
+		{"connect to the server", unreachable},
+		{"logged in to the server", "log in to the cluster as its site says; --context chooses another"},
 		{"updates to statefulset spec", "volumes, and whether there are NATS servers, cannot be changed: write what you have with `foible results`, call `foible cluster kubernetes delete`, then apply again"},
 		{"namespaces", "ask for a namespace in which you may work, and name it with --namespace"},
+		{`"foible-worker" not found`, "start it with `foible cluster kubernetes apply`, or name another namespace with --namespace"},
 		{"forbidden", "ask for the right to do this, or name a namespace where you have it with --namespace"},
 		{"timed out waiting", "`foible cluster kubernetes status` shows what is missing, and kubectl describe says why"},
 	} {
@@ -101,9 +111,16 @@ func (k Kubectl) run(ctx context.Context, limit time.Duration, input []byte, out
 	return &Error{Command: name, Said: oneLine(said.String()), Err: err}
 }
 
-// oneLine is a text of several lines in one, not too long.
+// logged begins a message of a log, which kubectl writes before it says what the matter is.
+var logged = regexp.MustCompile(`^[IWEF][0-9]{4} [0-9:.]+ +[0-9]+ \S+:[0-9]+\] `)
+
+// oneLine is what a text says, once and in one line, not too long.
 func oneLine(text string) string {
-	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+	lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' })
+	if said := slices.DeleteFunc(slices.Clone(lines), logged.MatchString); len(said) > 0 {
+		lines = said
+	}
+	text = strings.Join(slices.Compact(lines), "; ")
 	const most = 500
 	if len(text) > most {
 		text = strings.ToValidUTF8(text[:most], "") + "..."

@@ -58,6 +58,7 @@ func (e *Error) advice() string {
 		{"submitjob", "ask for fewer with --workers, or wait until jobs of yours have ended"},
 		{"node configuration", "ask for less with --cpus-per-worker or --mem"},
 		{"memory", "ask for another amount with --mem"},
+		{"configuration source", "this machine is not set up as one of the cluster; call this where `sinfo` answers"},
 		{"unable to contact", "try again when `sinfo` answers"},
 	} {
 		if strings.Contains(strings.ToLower(e.Said), known.said) {

@@ -212,11 +212,9 @@ func ExampleError() {
 	// Output: sbatch says "sbatch: error: Invalid account or account/partition combination specified"; `sacctmgr show associations user=$USER` lists your accounts, --account chooses one
 }
 
-func TestNetworkFileSystem(t *testing.T) {
-	if kind := slurm.NetworkFileSystem(filepath.Join(t.TempDir(), "not", "yet")); kind != "" {
-		t.Logf("the directory of tests is on %s", kind)
-	}
-	if kind := slurm.NetworkFileSystem("/proc/1"); kind != "" {
-		t.Errorf("/proc is on %s", kind)
-	}
+// What scontrol says on a machine that has Slurm's programs, and no configuration.
+func ExampleError_elsewhere() {
+	err := &slurm.Error{Command: "scontrol", Said: "scontrol: fatal: Could not establish a configuration source", Err: errors.New("exit status 1")}
+	fmt.Println(err)
+	// Output: scontrol says "scontrol: fatal: Could not establish a configuration source"; this machine is not set up as one of the cluster; call this where `sinfo` answers
 }

@@ -12,6 +12,3 @@ func TimeIsUp() (told <-chan os.Signal, stop func()) { return nil, func() {} }
 
 // Detach does nothing here.
 func Detach(*exec.Cmd) {}
-
-// NetworkFileSystem knows none here.
-func NetworkFileSystem(string) string { return "" }

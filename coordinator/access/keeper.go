@@ -46,10 +46,11 @@ type Config struct {
 // Keeper keeps a coordinator's door: it speaks TLS, and lets a call through
 // if its token says so. Nothing of a call is read before that but its headers.
 type Keeper struct {
-	limits  Limits
-	log     hclog.Logger
-	records *watched[[]Record]
-	tls     *tls.Config
+	limits    Limits
+	log       hclog.Logger
+	authority Pin
+	records   *watched[[]Record]
+	tls       *tls.Config
 
 	mu    sync.Mutex // guards what follows
 	rates map[string]*rate.Limiter
@@ -68,6 +69,7 @@ func Open(cfg Config) (*Keeper, error) {
 	if err != nil {
 		return nil, fmt.Errorf("access: %w", err)
 	}
+	k.authority = pinOf(a.certificate)
 	k.records = &watched[[]Record]{paths: []string{tokens.file()}, load: tokens.List, log: k.log}
 	certificate := a.get
 	if cfg.CertFile != "" {
@@ -129,6 +131,9 @@ func exist(paths ...string) bool {
 	}
 	return true
 }
+
+// Authority is the hash that tokens name.
+func (k *Keeper) Authority() Pin { return k.authority }
 
 // Listen puts the limits on connections before a listener.
 func (k *Keeper) Listen(l net.Listener) net.Listener { return newDoor(l, k.limits) }

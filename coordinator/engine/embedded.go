@@ -26,10 +26,13 @@ func startEmbedded(ctx context.Context, dir string, log hclog.Logger) (*embedded
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("engine: %w", err)
 	}
+	if kind := NetworkFileSystem(dir); kind != "" {
+		log.Warn("the data directory is on a network file system: slow, and perhaps without locks; a local disk is better", "dir", dir, "kind", kind)
+	}
 	lock := flock.New(filepath.Join(dir, "lock"))
 	switch held, err := lock.TryLock(); {
 	case err != nil:
-		return nil, fmt.Errorf("engine: lock %s: %w", dir, err)
+		return nil, fmt.Errorf("engine: lock %s: %w; keep the data on a file system with locks, best on a local disk", dir, err)
 	case !held:
 		return nil, fmt.Errorf("engine: directory %s is %w", dir, ErrInUse)
 	}

@@ -41,6 +41,10 @@ var (
 	ErrInUse = errors.New("in use by another coordinator")
 	// ErrUnavailable: the servers do not answer; they may later.
 	ErrUnavailable = errors.New("the queue's servers do not answer")
+	// ErrLogin: the servers do not let in whom Servers name.
+	ErrLogin = errors.New("NATS refuses the login")
+	// ErrUntrusted: a server's certificate is of no authority that Servers name, or of another server.
+	ErrUntrusted = errors.New("the NATS server is not trusted")
 	// ErrClosed: the engine is closed.
 	ErrClosed = errors.New("engine is closed")
 	// ErrInvalid: an id or a payload that the engine cannot hold.

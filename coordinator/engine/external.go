@@ -156,9 +156,9 @@ func refusedBy(err error) error {
 	var invalid x509.CertificateInvalidError
 	switch {
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired):
-		return fmt.Errorf("NATS refuses the login: %w; give a credentials file or a file with user and password", err)
+		return fmt.Errorf("%w: %w", ErrLogin, err)
 	case errors.As(err, &unknown), errors.As(err, &name), errors.As(err, &invalid):
-		return fmt.Errorf("the NATS server is not trusted: %w; name its authority, and the server as its certificate does", err)
+		return fmt.Errorf("%w: %w", ErrUntrusted, err)
 	case errors.Is(err, nats.ErrSecureConnWanted), errors.Is(err, nats.ErrSecureConnRequired):
 		return fmt.Errorf("TLS with NATS: %w; server and coordinator must both use it or both not", err)
 	case errors.Is(err, os.ErrNotExist), errors.Is(err, os.ErrPermission):

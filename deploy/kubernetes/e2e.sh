@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs a sweep on a real Kubernetes of one node, kills a worker and the coordinator meanwhile, and compares the results
-# byte for byte with those of `foible fit`. Then it ends what it has started. As root: bash deploy/kubernetes/e2e.sh
+# byte for byte with those of `foible fit`; then does what ../README.md says of `apply`: a volume, a forwarded port, another
+# token, deleted and applied again. It ends what it has started. As root: bash deploy/kubernetes/e2e.sh
 #
 # It needs Go and python3, and the scripts of ../infra/kubernetes as seen from FOIBLE_DATA (default: ../shared/data).
 # These build Kubernetes in FOIBLE_E2E (default: /var/tmp/foible-e2e), which takes up to half an hour the first time.
@@ -57,15 +58,36 @@ python3 "$infra/mkimg.py" "$foible" docker.io/local/foible:e2e "$K8S_IMG/foible.
 out=$(mktemp -d)
 inside() { nsenter --net=/run/netns/kcl "$@"; }
 kube() { inside kubectl --namespace foible "$@"; }
+forward() {
+	nsenter --net=/run/netns/kcl kubectl --namespace=applied port-forward service/foible-coordinator 7410 >"$out/forwarded" 2>&1 &
+	forwarder=$!
+	until_taken 20
+}
+forward_no_more() {
+	[ -z "${forwarder:-}" ] || kill "$forwarder" 2>/dev/null || true
+	forwarder=
+}
+# until_taken waits, for so many seconds, until a coordinator takes the token.
+until_taken() {
+	local said
+	for _ in $(seq "$1"); do
+		said=$(inside "$foible" list 2>&1) && return
+		sleep 1
+	done
+	fail "not within $1 s: $said"
+}
 ended() {
 	local code=$?
 	trap - EXIT INT TERM
 	if [ $code != 0 ]; then
 		step "what there is"
-		kube get pods,events --output=wide 2>&1 | tail -n 40 || true
-		kube logs --all-containers --prefix --tail=15 --selector=app.kubernetes.io/part-of=foible 2>&1 | tail -n 60 || true
+		for n in foible applied; do
+			inside kubectl --namespace="$n" get pods,events --output=wide 2>&1 | tail -n 40 || true
+			inside kubectl --namespace="$n" logs --all-containers --prefix --tail=15 --selector=app.kubernetes.io/part-of=foible 2>&1 | tail -n 60 || true
+		done
 	fi
 	step "down"
+	forward_no_more
 	"$infra/cluster-down.sh" || true
 	rm -rf "$node_data" "$out"
 	[ $code = 0 ] && printf '\ne2e passed in %d s\n' "$SECONDS"
@@ -151,4 +173,49 @@ for _ in $(seq 60); do
 	[ -z "$left" ] && break
 	sleep 1
 done
+[ -z "$left" ] || fail "not deleted: $left"
+
+step "apply"
+mkdir "$node_data/volume"
+chown 65532:65532 "$node_data/volume"
+chmod 700 "$node_data/volume"
+inside kubectl apply --filename=- <<YAML
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: foible-e2e}
+spec:
+  capacity: {storage: 1Gi}
+  accessModes: [ReadWriteOnce]
+  storageClassName: e2e
+  hostPath: {path: $node_data/volume, type: Directory}
+YAML
+mine=$out/mine
+kubernetes() { inside "$foible" cluster kubernetes "$1" --namespace=applied "${@:2}"; }
+apply() { kubernetes apply --image=docker.io/local/foible:e2e --storage=1Gi --storage-class=e2e --workers=0 --data="$mine"; }
+pod() { inside kubectl --namespace=applied get pod foible-coordinator-0 --output='jsonpath={.metadata.uid} {.status.containerStatuses[0].restartCount}'; }
+apply
+export FOIBLE_COORDINATOR=127.0.0.1:7410 FOIBLE_TOKEN_FILE=$mine
+forward
+id=$(inside "$foible" submit "${sweep[@]}")
+
+step "another token"
+before=$(pod)
+old=$("$foible" token show user --data="$mine")
+"$foible" token rotate user --data="$mine" >/dev/null
+apply
+until_taken 180 # a node looks for other contents of a Secret now and then
+if env -u FOIBLE_TOKEN_FILE FOIBLE_TOKEN="$old" nsenter --net=/run/netns/kcl "$foible" list 2>"$out/refused"; then fail "the old token is taken"; fi
+cat "$out/refused"
+[ "$(pod)" = "$before" ] || fail "the coordinator was started again: $(pod), was $before"
+
+step "deleted and applied again"
+forward_no_more
+kubernetes delete
+apply
+forward
+inside "$foible" list | tee "$out/list"
+grep -q "^$id " "$out/list" || fail "the volume has not kept $id"
+forward_no_more
+kubernetes delete --volumes
+left=$(inside kubectl --namespace=applied get all,persistentvolumeclaims,secrets --output=name)
 [ -z "$left" ] || fail "not deleted: $left"

@@ -33,11 +33,22 @@ configure() { # N
 	END
 }
 
+answers() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
+
 start() {
 	mkdir -p "$dir"
 	if [ ! -x "$dir/nats-server" ]; then
 		(cd "$module" && go build -o "$dir/nats-server" github.com/nats-io/nats-server/v2)
 	fi
+	for n in 1 2 3; do
+		if pid "$n" >/dev/null; then continue; fi
+		for p in $((port + n - 1)) $((port + 2000 + n - 1)); do
+			if answers "$p"; then
+				echo "port $p is taken, perhaps by servers of another DIR; name another PORT, or stop those" >&2
+				exit 1
+			fi
+		done
+	done
 	for n in 1 2 3; do
 		if pid "$n" >/dev/null; then continue; fi
 		configure "$n"
@@ -46,7 +57,7 @@ start() {
 	done
 	for n in 1 2 3; do
 		for _ in $(seq 100); do
-			(exec 3<>"/dev/tcp/127.0.0.1/$((port + n - 1))") 2>/dev/null && continue 2
+			answers $((port + n - 1)) && continue 2
 			pid "$n" >/dev/null || break
 			sleep 0.1
 		done
@@ -75,6 +86,10 @@ case ${1:-} in
 start)
 	dir=$(realpath -m "${2:-nats-data}")
 	port=${3:-4222}
+	if [[ ! $port =~ ^[1-9][0-9]{0,4}$ ]] || [ "$port" -gt 63533 ]; then
+		echo "PORT $port: must be 1 to 63533" >&2
+		exit 2
+	fi
 	start
 	;;
 stop)
@@ -83,7 +98,11 @@ stop)
 	;;
 pid)
 	dir=$(realpath -m "${3:-nats-data}")
-	pid "${2:?say which server}"
+	if [[ ! ${2:-} =~ ^[123]$ ]]; then
+		echo "say which server, 1, 2 or 3" >&2
+		exit 2
+	fi
+	pid "$2" || { echo "server $2 of $dir does not run; start starts it" >&2; exit 1; }
 	;;
 *) usage ;;
 esac

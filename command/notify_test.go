@@ -1,0 +1,57 @@
+//go:build unix
+
+package command
+
+import (
+	"context"
+	"net"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"foible/coordinator/access"
+)
+
+// A service manager hears that a coordinator serves when its tokens are there.
+func TestNotifyReady(t *testing.T) {
+	t.Setenv(notifySocket, filepath.Join(t.TempDir(), "n"))
+	manager, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(t.TempDir(), "n"), Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer manager.Close()
+	if err := notifyReady(); err == nil {
+		t.Error("it was told, and is not there")
+	}
+	t.Setenv(notifySocket, manager.LocalAddr().String())
+	data := t.TempDir()
+	ctx, stop := context.WithCancel(t.Context())
+	ran := make(chan error, 1)
+	e := &Env{Logger: hclog.NewNullLogger()}
+	go func() {
+		ran <- e.Coordinator(ctx, CoordinatorOptions{Listen: "127.0.0.1:0", Data: data, Lease: DefaultLease})
+	}()
+	if err := manager.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	heard := make([]byte, 100)
+	n, err := manager.Read(heard)
+	if err != nil || string(heard[:n]) != "READY=1" {
+		t.Errorf("heard %q, %v", heard[:n], err)
+	}
+	for _, kind := range []access.Kind{access.Worker, access.User} {
+		if _, err := access.ReadToken(access.TokenFile(data, kind)); err != nil {
+			t.Error(err)
+		}
+	}
+	stop()
+	if err := <-ran; err != nil {
+		t.Error(err)
+	}
+	t.Setenv(notifySocket, "")
+	if err := notifyReady(); err != nil {
+		t.Errorf("without a manager: %v", err)
+	}
+}

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package engine
+
+// NetworkFileSystem knows none here.
+func NetworkFileSystem(string) string { return "" }
