@@ -279,7 +279,7 @@ const ofR = 25
 func (r *result) sure(judged []int, q *sweep.Procedure) bool {
 	slack := 1.0
 	if q.Detail == sweep.DetailJudged {
-		slack = 4
+		slack = 9
 	}
 	var squares, n float64
 	for _, step := range judged {
