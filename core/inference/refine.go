@@ -149,7 +149,9 @@ func (m *Marginal) refine(s *store, p *agent.Parameters, from *levels, q *sweep.
 			total += x.variance
 			x.gain = x.variance / m.cost(s, x.goal, at.of(x.goal, x.tau))
 		}
-		slices.SortStableFunc(shares, func(a, b share) int { return cmp.Compare(b.gain, a.gain) })
+		slices.SortFunc(shares, func(a, b share) int {
+			return cmp.Or(cmp.Compare(b.gain, a.gain), cmp.Compare(a.goal, b.goal), cmp.Compare(a.tau, b.tau))
+		})
 		part := min(partRaised, 2*(1-1/excess)) * total
 		next := &levels{slices.Clone(at.by), at.n}
 		raised := false
@@ -174,6 +176,9 @@ func (m *Marginal) refine(s *store, p *agent.Parameters, from *levels, q *sweep.
 	}
 	return at
 }
+
+// negligibleShare is a part of the variances that no table is raised for.
+const negligibleShare = 1e-6
 
 // share is what a table contributes to the errors.
 type share struct {
@@ -280,8 +285,12 @@ func (m *Marginal) errors(r *result, p *agent.Parameters, q *sweep.Procedure, ju
 	if !any {
 		return nil, 0
 	}
+	total := 0.0
+	for _, v := range sums {
+		total += v
+	}
 	for i, v := range sums {
-		if v > 0 {
+		if v > negligibleShare*total {
 			shares = append(shares, share{goal: i / steps, tau: i % steps, variance: v})
 		}
 	}

@@ -111,8 +111,10 @@ type sampler struct {
 
 // reach extends a table to a level, for so many batches.
 func (s *sampler) reach(all *store, t *sampled, tau, goal, upTo, batches int) {
-	if s.sips.task.Satisfies(s.sips.states[tau], goal) {
-		t.known = []event{{1, search.NoPlan, false, 1}}
+	if len(t.levels) == 0 && t.known == nil {
+		t.known = s.know(all, t, tau, goal)
+	}
+	if t.known != nil {
 		return
 	}
 	for l := len(t.levels); l <= upTo; l++ {
@@ -131,6 +133,34 @@ func (s *sampler) reach(all *store, t *sampled, tau, goal, upTo, batches int) {
 			}
 		}
 	}
+}
+
+// know tells what all searches do if they can go in one way only; nil if chance has a part.
+func (s *sampler) know(all *store, t *sampled, tau, goal int) []event {
+	o := search.Options{Noise: all.noise, Budget: all.draws, Sure: true}
+	if all.unlimited {
+		o.Budget = search.Unlimited
+	}
+	start, observed := s.sips.states[tau], s.sips.states[tau+1:]
+	var ended int
+	s.turns, ended = s.sips.search.Trace(start, goal, s.sips.goals.Heuristic[goal], o, observed, t.stray, s.rng, s.turns[:0])
+	if ended < 0 {
+		return nil
+	}
+	s.events = s.events[:0]
+	if all.unlimited {
+		s.note(1, s.turns[len(s.turns)-1].Meeting, 1)
+		return slices.Clone(s.events)
+	}
+	meeting := search.NoPlan
+	for i, turn := range s.turns {
+		if i > 0 {
+			s.note(int(turn.Draw), meeting, -1)
+		}
+		s.note(int(turn.Draw), turn.Meeting, 1)
+		meeting = turn.Meeting
+	}
+	return slices.Clone(s.events)
 }
 
 // batch makes the searches from one number to another, exclusive, of a batch.

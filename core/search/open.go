@@ -99,6 +99,24 @@ func (s *Searcher) draw() (ground.StateID, int32) {
 	return state, int32(f) - n.g
 }
 
+// choice reports whether the next draw is a matter of chance.
+func (s *Searcher) choice() bool {
+	o := &s.open
+	nodes, least := 0, o.high
+	for f := o.low; f <= o.high && f-least < o.reach && nodes < 2; f++ {
+		nodes += len(o.buckets[f])
+		for _, r := range o.heaps[f] {
+			if s.nodes[r.state].f == int32(f) { // the others have been removed
+				nodes++
+			}
+		}
+		if nodes > 0 {
+			least = min(least, f)
+		}
+	}
+	return nodes > 1
+}
+
 // drawFirst closes the node of the highest priority among those of the least f.
 // What is in a heap of an f that is no more its own has been removed: the f of a
 // node never rises.

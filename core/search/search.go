@@ -25,6 +25,8 @@ type Options struct {
 	Noise float64
 	// Budget is how many nodes may be drawn, the start among them; Unlimited for no limit.
 	Budget int
+	// Sure is for Trace: only a search that can go in one way is of interest.
+	Sure bool
 }
 
 // Unlimited is the budget of a search that ends only at a goal or with an empty open list.

@@ -43,6 +43,9 @@ type Turn struct {
 // or exhausted (which leaves no plan), at a draw that is returned, what the last
 // turn tells is true of all larger budgets; otherwise ended is 0. stray, if not nil, says whether a path of some length to a node
 // strays; an empty plan does not. The turns are appended to room.
+//
+// Where the options say so, Trace gives up at the first draw that is a matter of
+// chance: ended is -1, and the turns are of no use.
 func (s *Searcher) Trace(from ground.StateID, goal int, h Heuristic, o Options, observed []ground.StateID, stray func(to ground.StateID, length int) bool, rng *rand.Rand, room []Turn) (turns []Turn, ended int) {
 	room = append(room, Turn{1, NoPlan})
 	if s.task.Satisfies(from, goal) {
@@ -62,6 +65,9 @@ func (s *Searcher) Trace(from ground.StateID, goal int, h Heuristic, o Options, 
 				room = append(room, Turn{draw, NoPlan})
 			}
 			return room, int(draw)
+		}
+		if o.Sure && s.choice() {
+			return room, -1
 		}
 		var h0 int32
 		drawn, h0 = s.draw()
