@@ -89,6 +89,55 @@ func TestTraceIsEveryBudgetAtOnce(t *testing.T) {
 	}
 }
 
+// A trace that is to be sure gives up exactly where an enumeration finds more ways
+// than one; otherwise it says what every search does.
+func TestSureTracesGoInOneWay(t *testing.T) {
+	line := []string{"sa", "ab", "bc", "cg"}
+	tasks := map[string]*ground.Task{
+		"line":      tiny.Graph(t, "s", line, "g"),
+		"fork":      tiny.Graph(t, "s", append([]string{"ad"}, line...), "g"),
+		"two ways":  tiny.Graph(t, "s", append([]string{"sd", "db"}, line...), "g"),
+		"nowhere":   tiny.Graph(t, "s", []string{"sa", "ab", "gs"}, "g"),
+		"at once":   tiny.Graph(t, "s", line, "s"),
+		"short cut": tiny.Graph(t, "s", append([]string{"sc"}, line...), "g"),
+	}
+	sure, unsure := 0, 0
+	for name, task := range tasks {
+		for hName, h := range map[string]search.Heuristic{"zero": heuristic.Zero(), "ff": heuristics(t, task, 0)["ff"]} {
+			for _, noise := range []float64{0, 0.001, 0.5} {
+				for _, budget := range []int{1, 3, search.Unlimited} {
+					atLeast := func(n int) float64 { return map[bool]float64{true: 1}[n <= budget] }
+					found, err := search.Outcomes(task, task.Initial(), 0, h, noise, atLeast)
+					if err != nil {
+						t.Fatal(err)
+					}
+					var observed []ground.StateID
+					for _, step := range found[0].Path {
+						observed = append(observed, step.State)
+					}
+					o := search.Options{Noise: noise, Budget: budget, Sure: true}
+					turns, ended := search.New(task).Trace(task.Initial(), 0, h, o, observed, nil, seeded(1), nil)
+					if ended < 0 {
+						unsure++
+						if name == "line" || name == "at once" || name == "nowhere" {
+							t.Errorf("%s, %s, noise %v, budget %d: not sure", name, hName, noise, budget)
+						}
+						continue
+					}
+					sure++
+					last := turns[len(turns)-1].Meeting
+					if len(found) != 1 || last.Matched() != len(observed) || !last.Ends() {
+						t.Errorf("%s, %s, noise %v, budget %d: sure of %v, want all of %v", name, hName, noise, budget, turns, found)
+					}
+				}
+			}
+		}
+	}
+	if sure < 30 || unsure < 20 {
+		t.Errorf("%d sure and %d not: not much is tested", sure, unsure)
+	}
+}
+
 func BenchmarkTrace(b *testing.B) {
 	task := tiny.Blocks(b, "abcdef", "abcd", "dab", "c")
 	h := heuristics(b, task, 0)["ff"]
