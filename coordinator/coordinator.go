@@ -47,10 +47,11 @@ type Coordinator struct {
 	taking sync.Mutex // held while a sweep is stored and taken up, or cancelled
 	shares shares     // of the dispatcher alone
 
-	mu     sync.Mutex // guards what follows; taken before the mu of a sweep
-	sweeps map[string]*sweepRun
-	slots  map[*session]int // connected workers and their slots
-	leases map[uint64]*lease
+	mu       sync.Mutex // guards what follows; taken before the mu of a sweep
+	sweeps   map[string]*sweepRun
+	slots    map[*session]int // connected workers and their slots
+	sessions uint64           // connections of workers so far
+	leases   map[uint64]*lease
 
 	background *errgroup.Group
 	ctx        context.Context // of background work; ends with Run

@@ -21,9 +21,10 @@ type lease struct {
 // leased: this one is not needed.
 func (c *Coordinator) lend(l *lease) bool {
 	l.run.mu.Lock()
-	twice := l.run.leases[l.job] != nil && l.delivery.Attempt() == 1 // else the other lease has run out
+	other := l.run.leases[l.job] != nil
+	twice := other && l.delivery.Attempt() == 1 // else the other lease has run out
 	if !twice {
-		l.run.leases[l.job] = l
+		l.run.lend(l, other)
 	}
 	l.run.mu.Unlock()
 	if twice {
@@ -36,6 +37,18 @@ func (c *Coordinator) lend(l *lease) bool {
 	}
 	c.leases[l.id] = l
 	return true
+}
+
+// lend notes a lease, which may follow one that was lost. The caller holds mu.
+func (r *sweepRun) lend(l *lease, lost bool) {
+	r.leases[l.job] = l
+	if lost {
+		r.lost++
+	}
+	if l.delivery.Attempt() > 1 {
+		r.retries++
+	}
+	r.eta.Begun(time.Now(), l.job, l.owner.number)
 }
 
 // settle takes a lease away, of a job that is done or is to be given back; nil if there is none of that number.
@@ -95,10 +108,18 @@ func (c *Coordinator) orphan(s *session, grace time.Duration) (orphans int) {
 			}
 			c.mu.Unlock()
 			if lost {
+				l.run.lose()
 				c.giveBack(l)
 			}
 		}
 		return nil
 	})
 	return len(left)
+}
+
+// lose counts a lease whose worker is not heard of.
+func (r *sweepRun) lose() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lost++
 }

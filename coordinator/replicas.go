@@ -206,6 +206,8 @@ type presence struct {
 type load struct {
 	Leased     int64 `json:"leased,omitempty"`
 	Duplicates int64 `json:"duplicates,omitempty"`
+	Retries    int64 `json:"retries,omitempty"`
+	Lost       int64 `json:"lost,omitempty"`
 }
 
 func newOthers() *others { return &others{id: rand.Text(), said: map[string]*presence{}} }
@@ -232,7 +234,7 @@ func (o *others) tell(c *Coordinator) {
 	c.mu.Lock()
 	for id, run := range c.sweeps {
 		run.mu.Lock()
-		if l := (load{int64(len(run.leases)), run.duplicates}); l != (load{}) {
+		if l := (load{int64(len(run.leases)), run.duplicates, run.retries, run.lost}); l != (load{}) {
 			p.Sweeps[id] = l
 		}
 		run.mu.Unlock()
@@ -259,6 +261,8 @@ func (o *others) sum(sweep string) (workers, slots int, of load) {
 		workers, slots = workers+p.Workers, slots+p.Slots
 		of.Leased += p.Sweeps[sweep].Leased
 		of.Duplicates += p.Sweeps[sweep].Duplicates
+		of.Retries += p.Sweeps[sweep].Retries
+		of.Lost += p.Sweeps[sweep].Lost
 	}
 	return workers, slots, of
 }

@@ -1,7 +1,6 @@
 package coordinator
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"foible/coordinator/engine"
+	"foible/coordinator/eta"
 	"foible/coordinator/service"
 	"foible/core/sweep"
 	"foible/proto/codec"
@@ -50,6 +50,11 @@ type sweepRun struct {
 	reported      map[int]int        // failures that workers reported, of jobs without a result
 	leases        map[int]*lease     // by job, the lease given out last
 	duplicates    int64              // results refused since the coordinator started
+	retries       int64              // times that a job was given out again since then
+	lost          int64              // leases lost since then
+	eta           *eta.Estimator     // nil until the sweep is started
+	forecast      forecast           // what it said last
+	best          map[string]bestFit // by model
 	audited       time.Time          // when the queue was last compared with the results
 	changed       chan struct{}      // closed at the next change
 }
@@ -82,6 +87,7 @@ func (c *Coordinator) newRun(ctx context.Context, spec *foiblev1.Sweep) (*sweepR
 		state:    spec.GetState(), priority: spec.GetPriority(), endTime: spec.GetEndTime(),
 		reported: map[int]int{},
 		leases:   map[int]*lease{},
+		best:     map[string]bestFit{},
 		changed:  make(chan struct{}),
 	}, nil
 }
@@ -141,8 +147,9 @@ func (r *sweepRun) note(ctx context.Context, job int, result *foiblev1.JobResult
 	r.mu.Lock()
 	fresh, ready := r.progress.Add(job)
 	r.noted = time.Now()
-	if f := result.GetFailure(); fresh && f != nil {
-		r.blame(f)
+	if fresh {
+		r.eta.Done(r.noted, job)
+		r.take(job, result)
 	}
 	delete(r.reported, job)
 	fitted := r.progress.Fitted()
@@ -222,6 +229,18 @@ func (r *sweepRun) job(number int) sweep.Job {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.plan.Job(number)
+}
+
+// take keeps what is shown of a recorded result. The caller holds mu, or alone has r.
+func (r *sweepRun) take(job int, result *foiblev1.JobResult) {
+	if f := result.GetFailure(); f != nil {
+		r.blame(f)
+	}
+	if fits := result.GetScore().GetFits(); len(fits) > 0 {
+		if j := r.plan.Job(job); j.Stage == sweep.FitStage {
+			r.compare(&j, fits)
+		}
+	}
 }
 
 // blame counts a recorded failure. The caller holds mu, or alone has r.
@@ -335,42 +354,9 @@ func (r *sweepRun) forget(l *lease) (last bool) {
 	defer r.mu.Unlock()
 	if last = r.leases[l.job] == l; last {
 		delete(r.leases, l.job)
+		r.eta.Dropped(time.Now(), l.job)
 	}
 	return last
-}
-
-// count is the progress. The caller holds mu.
-func (r *sweepRun) count() *foiblev1.Progress {
-	_, _, elsewhere := r.c.others.sum(r.id)
-	p := &foiblev1.Progress{
-		Cells: int64(r.plan.Cells()), CellsDone: int64(r.progress.CellsDone()),
-		Jobs: int64(r.plan.Jobs()), JobsDone: int64(r.progress.JobsDone()),
-		JobsFailed: int64(r.failures), JobsLeased: int64(len(r.leases)) + elsewhere.Leased,
-		Duplicates: r.duplicates + elsewhere.Duplicates, Failures: slices.Clone(r.reasons),
-	}
-	if f := r.final; f != nil && p.JobsDone < f.GetJobsDone() { // another coordinator was faster
-		p.CellsDone, p.JobsDone, p.JobsFailed, p.Failures = f.GetCellsDone(), f.GetJobsDone(), f.GetJobsFailed(), f.GetFailures()
-	}
-	return p
-}
-
-// counted is the progress.
-func (r *sweepRun) counted() *foiblev1.Progress {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.count()
-}
-
-// snapshot is the sweep as it stands.
-func (r *sweepRun) snapshot() *foiblev1.Sweep {
-	workers, slots := r.c.connectedAnywhere()
-	s := proto.CloneOf(r.spec)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	s.State, s.Priority, s.EndTime = r.state, cmp.Or(r.priority, DefaultPriority), r.endTime
-	s.Progress = r.count()
-	s.Progress.Workers, s.Progress.Slots = int32(workers), int32(slots)
-	return s
 }
 
 // change tells who watches. The caller holds mu.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -17,6 +18,7 @@ type session struct {
 	c      *Coordinator
 	log    hclog.Logger
 	slots  int
+	number uint64  // of the connections that this coordinator has had
 	offers []offer // fetched, not yet opened; Next alone touches them
 
 	draining context.Context // ends when the worker takes no more jobs
@@ -46,11 +48,30 @@ func (c *Coordinator) Join(hello *foiblev1.Hello) (service.Session, error) {
 	}
 	s.draining, s.drain = context.WithCancel(context.Background())
 	c.mu.Lock()
+	c.sessions++
+	s.number = c.sessions
 	c.slots[s] = s.slots
+	for _, run := range c.sweeps {
+		run.joined(s)
+	}
 	c.mu.Unlock()
 	c.others.tell(c)
 	s.log.Info("worker joined", "slots", s.slots, "busy", hello.GetBusy())
 	return s, nil
+}
+
+// joined tells the sweep of a worker that has come.
+func (r *sweepRun) joined(s *session) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.eta.Joined(time.Now(), s.number, s.slots)
+}
+
+// left tells the sweep of a worker that has gone.
+func (r *sweepRun) left(s *session) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.eta.Left(time.Now(), s.number)
 }
 
 // connected counts workers and their slots.
@@ -303,6 +324,9 @@ func (s *session) Leave(handedBack bool) {
 	s.drain()
 	s.c.mu.Lock()
 	delete(s.c.slots, s)
+	for _, run := range s.c.sweeps {
+		run.left(s)
+	}
 	s.c.mu.Unlock()
 	s.c.others.tell(s.c)
 	grace := s.c.cfg.Grace

@@ -175,6 +175,9 @@ func (c *Coordinator) stored(ctx context.Context, id string) (spec *foiblev1.Swe
 func (c *Coordinator) add(run *sweepRun) {
 	c.mu.Lock()
 	c.sweeps[run.id] = run
+	for s := range c.slots {
+		run.joined(s)
+	}
 	c.mu.Unlock()
 	c.demand.signal()
 }
