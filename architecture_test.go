@@ -46,7 +46,7 @@ var arrows = []arrow{
 	{from: []string{"foible/command/slurm"}, never: []string{"foible/...", "google.golang.org/...", "github.com/hashicorp/go-hclog/..."}},
 	{
 		from: []string{"foible/..."}, except: []string{"foible", "foible/command"},
-		never: []string{"github.com/spf13/...", "github.com/schollz/...", "golang.org/x/term"},
+		never: []string{"github.com/spf13/...", "charm.land/...", "golang.org/x/term"},
 	},
 }
 

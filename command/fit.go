@@ -26,6 +26,7 @@ type FitOptions struct {
 	Sweep   SweepChoice
 	Workers int    // worker slots; 0: one a core
 	Out     string // output directory; "": named after the study
+	Notify  Notify
 }
 
 // stateDir holds, in the output directory, what is recorded so far.
@@ -35,6 +36,9 @@ const stateDir = ".foible"
 func (e *Env) Fit(ctx context.Context, o FitOptions) error {
 	workers, err := slots("--workers", o.Workers)
 	if err != nil {
+		return err
+	}
+	if err := o.Notify.check(); err != nil {
 		return err
 	}
 	s, config, err := e.prepare(o.Study, o.Sweep)
@@ -53,7 +57,7 @@ func (e *Env) Fit(ctx context.Context, o FitOptions) error {
 	if err != nil {
 		return err
 	}
-	err = e.fit(cluster, s, config, workers, o.Out)
+	err = e.fit(cluster, s, config, workers, o.Out, o.Notify)
 	stopped := cluster.stop()
 	switch {
 	case ctx.Err() != nil:
@@ -68,7 +72,7 @@ func (e *Env) Fit(ctx context.Context, o FitOptions) error {
 }
 
 // fit makes the sweep, waits for it and writes the report.
-func (e *Env) fit(cluster *local, s *domains.Study, config *foiblev1.SweepConfig, workers int, out string) error {
+func (e *Env) fit(cluster *local, s *domains.Study, config *foiblev1.SweepConfig, workers int, out string, told Notify) error {
 	ctx, c := cluster.ctx, cluster.client
 	created, err := c.submit(ctx, s, config, 0)
 	if err != nil {
@@ -86,7 +90,11 @@ func (e *Env) fit(cluster *local, s *domains.Study, config *foiblev1.SweepConfig
 	if m, err = e.watch(ctx, c, m.GetSweepId(), false); err != nil {
 		return err
 	}
-	return e.collect(ctx, c, m, s, out, false)
+	err = e.collect(ctx, c, m, s, out, false)
+	if ctx.Err() == nil {
+		e.notify(ctx, told, c, m)
+	}
+	return err
 }
 
 // mentionOthers says that what an earlier command began in the directory is done too.

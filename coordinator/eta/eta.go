@@ -26,9 +26,9 @@ const Level = 0.8
 const (
 	tableCells  = 20.0 // a table is as much work as so many cells
 	scoreTime   = 2e-3 // seconds a parameter set
-	unseenModel = 1.0  // standard deviation of the logarithm of a model's cost a cell
-	unseenTable = 1.0  // of a table's cost
-	unseenStage = 0.7  // of how the costs of the report differ from those of the fit stage
+	unseenModel = 0.9  // standard deviation of the logarithm of a model's cost a cell
+	unseenTable = 0.65 // of a table's cost
+	unseenStage = 0.5  // of how the costs of the report differ from those of the fit stage
 	unseenScore = 1.5  // of the cost of scores
 	unlikeJobs  = 0.3  // of a job's cost, before any has been seen
 	misfit      = 0.1  // of all costs together, however many jobs have been seen
@@ -36,18 +36,18 @@ const (
 )
 
 const (
-	below     = 1.5         // standard deviations from the middle to the lower end
-	above     = 1.28        // to the upper end
-	maxUnrest = 0.25        // of the variance of the logarithm of the time that is left, for changing slots
+	below     = 1.6        // standard deviations from the middle to the lower end
+	above     = 1.5        // to the upper end
+	maxUnrest = 0.22        // of the variance of the logarithm of the time that is left, for changing slots
 	memory    = 0.25        // changes of the slots fade with this part of the time that the sweep has run
-	oneJob    = 0.2         // more variance of the logarithm of what is left of a single job
+	oneJob    = 0.25        // more variance of the logarithm of what is left of a single job
 	useSpan   = time.Minute // in which the use of slots is forgotten
 	recent    = 1. / 16     // weight of a job in how jobs lately differ from what was expected
 	maxOff    = 2           // of the logarithm of a job's cost over the expected one: what is beyond says no more
 	maxSteps  = 256         // changes of the number of slots that are remembered
 	rateSpan  = 30 * time.Second
-	overdue   = 0.25 // a job that takes longer than expected takes so much longer still, of its time so far
-	tailShare = 0.6  // of the longest job, for which some slots wait at the end of a stage
+	overdue   = 0.4  // a job that takes longer than expected takes so much longer still, of its time so far
+	tailShare = 0.25 // of the longest job, for which some slots wait at the end of a stage
 )
 
 // Estimator follows one sweep. Its methods are told times that do not go back.
