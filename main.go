@@ -444,6 +444,7 @@ the tokens alone, and all coordinators need the same: share it, or copy its dire
 	c.Flags().StringVar(&o.NATS.CertFile, "nats-cert", "", "`file` of a certificate to show them")
 	c.Flags().StringVar(&o.NATS.KeyFile, "nats-key", "", "`file` of its key")
 	c.Flags().BoolVar(&o.Insecure, "insecure", false, "no encryption and no tokens, within one machine: everyone on it may call")
+	observeFlags(c, &o.Observe)
 	return c
 }
 
@@ -460,7 +461,15 @@ func worker(env *command.Env) *cobra.Command {
 	c.Flags().IntVar(&o.Slots, "slots", 0, "`number` of jobs done at once (default: one a core)")
 	c.Flags().DurationVar(&o.Drain, "drain", 20*time.Second, "`time` that jobs may take after an interrupt, before they are handed back")
 	c.Flags().DurationVar(&o.Patience, "patience", 0, "`time` without a coordinator that answers, after which it ends (default: it waits for ever)")
+	observeFlags(c, &o.Observe)
 	return c
+}
+
+// observeFlags are those of daemons.
+func observeFlags(c *cobra.Command, o *command.ObserveOptions) {
+	c.Flags().StringVar(&o.Metrics, "metrics", "", "`host:port` at which Prometheus reads /metrics, e.g. 127.0.0.1:7411 (default: nowhere)")
+	c.Flags().BoolVar(&o.MetricsPublic, "metrics-public", false, "let --metrics name an address at which other machines reach this one; there are no secrets in metrics,\nand no token is asked for")
+	c.Flags().StringVar(&o.OTLP, "otel-endpoint", "", "`url`, e.g. http://127.0.0.1:4317, to send traces to by OTLP over gRPC; OTEL_EXPORTER_OTLP_ENDPOINT sets it too\n(default: there are none)")
 }
 
 func token(env *command.Env) *cobra.Command {

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"foible/coordinator/engine"
 )
 
@@ -12,7 +14,9 @@ type lease struct {
 	id       uint64
 	run      *sweepRun
 	job      int
+	began    time.Time
 	delivery *engine.Delivery
+	span     trace.Span
 	hashes   [][]byte // that a right answer to a score job has
 	owner    *session // nil while its worker is away; guarded by Coordinator.mu
 }
@@ -44,11 +48,13 @@ func (r *sweepRun) lend(l *lease, lost bool) {
 	r.leases[l.job] = l
 	if lost {
 		r.lost++
+		r.c.metrics.lost.Inc()
 	}
 	if l.delivery.Attempt() > 1 {
 		r.retries++
 	}
-	r.eta.Begun(time.Now(), l.job, l.owner.number)
+	l.began = time.Now()
+	r.eta.Begun(l.began, l.job, l.owner.number)
 }
 
 // settle takes a lease away, of a job that is done or is to be given back; nil if there is none of that number.
@@ -63,6 +69,7 @@ func (c *Coordinator) settle(id uint64) *lease {
 // finished ends a lease whose job has a result.
 func (c *Coordinator) finished(l *lease) {
 	l.run.forget(l)
+	l.end("")
 	if err := l.delivery.Ack(); err != nil { // it comes again, and is known to be done
 		c.log.Debug("acknowledge", "sweep", l.run.id, "job", l.job, "error", err)
 	}
@@ -71,6 +78,7 @@ func (c *Coordinator) finished(l *lease) {
 // giveBack ends a lease whose job is still to be done, by whoever is free. A job that the engine has given out
 // again since, because the lease ran out, is in other hands already.
 func (c *Coordinator) giveBack(l *lease) {
+	l.end("given back")
 	if !l.run.forget(l) {
 		return
 	}
@@ -122,4 +130,5 @@ func (r *sweepRun) lose() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.lost++
+	r.c.metrics.lost.Inc()
 }

@@ -145,7 +145,9 @@ func (r *sweepRun) record(ctx context.Context, job int, result *foiblev1.JobResu
 // audit tries again.
 func (r *sweepRun) note(ctx context.Context, job int, result *foiblev1.JobResult) {
 	r.mu.Lock()
+	before := r.progress.CellsDone()
 	fresh, ready := r.progress.Add(job)
+	r.c.metrics.cells.Add(float64(r.progress.CellsDone() - before))
 	r.noted = time.Now()
 	if fresh {
 		r.eta.Done(r.noted, job)

@@ -91,6 +91,12 @@ func (c *Coordinator) connectedAnywhere() (workers, slots int) {
 	return workers + moreWorkers, slots + moreSlots
 }
 
+// slotsElsewhere counts the slots of workers of the other coordinators.
+func (c *Coordinator) slotsElsewhere() int {
+	_, slots, _ := c.others.sum("")
+	return slots
+}
+
 // Welcome implements [service.Session].
 func (s *session) Welcome() *foiblev1.Welcome {
 	return &foiblev1.Welcome{LeaseSeconds: s.c.cfg.Lease.Seconds()}
@@ -178,13 +184,19 @@ func (s *session) open(ctx context.Context, o offer) (*foiblev1.Assign, error) {
 		return nil, o.delivery.Ack()
 	}
 	l := &lease{run: o.run, job: job, delivery: o.delivery, hashes: hashes, owner: s}
+	l.begin(s.c.tracer, assign)
 	if !s.c.lend(l) {
+		l.end("in the queue twice")
 		return nil, o.delivery.Ack()
 	}
 	s.mu.Lock()
 	s.held[l.id] = struct{}{}
 	s.mu.Unlock()
 	assign.Attempt, assign.Lease = int32(attempt), l.id
+	s.c.metrics.given.Inc()
+	if attempt > 1 {
+		s.c.metrics.again.Inc()
+	}
 	s.log.Debug("job given out", "sweep", o.run.id, "job", job, "attempt", attempt)
 	return assign, nil
 }
@@ -240,10 +252,16 @@ func (s *session) Heartbeat(ids []uint64) (unwanted []uint64) {
 }
 
 // Record implements [service.Session].
-func (s *session) Record(ctx context.Context, m *foiblev1.Result) (*foiblev1.Recorded, error) {
+func (s *session) Record(ctx context.Context, m *foiblev1.Result) (answer *foiblev1.Recorded, err error) {
+	result := m.GetResult()
+	defer func() {
+		if err == nil {
+			s.c.metrics.results.WithLabelValues(outcome(answer.GetVerdict(), result)).Inc()
+		}
+	}()
 	ctx = context.WithoutCancel(ctx) // what has arrived counts, whether or not its worker is still there
 	s.vacate(m.GetLease())
-	answer := &foiblev1.Recorded{SweepId: m.GetSweepId(), Job: m.GetJob(), Lease: m.GetLease()}
+	answer = &foiblev1.Recorded{SweepId: m.GetSweepId(), Job: m.GetJob(), Lease: m.GetLease()}
 	l := s.c.settle(m.GetLease())
 	done := false // the job needs nobody else
 	defer func() {
@@ -271,7 +289,6 @@ func (s *session) Record(ctx context.Context, m *foiblev1.Result) (*foiblev1.Rec
 	}
 	log := s.log.With("sweep", run.id, "job", job)
 
-	result := m.GetResult()
 	if !run.done(job) {
 		if err := run.complete(ctx, job, result); err != nil {
 			return nil, err
@@ -303,6 +320,8 @@ func (s *session) Record(ctx context.Context, m *foiblev1.Result) (*foiblev1.Rec
 	if !fresh {
 		answer.Verdict = foiblev1.Verdict_VERDICT_DUPLICATE
 		log.Debug("duplicate result refused")
+	} else if l != nil {
+		s.c.metrics.duration.WithLabelValues(kind(run.job(job).Score)).Observe(time.Since(l.began).Seconds())
 	}
 	return answer, nil
 }

@@ -100,9 +100,8 @@ func (r *sweepRun) counted() *foiblev1.Progress {
 // snapshot is the sweep as it stands.
 func (r *sweepRun) snapshot() *foiblev1.Sweep {
 	workers, slots := r.c.connectedAnywhere()
-	_, here := r.c.connected()
 	s := proto.CloneOf(r.spec)
-	now := time.Now()
+	now, elsewhere := time.Now(), r.c.slotsElsewhere()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s.State, s.Priority, s.EndTime = r.state, cmp.Or(r.priority, DefaultPriority), r.endTime
@@ -112,7 +111,7 @@ func (r *sweepRun) snapshot() *foiblev1.Sweep {
 		return s
 	}
 	s.Progress.CellsPerSecond = r.eta.Rate(now)
-	if f := r.foresee(now, slots-here); f.ok {
+	if f := r.foresee(now, elsewhere); f.ok {
 		s.EtaLow, s.EtaHigh = durationpb.New(f.low), durationpb.New(f.high)
 	}
 	return s
@@ -127,4 +126,16 @@ func (r *sweepRun) foresee(now time.Time, elsewhere int) forecast {
 		r.forecast = f
 	}
 	return r.forecast
+}
+
+// measure is what the metrics say of the sweep: the sweepGauges, and when it will end.
+func (r *sweepRun) measure() (values []float64, f forecast) {
+	now, elsewhere := time.Now(), r.c.slotsElsewhere()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	values = make([]float64, len(sweepGauges))
+	for i, g := range sweepGauges {
+		values[i] = g.value(r)
+	}
+	return values, r.foresee(now, elsewhere)
 }
