@@ -2,8 +2,6 @@ package eta
 
 import (
 	"math"
-
-	"foible/core/sweep"
 )
 
 // costs are what jobs take, in seconds, as far as is known.
@@ -109,13 +107,12 @@ func (e *Estimator) fitStimuli(c *costs, job float64) {
 			expected[s] += cell*(w.cells+k.cells) + c.table*k.tables
 		}
 	}
-	for number, f := range e.flights {
-		j := e.plan.Job(number)
-		if j.Score || j.Stage != sweep.FitStage {
+	for _, f := range e.flights {
+		if f.score || f.report {
 			continue
 		}
-		s, passed := j.Stimulus, e.at.Sub(f.began).Seconds()
-		if whole := c.job(e, &j, f.tables); passed > whole {
+		s, passed := f.stimulus, e.at.Sub(f.began).Seconds()
+		if whole := c.seconds(&f.load); passed > whole {
 			seconds[s] += (1 + overdue) * passed
 			expected[s] += whole / c.stimulus[s]
 		}
@@ -125,32 +122,31 @@ func (e *Estimator) fitStimuli(c *costs, job float64) {
 	}
 }
 
-// job is what an infer job is expected to take.
-func (c *costs) job(e *Estimator, j *sweep.Job, tables int) float64 {
-	var seconds float64
-	if j.Stage == sweep.ReportStage {
-		for m := range c.cell {
-			seconds += c.report * c.cell[m]
-		}
-		return c.stimulus[j.Stimulus] * (seconds + c.report*c.table*float64(tables))
+// seconds is what an infer job is expected to take.
+func (c *costs) seconds(l *load) float64 {
+	seconds := c.table * float64(l.tables)
+	for m, n := range l.cells {
+		seconds += c.cell[m] * n
 	}
-	for i := range j.Sets {
-		seconds += c.cell[e.model[j.First+i]]
+	if l.report {
+		seconds *= c.report
 	}
-	return c.stimulus[j.Stimulus] * (seconds + c.table*float64(tables))
+	return c.stimulus[l.stimulus] * seconds
 }
 
-// tablesLeft is the number of tables that jobs which no worker has yet will make of a stimulus: each worker makes its
-// own, but not more than there are jobs to need them.
-func (e *Estimator) tablesLeft(stimulus, begun int) float64 {
-	missing := 0
+// tablesLeft is the number of tables that jobs will make which no worker has yet, and which need so many: each worker
+// makes its own, once, and jobs go to any.
+func (e *Estimator) tablesLeft(stimulus, needed int) float64 {
+	missing, all := 0, len(e.workers)*e.noises
 	for _, w := range e.workers {
 		missing += e.noises - w.met[stimulus]
 	}
+	if missing == 0 || needed == 0 {
+		return 0
+	}
 	if e.slots > 0 { // workers elsewhere are like those here
 		missing += missing * e.more / e.slots
+		all += all * e.more / e.slots
 	}
-	jobs := e.jobs[stimulus] - begun
-	chunk := min(e.noises, e.plan.CellsPerJob)
-	return math.Min(float64(missing), float64(jobs*chunk))
+	return float64(missing) * -math.Expm1(-float64(needed)/float64(all))
 }

@@ -14,6 +14,7 @@ package eta
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"foible/core/sweep"
@@ -36,18 +37,19 @@ const (
 )
 
 const (
-	below     = 1.6        // standard deviations from the middle to the lower end
-	above     = 1.5        // to the upper end
-	maxUnrest = 0.22        // of the variance of the logarithm of the time that is left, for changing slots
-	memory    = 0.25        // changes of the slots fade with this part of the time that the sweep has run
-	oneJob    = 0.25        // more variance of the logarithm of what is left of a single job
-	useSpan   = time.Minute // in which the use of slots is forgotten
-	recent    = 1. / 16     // weight of a job in how jobs lately differ from what was expected
-	maxOff    = 2           // of the logarithm of a job's cost over the expected one: what is beyond says no more
-	maxSteps  = 256         // changes of the number of slots that are remembered
-	rateSpan  = 30 * time.Second
-	overdue   = 0.4  // a job that takes longer than expected takes so much longer still, of its time so far
-	tailShare = 0.25 // of the longest job, for which some slots wait at the end of a stage
+	below      = 1.3         // standard deviations from the middle to the lower end
+	above      = 1.5         // to the upper end
+	maxUnrest  = 0.22        // of the variance of the logarithm of the time that is left, for changing slots
+	memory     = 0.25        // changes of the slots fade with this part of the time that the sweep has run
+	maxStretch = 2.5         // of how uncertain it is what is left of a job, to how uncertain the whole job is
+	oneJob     = 0.1         // more variance of the logarithm of what is left of a single job
+	useSpan    = time.Minute // in which the use of slots is forgotten
+	recent     = 1. / 16     // weight of a job in how jobs lately differ from what was expected
+	maxOff     = 2.          // of the logarithm of a job's cost over the expected one: what is beyond says no more
+	maxSteps   = 256         // changes of the number of slots that are remembered
+	rateSpan   = 30 * time.Second
+	overdue    = 0.4  // a job that takes longer than expected takes so much longer still, of its time so far
+	tailShare  = 0.25 // of the longest job, for which some slots wait at the end of a stage
 )
 
 // Estimator follows one sweep. Its methods are told times that do not go back.
@@ -55,14 +57,16 @@ const (
 type Estimator struct {
 	plan   *sweep.Plan
 	models int
-	model  []int16 // by parameter set
-	noise  []int16 // by parameter set, a number for its search noise; -1: it needs no table
+	model  []int32 // by parameter set
+	noise  []int32 // by parameter set, a number for its search noise; -1: it needs no table
 	noises int
 	size   []float64 // of a stimulus, by its goals and actions, to the mean
 	ratio  float64   // of the report's cost a cell to that of the fit stage, as far as it is planned
 
 	left    []float64        // cells of fit jobs without a result, [model][stimulus]
 	jobs    []int            // fit jobs without a result, by stimulus
+	fits    int              // of all stimuli
+	needs   []int            // tables that these need, if each makes its own, by stimulus
 	scores  int              // parameter sets of the fit stage without a score
 	reports map[int]struct{} // stimuli without a result in the report
 	last    bool             // the report's score is missing
@@ -113,15 +117,26 @@ type worker struct {
 // table is what a worker has made and keeps.
 type table struct {
 	stimulus int32
-	noise    int16
+	noise    int32
 	report   bool
+}
+
+// load is what a job asks of a worker.
+type load struct {
+	report   bool
+	score    bool
+	stimulus int
+	sets     int       // parameter sets
+	cells    []float64 // of an infer job, by model
+	needs    int       // tables
+	tables   int       // that the worker has not, and makes
 }
 
 // flight is a job that a worker has.
 type flight struct {
+	load
 	worker uint64
 	began  time.Time
-	tables int // that it makes
 }
 
 // step is a change of the number of slots.
@@ -134,21 +149,21 @@ type step struct {
 func New(plan *sweep.Plan, config *sweep.Config, at time.Time) *Estimator {
 	n := len(plan.Stimuli)
 	e := &Estimator{
-		plan: plan, model: make([]int16, len(plan.Sets)), noise: make([]int16, len(plan.Sets)),
+		plan: plan, model: make([]int32, len(plan.Sets)), noise: make([]int32, len(plan.Sets)),
 		models: len(plan.Models()),
-		ratio:  stageRatio(config), jobs: make([]int, n), scores: len(plan.Sets), last: plan.Report,
+		ratio:  stageRatio(config), jobs: make([]int, n), needs: make([]int, n), scores: len(plan.Sets), last: plan.Report,
 		spread: unlikeJobs * unlikeJobs, at: at, running: true,
 		workers: map[uint64]*worker{}, flights: map[int]flight{}, reports: map[int]struct{}{},
 	}
-	noises := map[sweep.Setting]int16{}
+	noises := map[sweep.Setting]int32{}
 	for m, of := range plan.Models() {
 		model, _ := sweep.ModelByName(of.Name)
 		for i := of.First; i < of.End; i++ {
-			e.model[i], e.noise[i] = int16(m), -1
+			e.model[i], e.noise[i] = int32(m), -1
 			if config.Inference.Method == sweep.Marginal && !model.Exact {
 				value := plan.Sets[i].SearchNoise // a model without it has tables of its own, under the noise 0
 				if _, ok := noises[value]; !ok {
-					noises[value] = int16(len(noises))
+					noises[value] = int32(len(noises))
 				}
 				e.noise[i] = noises[value]
 			}
@@ -162,10 +177,15 @@ func New(plan *sweep.Plan, config *sweep.Config, at time.Time) *Estimator {
 			e.left[m*n+s] = float64(of.End - of.First)
 		}
 	}
-	for s := range e.jobs {
-		e.jobs[s] = plan.FitChunks()
-	}
 	e.size = sizes(plan.Stimuli)
+	e.fits = plan.FitJobs()
+	needs := 0
+	for chunk := range plan.FitChunks() {
+		needs += e.load(chunk * n).needs
+	}
+	for s := range n {
+		e.jobs[s], e.needs[s] = plan.FitChunks(), needs
+	}
 	for s := 0; plan.Report && s < n; s++ {
 		e.reports[s] = struct{}{}
 	}
@@ -249,16 +269,43 @@ func (e *Estimator) Begun(at time.Time, job int, id uint64) {
 	if f, ok := e.flights[job]; ok {
 		e.lose(job, f)
 	}
-	f := flight{worker: id, began: at}
-	if j := e.plan.Job(job); !j.Score {
-		f.tables = e.meet(e.workers[id], &j)
+	f := flight{load: e.load(job), worker: id, began: at}
+	if w := e.workers[id]; w != nil {
+		f.tables = e.meet(w, job)
 	}
 	e.flights[job] = f
 }
 
-// meet counts the tables that a job needs and a worker has not; from now on it has them.
-func (e *Estimator) meet(w *worker, j *sweep.Job) (missing int) {
-	if w == nil {
+// load is what a job asks of a worker that has no tables.
+func (e *Estimator) load(job int) load {
+	j := e.plan.Job(job)
+	l := load{report: j.Stage == sweep.ReportStage, score: j.Score, stimulus: j.Stimulus, sets: len(j.Sets)}
+	if l.score {
+		return l
+	}
+	l.cells = make([]float64, e.models)
+	var noises []int32
+	for i := range j.Sets {
+		set := j.Index(i)
+		l.cells[e.model[set]]++
+		if noise := e.noise[set]; noise >= 0 && !slices.Contains(noises, noise) {
+			noises = append(noises, noise)
+		}
+	}
+	if l.report { // as planned, since what is chosen may not be known yet
+		l.sets = e.models
+		for m := range l.cells {
+			l.cells[m] = 1
+		}
+	}
+	l.needs = len(noises)
+	return l
+}
+
+// meet counts the tables that an infer job needs and a worker has not; from now on it has them.
+func (e *Estimator) meet(w *worker, job int) (missing int) {
+	j := e.plan.Job(job)
+	if j.Score {
 		return 0
 	}
 	for i := range j.Sets {
@@ -304,47 +351,43 @@ func (e *Estimator) spend(seconds float64, wasted bool) {
 // Done says that a job has a result; once of each job.
 func (e *Estimator) Done(at time.Time, job int) {
 	e.advance(at)
-	j := e.plan.Job(job)
 	if f, ok := e.flights[job]; ok {
 		delete(e.flights, job)
 		took := at.Sub(f.began).Seconds()
-		e.learn(&j, took, f.tables)
+		e.learn(&f.load, took)
 		e.spend(took, false)
 	}
 	e.Known(job)
-	if !j.Score {
-		n := len(j.Sets)
-		if j.Stage == sweep.ReportStage {
-			n = e.models
-		}
-		e.cells += float64(n)
+	if l := e.load(job); !l.score {
+		e.cells += float64(l.sets)
 	}
 }
 
 // Known says that a job had a result before the estimator began; once of each job.
 func (e *Estimator) Known(job int) {
-	j := e.plan.Job(job)
-	switch report := j.Stage == sweep.ReportStage; {
-	case j.Score && report:
+	switch l := e.load(job); {
+	case l.score && l.report:
 		e.last = false
-	case j.Score:
-		e.scores -= len(j.Sets)
-	case report:
-		delete(e.reports, j.Stimulus)
+	case l.score:
+		e.scores -= l.sets
+	case l.report:
+		delete(e.reports, l.stimulus)
 	default:
-		e.jobs[j.Stimulus]--
-		for i := range j.Sets {
-			e.left[int(e.model[j.First+i])*len(e.jobs)+j.Stimulus]--
+		e.fits--
+		e.jobs[l.stimulus]--
+		e.needs[l.stimulus] -= l.needs
+		for m, n := range l.cells {
+			e.left[m*len(e.jobs)+l.stimulus] -= n
 		}
 	}
 }
 
 // learn takes up how long a job took.
-func (e *Estimator) learn(j *sweep.Job, seconds float64, tables int) {
-	if j.Score {
-		if j.Stage == sweep.FitStage {
+func (e *Estimator) learn(l *load, seconds float64) {
+	if l.score {
+		if !l.report {
 			e.scored.seconds += seconds
-			e.scored.cells += float64(len(j.Sets))
+			e.scored.cells += float64(l.sets)
 			e.scored.jobs++
 		}
 		return
@@ -352,8 +395,8 @@ func (e *Estimator) learn(j *sweep.Job, seconds float64, tables int) {
 	if e.solved == nil || e.observed > e.solvedAt+e.solvedAt/16 {
 		e.costs()
 	}
-	c := e.solved
-	if expected := c.job(e, j, tables); c.known && expected > 0 && seconds > 0 {
+	expected := e.solved.seconds(l)
+	if e.solved.known && expected > 0 && seconds > 0 {
 		off := max(-maxOff, min(maxOff, math.Log(seconds/expected)))
 		weight := max(recent, 1/float64(e.observed+4))
 		e.drift += weight * (off - e.drift)
@@ -361,29 +404,25 @@ func (e *Estimator) learn(j *sweep.Job, seconds float64, tables int) {
 	}
 	e.observed++
 	e.jobTime += (seconds - e.jobTime) / float64(e.observed)
-	if j.Stage == sweep.ReportStage {
+	if l.report {
 		e.reported.seconds += seconds
-		e.reported.expected += c.job(e, j, tables) / c.report
+		e.reported.expected += expected / e.solved.report
 		e.reported.jobs++
 		return
 	}
 	into := e.warm
-	if tables > 0 {
+	if l.tables > 0 {
 		into = e.cold
 	}
-	counts := make([]float64, e.models)
-	for i := range j.Sets {
-		counts[e.model[j.First+i]]++
-	}
-	for m, n := range counts {
+	for m, n := range l.cells {
 		if n == 0 {
 			continue
 		}
-		part := n / float64(len(j.Sets))
-		s := &into[m*len(e.jobs)+j.Stimulus]
+		part := n / float64(l.sets)
+		s := &into[m*len(e.jobs)+l.stimulus]
 		s.seconds += part * seconds
 		s.cells += n
-		s.tables += part * float64(tables)
+		s.tables += part * float64(l.tables)
 		s.jobs++
 	}
 }
@@ -406,10 +445,7 @@ func (e *Estimator) advance(at time.Time) {
 
 // waiting counts the infer jobs that could be given out.
 func (e *Estimator) waiting() int {
-	jobs := 0
-	for _, n := range e.jobs {
-		jobs += n
-	}
+	jobs := e.fits
 	if jobs == 0 && e.scores == 0 {
 		jobs = len(e.reports)
 	}

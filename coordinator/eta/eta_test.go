@@ -297,19 +297,20 @@ func (w *world) run() (end float64, all []said) {
 	return w.now, all
 }
 
-// Over made-up sweeps with uneven jobs, retries, lost leases and workers that come and go, from a fifth of the cells
-// on: the end lies in the range at least 80 % of the time, and half of the time the range is at most 1.75 times as wide as what is left.
+// Over made-up sweeps with uneven jobs, retries, lost leases and, three times in four, workers that come and go, from a
+// fifth of the cells on: the end lies in the range at least 80 % of the time, and half of the time the range is at most
+// 1.75 times as wide as what is left.
 func TestRange(t *testing.T) {
-	const sweeps = 60
-	var total, within, stated float64
+	const sweeps = 100
+	var total, within, stated float64 // parts of the time of a sweep, of all
 	var widths []width
 	for seed := range uint64(sweeps) {
 		w := newWorld(t, seed, seed%4 == 3)
 		end, all := w.run()
-		var in, of, all0 float64
+		var in, of float64
 		for _, s := range all {
-			time := s.until - s.at
-			all0 += time
+			time := (s.until - s.at) / end
+			total += time
 			if !s.ok {
 				continue
 			}
@@ -317,9 +318,9 @@ func TestRange(t *testing.T) {
 			if s.low <= end && end <= s.high {
 				in += time
 			}
-			widths = append(widths, width{(s.high - s.low) / (end - s.at), time / end})
+			widths = append(widths, width{(s.high - s.low) / (end - s.at), time})
 		}
-		within, stated, total = within+in/end, stated+of/end, total+all0/end
+		within, stated = within+in, stated+of
 		t.Logf("sweep %2d: %6d cells, %5d jobs, %2d stimuli, %8.1f s; within %3.0f %%", seed, w.plan.Cells(), w.plan.Jobs(), len(w.plan.Stimuli), end, 100*in/of)
 	}
 	slices.SortFunc(widths, func(a, b width) int { return cmp.Compare(a.of, b.of) })
@@ -347,3 +348,141 @@ func TestRange(t *testing.T) {
 
 // width of a range, as a part of what is left, and how long it was stated.
 type width struct{ of, time float64 }
+
+// plain is a sweep of one exact model: 20 parameter sets on 4 stimuli, a cell a job, and a report.
+func plain(t *testing.T) (*sweep.Plan, *eta.Estimator) {
+	t.Helper()
+	sets := make([]sweep.ParameterSet, 20)
+	for i := range sets {
+		sets[i].Model = "boltzmann"
+		sets[i].Set("alpha", sweep.Setting{Number: float64(i + 1)})
+	}
+	shapes := make([]sweep.Shape, 4)
+	for i := range shapes {
+		shapes[i] = sweep.Shape{Stimulus: fmt.Sprint(i), Goals: 2, Actions: 3, JudgementSteps: []int{3}}
+	}
+	plan, err := sweep.NewPlan(sets, shapes, 1, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan, eta.New(plan, &sweep.Config{Inference: sweep.MarginalInference, Report: sweep.MarginalReport}, epoch)
+}
+
+// after is a time so many seconds after the first.
+func after(seconds float64) time.Time {
+	return epoch.Add(time.Duration(seconds * float64(time.Second)))
+}
+
+// A range is stated when there is something to go by, and not otherwise.
+func TestNotKnown(t *testing.T) {
+	_, e := plain(t)
+	known := func(at float64, want bool, why string) {
+		t.Helper()
+		if _, _, ok := e.Range(after(at)); ok != want {
+			t.Errorf("%s: stated %v", why, ok)
+		}
+	}
+	known(0, false, "no worker")
+	e.Joined(after(0), 1, 1)
+	known(0, false, "no job")
+	e.Begun(after(0), 0, 1)
+	known(1, false, "no job seen to its end")
+	e.Done(after(2), 0)
+	known(2, true, "a job seen")
+	e.Running(after(2), false)
+	known(3, false, "paused")
+	e.Running(after(4), true)
+	known(4, true, "resumed")
+	e.Left(after(5), 1)
+	known(5, false, "no worker any more")
+	e.Elsewhere(after(6), 8)
+	known(6, true, "workers of another coordinator")
+}
+
+// One slot that takes a second a job, and never has to wait: what is left is what the jobs take, and the report's.
+func TestSteady(t *testing.T) {
+	plan, e := plain(t)
+	e.Joined(epoch, 1, 1)
+	now := 0.
+	do := func(job int, seconds float64) {
+		e.Begun(after(now), job, 1)
+		now += seconds
+		e.Done(after(now), job)
+	}
+	check := func(left float64) {
+		t.Helper()
+		low, high, ok := e.Range(after(now))
+		if !ok || low.Seconds() > left || high.Seconds() < left || high-low > time.Duration(1.75*left*float64(time.Second)) {
+			t.Errorf("at %v s: %v to %v, where %v s are left", now, low, high, left)
+		}
+	}
+	for job := range plan.FitJobs() {
+		do(job, 1)
+		if job%len(plan.Stimuli) == len(plan.Stimuli)-1 {
+			do(plan.ScoreJob(job/len(plan.Stimuli)), 0.01)
+		}
+		if job >= 10 {
+			check(float64(plan.FitJobs()-job-1) + 4)
+		}
+	}
+	plan.Choose(func(i int) *sweep.Fit { return &sweep.Fit{Overall: sweep.Correlation{Defined: true}} })
+	for i, job := range plan.ReportJobs() {
+		if i > 0 {
+			check(4 - float64(i))
+		}
+		do(job, 1)
+	}
+	do(plan.ScoreJob(plan.FitChunks()), 0.01)
+	if low, high, ok := e.Range(after(now)); !ok || low != 0 || high != 0 {
+		t.Errorf("at the end: %v to %v", low, high)
+	}
+	if rate := e.Rate(after(now)); rate < 0.9 || rate > 1.1 {
+		t.Errorf("%v cells a second", rate)
+	}
+}
+
+// What was recorded before, or by another coordinator, is not left; it says nothing of how long jobs take.
+func TestKnown(t *testing.T) {
+	plan, e := plain(t)
+	e.Joined(epoch, 1, 1)
+	for job := 4; job < plan.FitJobs(); job++ {
+		if job%2 == 0 {
+			e.Known(job)
+		} else {
+			e.Done(after(0), job)
+		}
+	}
+	for chunk := 1; chunk < plan.FitChunks(); chunk++ {
+		e.Known(plan.ScoreJob(chunk))
+	}
+	e.Begun(after(0), 0, 1)
+	e.Done(after(10), 0)
+	low, high, ok := e.Range(after(10))
+	if !ok || low > 70*time.Second || high < 70*time.Second || high > 200*time.Second {
+		t.Errorf("%v to %v, where seven jobs of ten seconds are left", low, high)
+	}
+}
+
+// A worker that goes takes with it what it was doing, and a job that fails is done again.
+func TestWaste(t *testing.T) {
+	plan, e := plain(t)
+	e.Joined(epoch, 1, 4)
+	now := 0.
+	for job := range 40 {
+		e.Begun(after(now), job, 1)
+		e.Dropped(after(now+1), job)
+		e.Begun(after(now+1), job, 1)
+		now += 2
+		e.Done(after(now), job)
+	}
+	// One job at a time, of which every other is in vain, whatever the slots.
+	left := 2 * float64(plan.FitJobs()-40+4)
+	if low, high, ok := e.Range(after(now)); !ok || low.Seconds() > left || high.Seconds() < left {
+		t.Errorf("%v to %v, where %v s are left", low, high, left)
+	}
+	e.Begun(after(now), 40, 1)
+	e.Left(after(now), 1)
+	e.Joined(after(now), 2, 4)
+	e.Begun(after(now), 40, 2)
+	e.Done(after(now+1), 40)
+}

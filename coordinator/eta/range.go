@@ -2,9 +2,8 @@ package eta
 
 import (
 	"math"
+	"slices"
 	"time"
-
-	"foible/core/sweep"
 )
 
 // part is work that can be shared out at once, in seconds of one slot.
@@ -12,6 +11,7 @@ type part struct {
 	work     float64
 	jobs     int
 	longest  float64 // what is left of the longest job begun, or all of the longest not begun
+	stretch  float64 // by how much less is left of it than it takes
 	variance float64 // of the logarithm of work
 	one      float64 // of the logarithm of the longest
 }
@@ -29,7 +29,7 @@ func (e *Estimator) Range(at time.Time) (low, high time.Duration, ok bool) {
 	if e.had > 0 {
 		use = max(0.05, min(1, e.used/e.had))
 	}
-	share := max(1, use*float64(slots)*(1-e.wasted))
+	share := max(1, use*float64(slots)) * max(0.05, 1-e.wasted)
 	scores := e.scorePart(c)
 	report, last := e.reportPart(c)
 	var seconds, variance float64
@@ -57,13 +57,21 @@ func (p *part) seconds(slots float64) (seconds, variance float64) {
 	if p.jobs == 0 {
 		return 0, 0
 	}
-	slots = max(1, min(slots, float64(p.jobs)))
+	slots = min(slots, float64(p.jobs))
 	shared := p.work / slots
-	last := max(p.longest-shared, tailShare*p.longest*(1-1/slots))
+	last := max(0, p.longest-shared, tailShare*p.longest*(1-1/slots))
 	if last > 0 {
-		variance = square(p.longest) * p.one
+		variance = square(p.longest*max(1, p.stretch)) * p.one
 	}
 	return shared + last, variance + square(shared)*p.variance
+}
+
+// last takes a job into account for the end of a part. How long the whole job takes is as uncertain as ever when little
+// of it is left.
+func (p *part) last(left, whole float64) {
+	if left > p.longest {
+		p.longest, p.stretch = left, min(maxStretch, whole/left)
+	}
 }
 
 // unrest is the variance of the logarithm of the number of slots, a second. Old changes fade.
@@ -81,22 +89,23 @@ func (e *Estimator) unrest() float64 {
 func (e *Estimator) fitPart(c *costs) part {
 	n := len(e.jobs)
 	var p part
-	begun := make([]int, n)
+	begun, needs := make([]int, n), slices.Clone(e.needs)
 	drift := math.Exp(e.drift)
-	for number, f := range e.flights {
-		j := e.plan.Job(number)
-		if j.Score || j.Stage != sweep.FitStage {
+	for _, f := range e.flights {
+		if f.score || f.report {
 			continue
 		}
-		begun[j.Stimulus]++
-		whole := drift * c.job(e, &j, f.tables)
+		begun[f.stimulus]++
+		needs[f.stimulus] -= f.needs
+		whole := drift * c.seconds(&f.load)
 		left := leftOf(whole, e.at.Sub(f.began).Seconds())
-		p.work += left - drift*c.job(e, &j, 0) // the cells are counted below
-		p.longest = max(p.longest, left)
+		made := drift * c.stimulus[f.stimulus] * c.table * float64(f.tables)
+		p.work += left - (whole - made) // the cells are counted below
+		p.last(left, whole)
 	}
 	var byModel, tables float64
 	for s, jobs := range e.jobs {
-		made := drift * c.stimulus[s] * c.table * e.tablesLeft(s, begun[s])
+		made := drift * c.stimulus[s] * c.table * e.tablesLeft(s, needs[s])
 		of := made
 		for m, cell := range c.cell {
 			work := drift * c.stimulus[s] * cell * e.left[m*n+s]
@@ -107,7 +116,7 @@ func (e *Estimator) fitPart(c *costs) part {
 		p.work += of
 		p.jobs += jobs
 		if jobs > begun[s] {
-			p.longest = max(p.longest, of/float64(jobs))
+			p.last(of/float64(jobs), of/float64(jobs))
 		}
 	}
 	p.work = max(p.work, 0)
@@ -156,21 +165,25 @@ func (e *Estimator) scorePart(c *costs) part {
 func (e *Estimator) reportPart(c *costs) (infer, score part) {
 	drift := math.Exp(e.drift)
 	begun := map[int]flight{} // by stimulus
-	for number, f := range e.flights {
-		if j := e.plan.Job(number); !j.Score && j.Stage == sweep.ReportStage {
-			begun[j.Stimulus] = f
+	for _, f := range e.flights {
+		if f.report && !f.score {
+			begun[f.stimulus] = f
 		}
 	}
-	tables := e.reportTables()
-	for s := range e.reports {
-		j := sweep.Job{Stage: sweep.ReportStage, Stimulus: s}
-		took := drift * c.job(e, &j, tables)
-		if f, ok := begun[s]; ok {
-			took = leftOf(drift*c.job(e, &j, f.tables), e.at.Sub(f.began).Seconds())
+	each := load{report: true, cells: make([]float64, e.models), tables: e.reportTables()}
+	for m := range each.cells {
+		each.cells[m] = 1
+	}
+	for each.stimulus = range e.reports {
+		whole := drift * c.seconds(&each)
+		left := whole
+		if f, ok := begun[each.stimulus]; ok {
+			whole = drift * c.seconds(&f.load)
+			left = leftOf(whole, e.at.Sub(f.began).Seconds())
 		}
-		infer.work += took
+		infer.work += left
 		infer.jobs++
-		infer.longest = max(infer.longest, took)
+		infer.last(left, whole)
 	}
 	infer.variance = unsure(e.spread, e.reported.jobs, unseenStage)
 	infer.one = e.spread + infer.variance + oneJob
@@ -185,7 +198,7 @@ func (e *Estimator) reportPart(c *costs) (infer, score part) {
 // their search noises differ.
 func (e *Estimator) reportTables() int {
 	if chosen := e.plan.Chosen(); chosen != nil {
-		noises := map[int16]struct{}{}
+		noises := map[int32]struct{}{}
 		for _, i := range chosen {
 			if e.noise[i] >= 0 {
 				noises[e.noise[i]] = struct{}{}
@@ -193,7 +206,7 @@ func (e *Estimator) reportTables() int {
 		}
 		return len(noises)
 	}
-	need := map[int16]struct{}{}
+	need := map[int32]struct{}{}
 	for i, noise := range e.noise {
 		if noise >= 0 {
 			need[e.model[i]] = struct{}{}
