@@ -116,7 +116,7 @@ func (c *Coordinator) orphan(s *session, grace time.Duration) (orphans int) {
 			}
 			c.mu.Unlock()
 			if lost {
-				l.run.lose()
+				l.run.lose(l)
 				c.giveBack(l)
 			}
 		}
@@ -125,10 +125,12 @@ func (c *Coordinator) orphan(s *session, grace time.Duration) (orphans int) {
 	return len(left)
 }
 
-// lose counts a lease whose worker is not heard of.
-func (r *sweepRun) lose() {
+// lose counts a lease whose worker is not heard of, unless another has taken its place: then it has been counted.
+func (r *sweepRun) lose(l *lease) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.lost++
-	r.c.metrics.lost.Inc()
+	if r.leases[l.job] == l {
+		r.lost++
+		r.c.metrics.lost.Inc()
+	}
 }

@@ -263,6 +263,7 @@ func (r *sweepRun) finish(ctx context.Context) {
 	}
 	r.ending = true
 	progress := r.count()
+	progress.JobsLeased = 0 // the last one is being answered
 	r.mu.Unlock()
 
 	spec, revision, err := r.c.update(ctx, r.id, func(s *foiblev1.Sweep) error {

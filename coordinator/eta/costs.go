@@ -134,6 +134,16 @@ func (c *costs) seconds(l *load) float64 {
 	return c.stimulus[l.stimulus] * seconds
 }
 
+// sure says whether jobs like this one have been seen, so that what it takes says how far off expectations are.
+func (c *costs) sure(l *load) bool {
+	for m, n := range l.cells {
+		if n > 0 && c.seen[m] == 0 {
+			return false
+		}
+	}
+	return l.tables == 0 || c.tables > 0
+}
+
 // tablesLeft is the number of tables that jobs will make which no worker has yet, and which need so many: each worker
 // makes its own, once, and jobs go to any.
 func (e *Estimator) tablesLeft(stimulus, needed int) float64 {

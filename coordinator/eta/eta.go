@@ -396,7 +396,7 @@ func (e *Estimator) learn(l *load, seconds float64) {
 		e.costs()
 	}
 	expected := e.solved.seconds(l)
-	if e.solved.known && expected > 0 && seconds > 0 {
+	if e.solved.sure(l) && expected > 0 && seconds > 0 {
 		off := max(-maxOff, min(maxOff, math.Log(seconds/expected)))
 		weight := max(recent, 1/float64(e.observed+4))
 		e.drift += weight * (off - e.drift)
