@@ -357,15 +357,22 @@ func (e *Estimator) Done(at time.Time, job int) {
 		e.learn(&f.load, took)
 		e.spend(took, false)
 	}
-	e.Known(job)
-	if l := e.load(job); !l.score {
+	l := e.load(job)
+	e.known(&l)
+	if !l.score {
 		e.cells += float64(l.sets)
 	}
 }
 
 // Known says that a job had a result before the estimator began; once of each job.
 func (e *Estimator) Known(job int) {
-	switch l := e.load(job); {
+	l := e.load(job)
+	e.known(&l)
+}
+
+// known takes a job from what is left.
+func (e *Estimator) known(l *load) {
+	switch {
 	case l.score && l.report:
 		e.last = false
 	case l.score:
