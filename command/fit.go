@@ -81,13 +81,7 @@ func (e *Env) fit(cluster *local, s *domains.Study, config *foiblev1.SweepConfig
 	m := created.GetSweep()
 	if m.GetState() != foiblev1.SweepState_SWEEP_STATE_RUNNING {
 		e.say("%s has been fitted before; writing its tables and figures again.", s.Name)
-		return e.collect(ctx, c, m, s, out, false)
-	}
-	e.say("Fitting %s: %s on %s; %s", s.Name, count(int(m.GetProgress().GetCells()), "cell"), count(workers, "worker slot"), methodText(config))
-	if err := e.mentionOthers(ctx, c, m.GetSweepId(), out); err != nil {
-		return err
-	}
-	if m, err = e.watch(ctx, c, m.GetSweepId(), false); err != nil {
+	} else if m, err = e.runSweep(cluster, s, config, m, workers, out); err != nil {
 		return err
 	}
 	err = e.collect(ctx, c, m, s, out, false)
@@ -95,6 +89,16 @@ func (e *Env) fit(cluster *local, s *domains.Study, config *foiblev1.SweepConfig
 		e.notify(ctx, told, c, m)
 	}
 	return err
+}
+
+// runSweep waits for a sweep that has not ended.
+func (e *Env) runSweep(cluster *local, s *domains.Study, config *foiblev1.SweepConfig, m *foiblev1.Sweep, workers int, out string) (*foiblev1.Sweep, error) {
+	ctx, c := cluster.ctx, cluster.client
+	e.say("Fitting %s: %s on %s; %s", s.Name, count(int(m.GetProgress().GetCells()), "cell"), count(workers, "worker slot"), methodText(config))
+	if err := e.mentionOthers(ctx, c, m.GetSweepId(), out); err != nil {
+		return nil, err
+	}
+	return e.watch(ctx, c, m.GetSweepId(), false)
 }
 
 // mentionOthers says that what an earlier command began in the directory is done too.
