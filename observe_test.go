@@ -291,8 +291,8 @@ func TestLogFormat(t *testing.T) {
 func TestWatchTerminal(t *testing.T) {
 	c, _ := observedCluster(t)
 	id := c.submit()
-	watch := func(term string) (*os.File, *output, func() int) {
-		cmd := host("").command(foible, append([]string{"watch", id}, c.flags...)...)
+	terminal := func(term string, args ...string) (*os.File, *output, func() int) {
+		cmd := host("").command(foible, args...)
 		cmd.Dir, cmd.Env = c.dir, append(os.Environ(), "TERM="+term, "NO_COLOR=1")
 		screen, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 40, Cols: 100})
 		if err != nil {
@@ -324,7 +324,8 @@ func TestWatchTerminal(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	screen, drawn, wait := watch("xterm-256color")
+	watch := append([]string{"watch", id}, c.flags...)
+	screen, drawn, wait := terminal("xterm-256color", watch...)
 	shows(drawn, "Sweep "+id)
 	shows(drawn, "p pauses it")
 	press(screen, "p")
@@ -343,17 +344,25 @@ func TestWatchTerminal(t *testing.T) {
 	if code := wait(); code != 130 {
 		t.Errorf("quit with exit code %d:\n%s", code, drawn.String())
 	}
-	if strings.Contains(drawn.String(), "\x1b[3") && regexp.MustCompile(`\x1b\[3[0-9]`).MatchString(drawn.String()) {
+	if regexp.MustCompile(`\x1b\[3[0-9]`).MatchString(drawn.String()) {
 		t.Errorf("there are colours in spite of NO_COLOR:\n%q", drawn.String())
 	}
 	c.do("cancel", id)
-	_, drawn, wait = watch("dumb")
+	_, drawn, wait = terminal("dumb", watch...)
 	if code := wait(); code != 4 {
 		t.Errorf("exit code %d of a cancelled sweep:\n%s", code, drawn.String())
 	}
 	if strings.Contains(drawn.String(), "\x1b") || !strings.Contains(drawn.String(), "cells ") {
 		t.Errorf("a dumb terminal got\n%q", drawn.String())
 	}
+
+	screen, drawn, wait = terminal("xterm-256color", append([]string{"fit", "--out", "fitted"}, sweepArgs...)...)
+	shows(drawn, "q stops; the same command goes on from here")
+	press(screen, "q")
+	if code := wait(); code != 130 {
+		t.Errorf("fit: exit code %d", code)
+	}
+	shows(drawn, "Stopped; nothing recorded is lost.")
 }
 
 // What `foible status --json` prints is what its help says.

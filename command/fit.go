@@ -60,13 +60,13 @@ func (e *Env) Fit(ctx context.Context, o FitOptions) error {
 	err = e.fit(cluster, s, config, workers, o.Out, o.Notify)
 	stopped := cluster.stop()
 	switch {
-	case ctx.Err() != nil:
+	case ctx.Err() == nil && errors.Is(stopped, engine.ErrInUse):
+		return fmt.Errorf("another `foible fit` works in %s; wait for it, or give this one a directory of its own with --out", quoted(o.Out))
+	case ctx.Err() == nil && stopped != nil: // err is a consequence
+		return stopped
+	case ctx.Err() != nil, errors.Is(err, ErrInterrupted):
 		e.say("Stopped; nothing recorded is lost. The same command goes on from here.")
 		return ErrInterrupted
-	case errors.Is(stopped, engine.ErrInUse):
-		return fmt.Errorf("another `foible fit` works in %s; wait for it, or give this one a directory of its own with --out", quoted(o.Out))
-	case stopped != nil: // err is a consequence
-		return stopped
 	}
 	return err
 }
