@@ -14,7 +14,7 @@ type lease struct {
 	id       uint64
 	run      *sweepRun
 	job      int
-	began    time.Time
+	since    time.Time
 	delivery *engine.Delivery
 	span     trace.Span
 	hashes   [][]byte // that a right answer to a score job has
@@ -47,14 +47,14 @@ func (c *Coordinator) lend(l *lease) bool {
 func (r *sweepRun) lend(l *lease, lost bool) {
 	r.leases[l.job] = l
 	if lost {
-		r.lost++
+		r.tallied.Lost++
 		r.c.metrics.lost.Inc()
 	}
 	if l.delivery.Attempt() > 1 {
-		r.retries++
+		r.tallied.Retries++
 	}
-	l.began = time.Now()
-	r.eta.Begun(l.began, l.job, l.owner.number)
+	l.since = time.Now()
+	r.eta.Begun(l.since, l.job, l.owner.number)
 }
 
 // settle takes a lease away, of a job that is done or is to be given back; nil if there is none of that number.
@@ -130,7 +130,7 @@ func (r *sweepRun) lose(l *lease) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.leases[l.job] == l {
-		r.lost++
+		r.tallied.Lost++
 		r.c.metrics.lost.Inc()
 	}
 }

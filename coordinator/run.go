@@ -49,9 +49,7 @@ type sweepRun struct {
 	reasons       []string           // why; different ones, at most maxReasons
 	reported      map[int]int        // failures that workers reported, of jobs without a result
 	leases        map[int]*lease     // by job, the lease given out last
-	duplicates    int64              // results refused since the coordinator started
-	retries       int64              // times that a job was given out again since then
-	lost          int64              // leases lost since then
+	tallied       tally              // since the coordinator started
 	eta           *eta.Estimator     // nil until the sweep is started
 	forecast      forecast           // what it said last
 	best          map[string]bestFit // by model
@@ -60,6 +58,19 @@ type sweepRun struct {
 }
 
 const maxReasons = 10
+
+// tally counts what is in no result.
+type tally struct {
+	Duplicates int64 `json:"duplicates,omitempty"` // results refused because there was one
+	Retries    int64 `json:"retries,omitempty"`    // jobs given out again
+	Lost       int64 `json:"lost,omitempty"`       // leases whose worker was not heard of
+}
+
+func (t *tally) add(o tally) {
+	t.Duplicates += o.Duplicates
+	t.Retries += o.Retries
+	t.Lost += o.Lost
+}
 
 // newRun plans a sweep from its spec.
 func (c *Coordinator) newRun(ctx context.Context, spec *foiblev1.Sweep) (*sweepRun, error) {
@@ -124,7 +135,7 @@ func (r *sweepRun) record(ctx context.Context, job int, result *foiblev1.JobResu
 		fresh = true
 	case errors.Is(err, engine.ErrRecorded):
 		r.mu.Lock()
-		r.duplicates++
+		r.tallied.Duplicates++
 		r.change()
 		r.mu.Unlock()
 		if r.done(job) {

@@ -321,7 +321,7 @@ func (s *session) Record(ctx context.Context, m *foiblev1.Result) (answer *foibl
 		answer.Verdict = foiblev1.Verdict_VERDICT_DUPLICATE
 		log.Debug("duplicate result refused")
 	} else if l != nil {
-		s.c.metrics.duration.WithLabelValues(kind(run.job(job).Score)).Observe(time.Since(l.began).Seconds())
+		s.c.metrics.duration.WithLabelValues(kind(run.job(job).Score)).Observe(time.Since(l.since).Seconds())
 	}
 	return answer, nil
 }

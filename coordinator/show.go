@@ -30,12 +30,13 @@ type forecast struct {
 // count is the progress. The caller holds mu.
 func (r *sweepRun) count() *foiblev1.Progress {
 	_, _, elsewhere := r.c.others.sum(r.id)
+	t := r.tallied
+	t.add(elsewhere.tally)
 	p := &foiblev1.Progress{
 		Cells: int64(r.plan.Cells()), CellsDone: int64(r.progress.CellsDone()),
 		Jobs: int64(r.plan.Jobs()), JobsDone: int64(r.progress.JobsDone()),
 		JobsFailed: int64(r.failures), JobsLeased: int64(len(r.leases)) + elsewhere.Leased,
-		Duplicates: r.duplicates + elsewhere.Duplicates, Failures: slices.Clone(r.reasons),
-		Retries: r.retries + elsewhere.Retries, LeasesLost: r.lost + elsewhere.Lost,
+		Duplicates: t.Duplicates, Retries: t.Retries, LeasesLost: t.Lost, Failures: slices.Clone(r.reasons),
 		Stages: parts(r.progress.Stages()), Models: parts(r.progress.Models()), Best: r.bestFits(),
 	}
 	if len(r.plan.Stimuli) <= maxShownStimuli {

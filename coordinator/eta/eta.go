@@ -36,6 +36,7 @@ const (
 	smallChange = 0.1  // of the slots, in the time that a sweep has run, where none has been seen
 )
 
+// How wide a range is and how fast the past is forgotten: found by simulation, see TestRange.
 const (
 	below      = 1.3         // standard deviations from the middle to the lower end
 	above      = 1.5         // to the upper end
@@ -411,7 +412,10 @@ func (e *Estimator) learn(l *load, seconds float64) {
 	}
 	e.observed++
 	e.jobTime += (seconds - e.jobTime) / float64(e.observed)
-	if l.report {
+	switch {
+	case l.report && !e.solved.known: // of the fit stage nothing was seen: this is what there is to go by
+		seconds /= e.ratio
+	case l.report:
 		e.reported.seconds += seconds
 		e.reported.expected += expected / e.solved.report
 		e.reported.jobs++

@@ -463,6 +463,30 @@ func TestKnown(t *testing.T) {
 	}
 }
 
+// Of a sweep that is taken up in its report, the report's jobs are what there is to go by.
+func TestTakenUpInReport(t *testing.T) {
+	plan, e := plain(t)
+	for job := range plan.FitJobs() {
+		e.Known(job)
+	}
+	for chunk := range plan.FitChunks() {
+		e.Known(plan.ScoreJob(chunk))
+	}
+	plan.Choose(func(i int) *sweep.Fit { return &sweep.Fit{Overall: sweep.Correlation{Defined: true}} })
+	e.Joined(epoch, 1, 1)
+	for i, job := range plan.ReportJobs() {
+		if _, _, ok := e.Range(after(float64(10 * i))); ok != (i > 0) {
+			t.Errorf("after %d jobs, stated %v", i, ok)
+		}
+		e.Begun(after(float64(10*i)), job, 1)
+		e.Done(after(float64(10*i+10)), job)
+		left := time.Duration(10*(len(plan.Stimuli)-1-i)) * time.Second
+		if low, high, _ := e.Range(after(float64(10*i + 10))); low > left+10*time.Millisecond || high < left {
+			t.Errorf("after %d jobs, %v to %v, where %v are left", i+1, low, high, left)
+		}
+	}
+}
+
 // A worker that goes takes with it what it was doing, and a job that fails is done again.
 func TestWaste(t *testing.T) {
 	plan, e := plain(t)

@@ -17,12 +17,12 @@ type part struct {
 }
 
 // Range is the time from then in which the sweep ends, with a probability of about [Level]. It is not ok while nothing
-// can be said: nothing is given out, there is no slot, or no job has been seen from beginning to end.
+// can be said: nothing is given out, there is no slot, or cells are left and no job has been seen from beginning to end.
 func (e *Estimator) Range(at time.Time) (low, high time.Duration, ok bool) {
 	e.advance(at)
 	slots := e.slots + e.more
 	c := e.costs()
-	if !e.running || slots == 0 || !c.known && e.reported.jobs == 0 && e.scored.jobs == 0 {
+	if !e.running || slots == 0 || !c.known && e.fits+len(e.reports) > 0 {
 		return 0, 0, false
 	}
 	use := 1.0
