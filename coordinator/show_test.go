@@ -109,9 +109,10 @@ func TestShownAgain(t *testing.T) {
 		id := c.submit(c.request(8, 2))
 		h := c.join(2, 0)
 		for range 9 {
-			h.done(h.job())
+			job := h.job()
+			time.Sleep(100 * time.Millisecond)
+			h.done(job)
 		}
-		h.beat()
 		time.Sleep(time.Second)
 		if s := c.sweep(id); s.GetEtaHigh() == nil {
 			t.Error("no ETA while it runs")
