@@ -41,12 +41,20 @@ var arrows = []arrow{
 	{from: []string{"foible/coordinator/..."}, direct: true, never: []string{"foible/core/..."}, but: []string{"foible/core/sweep", "foible/core/stats", "foible/core/figure"}},
 	{from: []string{"foible/coordinator/engine"}, never: []string{"foible/..."}},
 	{from: []string{"foible/coordinator/access"}, never: []string{"foible/..."}, but: []string{"foible/proto/foible/v1"}},
+	{ // when a sweep will end is arithmetic
+		from: []string{"foible/coordinator/eta"}, direct: true,
+		never: []string{"foible/...", "google.golang.org/...", "github.com/...", "go.opentelemetry.io/..."}, but: []string{"foible/core/sweep"},
+	},
+	{ // traces are sent by the daemons; others have spans alone
+		from: []string{"foible/..."}, except: []string{"foible", "foible/command"},
+		never: []string{"go.opentelemetry.io/otel/sdk/...", "go.opentelemetry.io/otel/exporters/..."},
+	},
 	{from: []string{"foible/domains/...", "foible/proto/..."}, never: []string{"foible/coordinator/...", "foible/worker/...", "foible/command/..."}},
 	{from: []string{"foible/proto/..."}, never: []string{"foible/domains/..."}},
 	{from: []string{"foible/command/slurm"}, never: []string{"foible/...", "google.golang.org/...", "github.com/hashicorp/go-hclog/..."}},
 	{
 		from: []string{"foible/..."}, except: []string{"foible", "foible/command"},
-		never: []string{"github.com/spf13/...", "github.com/schollz/...", "golang.org/x/term"},
+		never: []string{"github.com/spf13/...", "charm.land/...", "golang.org/x/term"},
 	},
 }
 
@@ -89,12 +97,19 @@ func TestArrows(t *testing.T) {
 	}
 }
 
-// In core, nothing reads a clock, and chance is an argument.
+// In core, and in what says when a sweep will end, nothing reads a clock, and chance is an argument.
 func TestCoreIsPure(t *testing.T) {
+	for _, dir := range []string{"core", "coordinator/eta"} {
+		checkPure(t, dir)
+	}
+}
+
+func checkPure(t *testing.T, dir string) {
+	t.Helper()
 	clocks := []string{"Now", "Since", "Until", "After", "AfterFunc", "Sleep", "Tick", "NewTicker", "NewTimer"}
 	makers := []string{"New", "NewPCG", "NewChaCha8", "NewZipf", "Rand", "PCG", "ChaCha8", "Zipf", "Source"}
 	files := token.NewFileSet()
-	err := filepath.WalkDir("core", func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
 			return err
 		}

@@ -109,7 +109,7 @@ func TestSameOutputs(t *testing.T) {
 		a.says("drained\n")
 		c.coordinator.says(`worker drains: .*released=0`) // it had the time to finish
 		c.waitFor(id, sweepCells)
-		if got := c.do("status", id).stdout; !strings.Contains(got, " 0 failed; 0 repeated results refused\n") {
+		if got := c.do("status", id).stdout; !strings.Contains(got, " 0 failed, 0 tried again; 0 leases lost, 0 repeated results refused\n") {
 			t.Errorf("status says\n%s", got)
 		}
 		c.do("results", id, "--out", "drained")

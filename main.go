@@ -70,7 +70,7 @@ const (
 )
 
 func root() *cobra.Command {
-	env := &command.Env{Out: os.Stdout, Err: os.Stderr}
+	env := &command.Env{Out: os.Stdout, Err: os.Stderr, Logs: command.NewLogs(os.Stderr)}
 	var logLevel, logFormat string
 	c := &cobra.Command{
 		Use:   "foible",
@@ -96,7 +96,7 @@ A study is a directory with study.yaml; without one, commands take a sample. Sta
 			if !slices.Contains(logFormats, logFormat) {
 				return usagef("--log-format %q: it can be %s", logFormat, strings.Join(logFormats, ", "))
 			}
-			env.Logger = hclog.New(&hclog.LoggerOptions{Name: "foible", Level: level, Output: os.Stderr, JSONFormat: logFormat == "json"})
+			env.Logger = hclog.New(&hclog.LoggerOptions{Name: "foible", Level: level, Output: env.Logs, JSONFormat: logFormat == "json"})
 			return nil
 		},
 	}
@@ -259,6 +259,10 @@ func dataFlag(c *cobra.Command, data *string, what string) {
 	c.Flags().StringVar(data, "data", command.DefaultData, "`directory` "+what)
 }
 
+func notifyFlag(c *cobra.Command, to *command.Notify) {
+	c.Flags().StringVar((*string)(to), "notify", "", "`command` to run when the sweep has ended, with what `foible status --json` prints on its standard input,\nand FOIBLE_SWEEP and FOIBLE_STATE set; or an http(s) URL to post that to")
+}
+
 func outFlag(c *cobra.Command, out *string) {
 	c.Flags().StringVar(out, "out", "", "output `directory` (default: foible-NAME, by the study's name)")
 }
@@ -279,6 +283,7 @@ of a sample: ` + domains.Names() + `.`,
 		},
 	}
 	sweepFlags(c, &o.Sweep)
+	notifyFlag(c, &o.Notify)
 	c.Flags().IntVar(&o.Workers, "workers", 0, "`number` of worker slots (default: one a core)")
 	outFlag(c, &o.Out)
 	return c
@@ -439,6 +444,7 @@ the tokens alone, and all coordinators need the same: share it, or copy its dire
 	c.Flags().StringVar(&o.NATS.CertFile, "nats-cert", "", "`file` of a certificate to show them")
 	c.Flags().StringVar(&o.NATS.KeyFile, "nats-key", "", "`file` of its key")
 	c.Flags().BoolVar(&o.Insecure, "insecure", false, "no encryption and no tokens, within one machine: everyone on it may call")
+	observeFlags(c, &o.Observe)
 	return c
 }
 
@@ -455,7 +461,15 @@ func worker(env *command.Env) *cobra.Command {
 	c.Flags().IntVar(&o.Slots, "slots", 0, "`number` of jobs done at once (default: one a core)")
 	c.Flags().DurationVar(&o.Drain, "drain", 20*time.Second, "`time` that jobs may take after an interrupt, before they are handed back")
 	c.Flags().DurationVar(&o.Patience, "patience", 0, "`time` without a coordinator that answers, after which it ends (default: it waits for ever)")
+	observeFlags(c, &o.Observe)
 	return c
+}
+
+// observeFlags are those of daemons.
+func observeFlags(c *cobra.Command, o *command.ObserveOptions) {
+	c.Flags().StringVar(&o.Metrics, "metrics", "", "`host:port` at which Prometheus reads /metrics, e.g. 127.0.0.1:7411 (default: nowhere)")
+	c.Flags().BoolVar(&o.MetricsPublic, "metrics-public", false, "let --metrics name an address at which other machines reach this one; there are no secrets in metrics,\nand no token is asked for")
+	c.Flags().StringVar(&o.OTLP, "otel-endpoint", "", "`url`, e.g. http://127.0.0.1:4317, to send traces to by OTLP over gRPC; OTEL_EXPORTER_OTLP_ENDPOINT sets it too\n(default: there are none)")
 }
 
 func token(env *command.Env) *cobra.Command {
@@ -568,6 +582,7 @@ func submit(env *command.Env) *cobra.Command {
 	sweepFlags(c, &o.Sweep)
 	c.Flags().IntVar(&o.Priority, "priority", 0, "the sweep's `share` of the workers, see `foible priority` (default 10)")
 	c.Flags().BoolVar(&o.Wait, "wait", false, "follow it until it ends, with the exit codes of `foible watch`")
+	notifyFlag(c, &o.Notify)
 	targetFlags(c, &o.Coordinator)
 	return c
 }
@@ -595,6 +610,7 @@ func status(env *command.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "status [SWEEP]",
 		Short:   "Show a sweep of a coordinator with its best fits, or list all",
+		Long:    "Status shows a sweep with its best fits, or lists all. With --json it prints an object, or a list of them, with the fields\n\n" + command.StatusFields(),
 		GroupID: cluster, Args: atMost(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			o.Sweep = argument(args)
@@ -621,10 +637,27 @@ func oneSweep(name, short, long string, run func(context.Context, command.Target
 const nameSweep = "name a sweep of those that `foible list` lists"
 
 func watch(env *command.Env) *cobra.Command {
-	return oneSweep("watch", "Follow a sweep until it ends",
-		fmt.Sprintf(`Watch shows the progress of a sweep until it ends, from any machine and at any time, also while its coordinator is
-started again. To stop watching changes nothing. Its exit code is 0 if the sweep succeeded, %d if some jobs failed, %d if it
-was cancelled, %d if the watching was stopped, and %d if the sweep could not be watched.`, exitInPart, exitCancelled, exitInterrupted, exitFailed), env.Watch)
+	var o command.WatchOptions
+	c := &cobra.Command{
+		Use: "watch SWEEP", Short: "Follow a sweep until it ends",
+		Long: fmt.Sprintf(`Watch shows the progress of a sweep until it ends, from any machine and at any time, also while its coordinator is
+started again: on a terminal a view that is redrawn, where q quits and p pauses or resumes the sweep, and elsewhere, or
+with TERM=dumb, lines. To stop watching changes nothing.
+
+Its exit code is 0 if the sweep succeeded, %d if some jobs failed, %d if it was cancelled, %d if the watching was stopped,
+and %d if the sweep could not be watched, as when no coordinator answers at first.
+
+The ETA is a range in which the sweep ends in 8 of 10 cases. It counts what is left of each stage, the jobs that workers
+have, and how jobs differ; it widens where workers come and go.`, exitInPart, exitCancelled, exitInterrupted, exitFailed),
+		GroupID: cluster, Args: exactlyOne(nameSweep),
+		RunE: func(c *cobra.Command, args []string) error {
+			o.Sweep = args[0]
+			return env.Watch(c.Context(), o)
+		},
+	}
+	notifyFlag(c, &o.Notify)
+	targetFlags(c, &o.Coordinator)
+	return c
 }
 
 func pause(env *command.Env) *cobra.Command {

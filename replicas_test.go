@@ -69,7 +69,7 @@ func TestReplicas(t *testing.T) {
 			t.Errorf("%s: exit code %d\n%s", p.name, code, p.stderr.String())
 		}
 	}
-	if got := c.do("status", id).stdout; !regexp.MustCompile(` 0 failed; [1-9]\d* repeated results? refused\n`).MatchString(got) {
+	if got := c.do("status", id).stdout; !regexp.MustCompile(` 0 failed, \d+ tried again; \d+ leases? lost, [1-9]\d* repeated results? refused\n`).MatchString(got) {
 		t.Errorf("status says\n%s", got)
 	}
 	c.do("results", id, "--out", "replicas")

@@ -13,7 +13,6 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
-	"foible/proto/codec"
 	foiblev1 "foible/proto/foible/v1"
 )
 
@@ -47,71 +46,6 @@ func (e *Env) List(ctx context.Context, t Target, asJSON bool) error {
 	return w.Flush()
 }
 
-// sweepJSON is a sweep for scripts.
-type sweepJSON struct {
-	Sweep      string    `json:"sweep"`
-	Study      string    `json:"study"`
-	State      string    `json:"state"` // running, paused, succeeded, failed, cancelled
-	Extends    string    `json:"extends,omitempty"`
-	Priority   int       `json:"priority"`
-	Version    string    `json:"version"`
-	Created    string    `json:"created"`
-	Ended      string    `json:"ended,omitempty"`
-	Cells      int       `json:"cells"`
-	CellsDone  int       `json:"cells_done"`
-	Jobs       int       `json:"jobs"`
-	JobsDone   int       `json:"jobs_done"`
-	JobsFailed int       `json:"jobs_failed"`
-	JobsLeased int       `json:"jobs_leased"`
-	Workers    int       `json:"workers"`
-	Slots      int       `json:"slots"`
-	Failures   []string  `json:"failures,omitempty"`
-	Best       []fitJSON `json:"best,omitempty"` // parameter sets, at most three a model
-}
-
-type fitJSON struct {
-	Model    string   `json:"model"`
-	Settings string   `json:"settings"`
-	R        *float64 `json:"r"` // null where it is undefined
-	N        int      `json:"n"`
-}
-
-var stateWords = map[foiblev1.SweepState]string{
-	foiblev1.SweepState_SWEEP_STATE_RUNNING:   stateRunning,
-	foiblev1.SweepState_SWEEP_STATE_PAUSED:    statePaused,
-	foiblev1.SweepState_SWEEP_STATE_SUCCEEDED: "succeeded",
-	foiblev1.SweepState_SWEEP_STATE_FAILED:    "failed",
-	foiblev1.SweepState_SWEEP_STATE_CANCELLED: stateCancelled,
-}
-
-func newSweepJSON(m *foiblev1.Sweep) sweepJSON {
-	p := m.GetProgress()
-	s := sweepJSON{
-		Sweep: m.GetSweepId(), Study: m.GetStudyName(), State: stateWords[m.GetState()], Extends: m.GetExtends(),
-		Priority: int(m.GetPriority()), Version: m.GetVersion(), Created: m.GetCreateTime().AsTime().UTC().Format(time.RFC3339),
-		Cells: int(p.GetCells()), CellsDone: int(p.GetCellsDone()), Jobs: int(p.GetJobs()), JobsDone: int(p.GetJobsDone()),
-		JobsFailed: int(p.GetJobsFailed()), JobsLeased: int(p.GetJobsLeased()), Workers: int(p.GetWorkers()), Slots: int(p.GetSlots()),
-		Failures: p.GetFailures(),
-	}
-	if m.GetEndTime() != nil {
-		s.Ended = m.GetEndTime().AsTime().UTC().Format(time.RFC3339)
-	}
-	return s
-}
-
-// statusJSON prints a sweep with its best fits.
-func (e *Env) statusJSON(m *foiblev1.Sweep, fits []*foiblev1.Fit) error {
-	s := newSweepJSON(m)
-	for _, fit := range fits {
-		set, err := codec.ReadParameterSet(fit.GetParameterSet())
-		if err != nil {
-			return err
-		}
-		s.Best = append(s.Best, fitJSON{Model: set.Model, Settings: set.Settings(), R: fit.GetOverall().PearsonR, N: int(fit.GetOverall().GetN())})
-	}
-	return e.printJSON(s)
-}
-
 func (e *Env) printJSON(v any) error {
 	out := json.NewEncoder(e.Out)
 	out.SetIndent("", "  ")
@@ -126,10 +60,21 @@ type EndedError struct {
 
 func (e *EndedError) Error() string { return e.Message }
 
+// WatchOptions say which sweep to watch.
+type WatchOptions struct {
+	Coordinator Target
+	Sweep       string // its id
+	Notify      Notify
+}
+
 // Watch shows the progress of a sweep until it ends, also over a coordinator that is started again. The error is an
 // EndedError if it has not succeeded.
-func (e *Env) Watch(ctx context.Context, t Target, id string) error {
-	c, err := dial(t)
+func (e *Env) Watch(ctx context.Context, o WatchOptions) error {
+	if err := o.Notify.check(); err != nil {
+		return err
+	}
+	id := o.Sweep
+	c, err := dial(o.Coordinator)
 	if err != nil {
 		return err
 	}
@@ -145,6 +90,7 @@ func (e *Env) Watch(ctx context.Context, t Target, id string) error {
 		}
 		return err
 	}
+	e.notify(ctx, o.Notify, c, m)
 	results := fmt.Sprintf("`foible results%s %s", c.flags(), id)
 	switch m.GetState() {
 	case foiblev1.SweepState_SWEEP_STATE_SUCCEEDED:

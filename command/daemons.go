@@ -35,6 +35,7 @@ type CoordinatorOptions struct {
 	TLSCert      string // file of a site's own certificate; "": the coordinator makes one
 	TLSKey       string // and of its key
 	Insecure     bool   // without encryption and tokens
+	Observe      ObserveOptions
 	AddressFile  string // takes the address when the coordinator listens; "": none
 
 	announced func() error // called before the address is written; nil: nothing
@@ -69,6 +70,11 @@ func (e *Env) Coordinator(ctx context.Context, o CoordinatorOptions) error {
 	if err := os.MkdirAll(o.Data, 0o700); err != nil {
 		return cannotWrite(o.Data, "--data", err)
 	}
+	watched, err := e.observe(ctx, "foible-coordinator", o.Observe)
+	if err != nil {
+		return err
+	}
+	defer watched.stop()
 	listener, err := net.Listen("tcp", o.Listen)
 	if err != nil {
 		if errors.Is(err, syscall.EADDRINUSE) {
@@ -82,6 +88,7 @@ func (e *Env) Coordinator(ctx context.Context, o CoordinatorOptions) error {
 	cfg := coordinator.DefaultConfig()
 	cfg.Listener, cfg.DataDir, cfg.Servers, cfg.Version, cfg.Logger = listener, o.Data, servers, Version(), e.Logger
 	cfg.Lease, cfg.Grace = o.Lease, min(cfg.Grace, o.Lease)
+	cfg.Metrics, cfg.Tracing = watched.metrics, watched.tracing
 	if !o.Insecure {
 		if cfg.Access, err = access.Open(access.Config{
 			DataDir: o.Data, Names: access.Names(o.Listen), CertFile: o.TLSCert, KeyFile: o.TLSKey,
@@ -211,6 +218,7 @@ type WorkerOptions struct {
 	Slots       int // 0: one a core
 	Drain       time.Duration
 	Patience    time.Duration // for a coordinator that does not answer; 0: without end
+	Observe     ObserveOptions
 }
 
 // leaveTimeout is how long a worker that has drained waits for jobs that do not stop.
@@ -228,6 +236,11 @@ func (e *Env) Worker(ctx context.Context, o WorkerOptions) error {
 	if o.Patience < 0 {
 		return usagef("--patience %v: must be at least 0s", o.Patience)
 	}
+	watched, err := e.observe(ctx, "foible-worker", o.Observe)
+	if err != nil {
+		return err
+	}
+	defer watched.stop()
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
 	var c *client
@@ -235,14 +248,20 @@ func (e *Env) Worker(ctx context.Context, o WorkerOptions) error {
 	if o.Coordinator.AddressFile != "" { // what answers may have come to an address that the coordinator has left
 		refusal = func() error { return nil }
 	}
-	c, err = dialAs(access.Worker, o.Coordinator, grpc.WithStreamInterceptor(e.patient(ctx, o, refusal, giveUp)))
+	calls, err := watched.calls()
+	if err != nil {
+		return err
+	}
+	c, err = dialAs(access.Worker, o.Coordinator, append(calls, grpc.WithChainStreamInterceptor(e.patient(ctx, o, refusal, giveUp)))...)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = c.close() }()
 	cfg := worker.DefaultConfig()
 	cfg.Conn, cfg.Slots, cfg.Version, cfg.Logger, cfg.DrainTimeout = c.conn, n, Version(), e.Logger, o.Drain
-	cfg.Executor = worker.NewScience(c.studies)
+	if cfg.Executor, err = watched.executor(worker.NewScience(c.studies), n); err != nil {
+		return err
+	}
 	if cfg.Host, err = os.Hostname(); err != nil {
 		cfg.Host = "unknown"
 	}

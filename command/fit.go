@@ -26,6 +26,7 @@ type FitOptions struct {
 	Sweep   SweepChoice
 	Workers int    // worker slots; 0: one a core
 	Out     string // output directory; "": named after the study
+	Notify  Notify
 }
 
 // stateDir holds, in the output directory, what is recorded so far.
@@ -35,6 +36,9 @@ const stateDir = ".foible"
 func (e *Env) Fit(ctx context.Context, o FitOptions) error {
 	workers, err := slots("--workers", o.Workers)
 	if err != nil {
+		return err
+	}
+	if err := o.Notify.check(); err != nil {
 		return err
 	}
 	s, config, err := e.prepare(o.Study, o.Sweep)
@@ -53,22 +57,22 @@ func (e *Env) Fit(ctx context.Context, o FitOptions) error {
 	if err != nil {
 		return err
 	}
-	err = e.fit(cluster, s, config, workers, o.Out)
+	err = e.fit(cluster, s, config, workers, o.Out, o.Notify)
 	stopped := cluster.stop()
 	switch {
-	case ctx.Err() != nil:
+	case ctx.Err() == nil && errors.Is(stopped, engine.ErrInUse):
+		return fmt.Errorf("another `foible fit` works in %s; wait for it, or give this one a directory of its own with --out", quoted(o.Out))
+	case ctx.Err() == nil && stopped != nil: // err is a consequence
+		return stopped
+	case ctx.Err() != nil, errors.Is(err, ErrInterrupted):
 		e.say("Stopped; nothing recorded is lost. The same command goes on from here.")
 		return ErrInterrupted
-	case errors.Is(stopped, engine.ErrInUse):
-		return fmt.Errorf("another `foible fit` works in %s; wait for it, or give this one a directory of its own with --out", quoted(o.Out))
-	case stopped != nil: // err is a consequence
-		return stopped
 	}
 	return err
 }
 
 // fit makes the sweep, waits for it and writes the report.
-func (e *Env) fit(cluster *local, s *domains.Study, config *foiblev1.SweepConfig, workers int, out string) error {
+func (e *Env) fit(cluster *local, s *domains.Study, config *foiblev1.SweepConfig, workers int, out string, told Notify) error {
 	ctx, c := cluster.ctx, cluster.client
 	created, err := c.submit(ctx, s, config, 0)
 	if err != nil {
@@ -77,16 +81,24 @@ func (e *Env) fit(cluster *local, s *domains.Study, config *foiblev1.SweepConfig
 	m := created.GetSweep()
 	if m.GetState() != foiblev1.SweepState_SWEEP_STATE_RUNNING {
 		e.say("%s has been fitted before; writing its tables and figures again.", s.Name)
-		return e.collect(ctx, c, m, s, out, false)
+	} else if m, err = e.runSweep(cluster, s, config, m, workers, out); err != nil {
+		return err
 	}
+	err = e.collect(ctx, c, m, s, out, false)
+	if ctx.Err() == nil {
+		e.notify(ctx, told, c, m)
+	}
+	return err
+}
+
+// runSweep waits for a sweep that has not ended.
+func (e *Env) runSweep(cluster *local, s *domains.Study, config *foiblev1.SweepConfig, m *foiblev1.Sweep, workers int, out string) (*foiblev1.Sweep, error) {
+	ctx, c := cluster.ctx, cluster.client
 	e.say("Fitting %s: %s on %s; %s", s.Name, count(int(m.GetProgress().GetCells()), "cell"), count(workers, "worker slot"), methodText(config))
 	if err := e.mentionOthers(ctx, c, m.GetSweepId(), out); err != nil {
-		return err
+		return nil, err
 	}
-	if m, err = e.watch(ctx, c, m.GetSweepId(), false); err != nil {
-		return err
-	}
-	return e.collect(ctx, c, m, s, out, false)
+	return e.watch(ctx, c, m.GetSweepId(), false)
 }
 
 // mentionOthers says that what an earlier command began in the directory is done too.

@@ -5,58 +5,66 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/protobuf/types/known/durationpb"
+
 	foiblev1 "foible/proto/foible/v1"
 )
 
-// tape is progress as lines, with a clock that the test turns.
-func tape() (*progress, *strings.Builder, *time.Time) {
-	var out strings.Builder
-	clock := time.Date(2021, 7, 26, 9, 0, 0, 0, time.UTC)
-	p := newProgress(&out)
-	p.now = func() time.Time { return clock }
-	p.began = clock
-	return p, &out, &clock
-}
-
-func TestProgressText(t *testing.T) {
+func TestLineOf(t *testing.T) {
+	running, paused := foiblev1.SweepState_SWEEP_STATE_RUNNING, foiblev1.SweepState_SWEEP_STATE_PAUSED
 	for _, c := range []struct {
-		first, done int64
-		elapsed     time.Duration
-		failed      int64
-		want        string
+		state     foiblev1.SweepState
+		progress  *foiblev1.Progress
+		low, high time.Duration
+		want      string
 	}{
-		{done: 0, want: "cells 0/1000"},
-		{done: 250, elapsed: 10 * time.Second, want: "cells 250/1000, 25.0 cells/s, ETA 30s"},
-		{done: 1, elapsed: 10 * time.Second, want: "cells 1/1000, 0.10 cells/s, ETA 2h46m30s"},
-		{done: 999, elapsed: time.Second, want: "cells 999/1000, 999 cells/s, ETA 1s"},
-		{done: 1000, elapsed: time.Second, want: "cells 1000/1000, comparing with people"},
-		// What was there before says nothing about the rate.
-		{first: 500, done: 500, elapsed: time.Second, want: "cells 500/1000"},
-		{first: 500, done: 600, elapsed: 10 * time.Second, want: "cells 600/1000, 10.0 cells/s, ETA 40s"},
-		{done: 0, failed: 1, want: "cells 0/1000, 1 job failed"},
+		{running, &foiblev1.Progress{Cells: 1000, Workers: 1}, 0, 0, "cells 0/1000"},
+		{running, &foiblev1.Progress{Cells: 2}, 0, 0, "cells 0/2, no worker is connected"},
+		{running, &foiblev1.Progress{Cells: 1000, CellsDone: 250, Workers: 1, CellsPerSecond: 25}, 22 * time.Second, 95 * time.Second, "cells 250/1000, 25.0 cells/s, ETA 22s to 1m40s"},
+		{running, &foiblev1.Progress{Cells: 1000, CellsDone: 999, Workers: 1, CellsPerSecond: 999}, time.Millisecond, 400 * time.Millisecond, "cells 999/1000, 999 cells/s, ETA 1s"},
+		{running, &foiblev1.Progress{Cells: 1000, CellsDone: 1000, Workers: 1}, time.Second, 2 * time.Second, "cells 1000/1000, comparing with people"},
+		{paused, &foiblev1.Progress{Cells: 1000, CellsDone: 10, Workers: 1, CellsPerSecond: 3}, 0, 0, "cells 10/1000, paused"},
+		{
+			running, &foiblev1.Progress{Cells: 10, Workers: 1, JobsFailed: 1, Retries: 2, LeasesLost: 1, Duplicates: 3},
+			0, 0, "cells 0/10, 1 job failed, 2 jobs tried again, 1 lease lost, 3 repeated results refused",
+		},
+		{foiblev1.SweepState_SWEEP_STATE_CANCELLED, &foiblev1.Progress{Cells: 10, CellsDone: 4}, 0, 0, "cells 4/10, cancelled"},
 	} {
-		p, _, clock := tape()
-		p.first = c.first
-		*clock = clock.Add(c.elapsed)
-		m := &foiblev1.Progress{Cells: 1000, CellsDone: c.done, Workers: 1, JobsFailed: c.failed}
-		if got := p.text(m); got != c.want {
+		m := &foiblev1.Sweep{State: c.state, Progress: c.progress}
+		if c.high > 0 {
+			m.EtaLow, m.EtaHigh = durationpb.New(c.low), durationpb.New(c.high)
+		}
+		if got := lineOf(m); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
 		}
 	}
-	p, _, _ := tape()
-	if got, want := p.text(&foiblev1.Progress{Cells: 2}), "cells 0/2, no worker is connected"; got != want {
-		t.Errorf("got %q, want %q", got, want)
+}
+
+func TestSpan(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "1s", 59 * time.Second: "59s", 61 * time.Second: "1m00s", 325 * time.Second: "5m30s", 14*time.Minute + 31*time.Second: "15m",
+		3*time.Hour + 22*time.Minute: "3h20m", 75 * time.Hour: "3 days",
+	} {
+		if got := span(d); got != want {
+			t.Errorf("%v: got %q, want %q", d, got, want)
+		}
 	}
 }
 
 // A line for each tenth, at most one a second, and one in half a minute at least.
-func TestProgressLines(t *testing.T) {
-	p, out, clock := tape()
+func TestLines(t *testing.T) {
+	var out strings.Builder
+	clock := time.Date(2021, 7, 26, 9, 0, 0, 0, time.UTC)
+	l := newLines(&out)
+	l.now = func() time.Time { return clock }
 	done := int64(20)
 	tick := func(after time.Duration, cells int64) {
-		*clock = clock.Add(after)
+		clock = clock.Add(after)
 		done += cells
-		p.update(&foiblev1.Progress{Cells: 100, CellsDone: done, Workers: 1}, false)
+		l.show(&foiblev1.Sweep{
+			State:    foiblev1.SweepState_SWEEP_STATE_RUNNING,
+			Progress: &foiblev1.Progress{Cells: 100, CellsDone: done, Workers: 1, CellsPerSecond: 2},
+		})
 	}
 	tick(0, 0)                     // the first
 	tick(500*time.Millisecond, 20) // too soon
@@ -66,14 +74,16 @@ func TestProgressLines(t *testing.T) {
 	tick(500*time.Millisecond, 54) // too soon
 	tick(time.Second, 1)           // all
 	tick(100*time.Millisecond, 0)  // nothing new
-	p.finish(&foiblev1.Progress{Cells: 100, CellsDone: 100})
-	want := `cells 20/100
-cells 40/100, 20.0 cells/s, ETA 3s
-cells 45/100, 0.81 cells/s, ETA 1m8s
+	want := `cells 20/100, 2.00 cells/s
+cells 40/100, 2.00 cells/s
+cells 45/100, 2.00 cells/s
 cells 100/100, comparing with people
-80 cells in 32.6s; 20 were there already
 `
 	if out.String() != want {
-		t.Errorf("got\n%s\nwant\n%s", out, want)
+		t.Errorf("got\n%s\nwant\n%s", &out, want)
+	}
+	first, last := &foiblev1.Progress{CellsDone: 20}, &foiblev1.Progress{CellsDone: 100}
+	if got, want := summary(first, last, 32600*time.Millisecond), "80 cells in 32.6s; 20 were there already"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -15,14 +15,21 @@ type SubmitOptions struct {
 	Coordinator Target
 	Study       string
 	Sweep       SweepChoice
-	Priority    int  // 0: the coordinator's default
-	Wait        bool // until it ends, as Watch does
+	Priority    int    // 0: the coordinator's default
+	Wait        bool   // until it ends, as Watch does
+	Notify      Notify // of the end, if it waits for that
 }
 
 // Submit sends a study and its sweep to a coordinator, and prints the sweep's id.
 func (e *Env) Submit(ctx context.Context, o SubmitOptions) error {
 	if o.Priority < 0 || o.Priority > MaxPriority {
 		return usagef("--priority %d: must be 1 to %d", o.Priority, MaxPriority)
+	}
+	if err := o.Notify.check(); err != nil {
+		return err
+	}
+	if o.Notify != "" && !o.Wait {
+		return usagef("--notify is done by who waits for the end: say --wait too, or watch the sweep with `foible watch --notify`")
 	}
 	s, config, err := e.prepare(o.Study, o.Sweep)
 	if err != nil {
@@ -43,7 +50,7 @@ func (e *Env) Submit(ctx context.Context, o SubmitOptions) error {
 	}
 	fmt.Fprintln(e.Out, m.GetSweepId())
 	if o.Wait {
-		return e.Watch(ctx, o.Coordinator, m.GetSweepId())
+		return e.Watch(ctx, WatchOptions{Coordinator: o.Coordinator, Sweep: m.GetSweepId(), Notify: o.Notify})
 	}
 	e.sayNext(ctx, c, m)
 	e.sayHow(c, m)
@@ -78,12 +85,16 @@ func (e *Env) Status(ctx context.Context, o StatusOptions) error {
 	if err != nil {
 		return err
 	}
+	if o.JSON {
+		s, err := c.status(ctx, m)
+		if err != nil {
+			return err
+		}
+		return e.printJSON(s)
+	}
 	fits, err := c.sweeps.ListFits(ctx, &foiblev1.ListFitsRequest{SweepId: o.Sweep, PerModel: 3})
 	if err != nil {
 		return c.explain(err)
-	}
-	if o.JSON {
-		return e.statusJSON(m, fits.GetFits())
 	}
 	e.printSweep(m)
 	e.sayNext(ctx, c, m)
@@ -96,10 +107,13 @@ func (e *Env) printSweep(m *foiblev1.Sweep) {
 	if p == nil {
 		return
 	}
-	fmt.Fprintf(e.Out, "jobs: %d of %d done, %d with workers, %d failed; %s refused\n",
-		p.GetJobsDone(), p.GetJobs(), p.GetJobsLeased(), p.GetJobsFailed(), count(int(p.GetDuplicates()), "repeated result"))
+	fmt.Fprintf(e.Out, "jobs: %d of %d done, %d with workers, %d failed, %d tried again; %s lost, %s refused\n",
+		p.GetJobsDone(), p.GetJobs(), p.GetJobsLeased(), p.GetJobsFailed(), p.GetRetries(), count(int(p.GetLeasesLost()), "lease"), count(int(p.GetDuplicates()), "repeated result"))
 	if stateName(m) == stateRunning {
 		fmt.Fprintf(e.Out, "priority %d; %s with %s\n", m.GetPriority(), count(int(p.GetWorkers()), "worker"), count(int(p.GetSlots()), "slot"))
+		if eta := eta(m); eta != "" {
+			fmt.Fprintf(e.Out, "%s; %s cells/s\n", eta, rounded(p.GetCellsPerSecond()))
+		}
 	}
 	for _, reason := range p.GetFailures() {
 		fmt.Fprintf(e.Out, "failed: %s\n", reason)

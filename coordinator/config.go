@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
 
 	"foible/coordinator/access"
 	"foible/coordinator/engine"
@@ -43,6 +45,10 @@ type Config struct {
 	MaxStudyBytes int
 	// Listening is called when calls are answered; its error ends the coordinator. nil: nothing.
 	Listening func() error
+	// Metrics takes what the coordinator counts; nil: nobody reads it.
+	Metrics prometheus.Registerer
+	// Tracing takes spans of calls and jobs; nil: there are none.
+	Tracing trace.TracerProvider
 	// Logger takes what an operator acts on; nil for none.
 	Logger hclog.Logger
 }

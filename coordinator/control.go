@@ -160,6 +160,9 @@ func (c *Coordinator) cancel(ctx context.Context, id string, run *sweepRun) erro
 func (r *sweepRun) dropLeases() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	for job := range r.leases {
+		r.eta.Dropped(time.Now(), job)
+	}
 	clear(r.leases)
 	r.change()
 }
@@ -173,6 +176,7 @@ func (r *sweepRun) adopt(spec *foiblev1.Sweep, revision uint64) bool {
 	}
 	r.revision, r.state, r.priority = revision, spec.GetState(), spec.GetPriority()
 	r.endTime, r.final = spec.GetEndTime(), spec.GetProgress()
+	r.eta.Running(time.Now(), r.state == running)
 	r.change()
 	r.rest()
 	return true

@@ -9,6 +9,10 @@ import (
 
 	"buf.build/go/protovalidate"
 	"github.com/hashicorp/go-hclog"
+	"go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -38,19 +42,22 @@ const stopTimeout = 5 * time.Second
 
 // Coordinator owns an engine and the sweeps in it.
 type Coordinator struct {
-	cfg    Config
-	log    hclog.Logger
-	engine *engine.Engine
-	demand *demand
-	others *others
+	cfg     Config
+	log     hclog.Logger
+	engine  *engine.Engine
+	demand  *demand
+	others  *others
+	metrics *metrics
+	tracer  trace.Tracer
 
 	taking sync.Mutex // held while a sweep is stored and taken up, or cancelled
 	shares shares     // of the dispatcher alone
 
-	mu     sync.Mutex // guards what follows; taken before the mu of a sweep
-	sweeps map[string]*sweepRun
-	slots  map[*session]int // connected workers and their slots
-	leases map[uint64]*lease
+	mu       sync.Mutex // guards what follows; taken before the mu of a sweep
+	sweeps   map[string]*sweepRun
+	slots    map[*session]int // connected workers and their slots
+	sessions uint64           // connections of workers so far
+	leases   map[uint64]*lease
 
 	background *errgroup.Group
 	ctx        context.Context // of background work; ends with Run
@@ -65,15 +72,26 @@ func New(cfg Config) (*Coordinator, error) {
 	if log == nil {
 		log = hclog.NewNullLogger()
 	}
-	return &Coordinator{
-		cfg:    cfg,
-		log:    log.Named("coordinator"),
-		demand: newDemand(),
-		others: newOthers(),
-		sweeps: map[string]*sweepRun{},
-		slots:  map[*session]int{},
-		leases: map[uint64]*lease{},
-	}, nil
+	c := &Coordinator{
+		cfg:     cfg,
+		log:     log.Named("coordinator"),
+		demand:  newDemand(),
+		others:  newOthers(),
+		metrics: newMetrics(),
+		tracer:  noop.NewTracerProvider().Tracer(""),
+		sweeps:  map[string]*sweepRun{},
+		slots:   map[*session]int{},
+		leases:  map[uint64]*lease{},
+	}
+	if cfg.Tracing != nil {
+		c.tracer = cfg.Tracing.Tracer("foible/coordinator")
+	}
+	if cfg.Metrics != nil {
+		if err := c.register(cfg.Metrics); err != nil {
+			return nil, fmt.Errorf("coordinator: %w", err)
+		}
+	}
+	return c, nil
 }
 
 // Run opens the engine, takes up its sweeps, and serves until ctx ends. It
@@ -143,8 +161,15 @@ func (c *Coordinator) server() (*grpc.Server, *health.Server) {
 		// A worker may be silent for the whole of a long job but for its heartbeats.
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: 20 * time.Second, Timeout: 20 * time.Second, MaxConnectionIdle: 10 * time.Minute}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second, PermitWithoutStream: true}),
-		grpc.UnaryInterceptor(validate),
 	}
+	if c.cfg.Metrics != nil { // refusals of validate count too
+		options = append(options, grpc.ChainUnaryInterceptor(c.metrics.rpc.UnaryServerInterceptor()), grpc.ChainStreamInterceptor(c.metrics.rpc.StreamServerInterceptor()))
+	}
+	if c.cfg.Tracing != nil {
+		options = append(options, grpc.StatsHandler(otelgrpc.NewServerHandler(
+			otelgrpc.WithTracerProvider(c.cfg.Tracing), otelgrpc.WithPropagators(propagation.TraceContext{}))))
+	}
+	options = append(options, grpc.ChainUnaryInterceptor(validate))
 	if c.cfg.Access != nil {
 		options = append(options, c.cfg.Access.Options()...)
 	}
@@ -155,6 +180,7 @@ func (c *Coordinator) server() (*grpc.Server, *health.Server) {
 	healthy := health.NewServer()
 	healthv1.RegisterHealthServer(server, healthy)
 	reflection.Register(server)
+	c.metrics.rpc.InitializeMetrics(server)
 	return server, healthy
 }
 

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"foible/coordinator/engine"
 )
 
@@ -12,7 +14,9 @@ type lease struct {
 	id       uint64
 	run      *sweepRun
 	job      int
+	since    time.Time
 	delivery *engine.Delivery
+	span     trace.Span
 	hashes   [][]byte // that a right answer to a score job has
 	owner    *session // nil while its worker is away; guarded by Coordinator.mu
 }
@@ -21,9 +25,10 @@ type lease struct {
 // leased: this one is not needed.
 func (c *Coordinator) lend(l *lease) bool {
 	l.run.mu.Lock()
-	twice := l.run.leases[l.job] != nil && l.delivery.Attempt() == 1 // else the other lease has run out
+	other := l.run.leases[l.job] != nil
+	twice := other && l.delivery.Attempt() == 1 // else the other lease has run out
 	if !twice {
-		l.run.leases[l.job] = l
+		l.run.lend(l, other)
 	}
 	l.run.mu.Unlock()
 	if twice {
@@ -38,6 +43,20 @@ func (c *Coordinator) lend(l *lease) bool {
 	return true
 }
 
+// lend notes a lease, which may follow one that was lost. The caller holds mu.
+func (r *sweepRun) lend(l *lease, lost bool) {
+	r.leases[l.job] = l
+	if lost {
+		r.tallied.Lost++
+		r.c.metrics.lost.Inc()
+	}
+	if l.delivery.Attempt() > 1 {
+		r.tallied.Retries++
+	}
+	l.since = time.Now()
+	r.eta.Begun(l.since, l.job, l.owner.number)
+}
+
 // settle takes a lease away, of a job that is done or is to be given back; nil if there is none of that number.
 func (c *Coordinator) settle(id uint64) *lease {
 	c.mu.Lock()
@@ -50,6 +69,7 @@ func (c *Coordinator) settle(id uint64) *lease {
 // finished ends a lease whose job has a result.
 func (c *Coordinator) finished(l *lease) {
 	l.run.forget(l)
+	l.end("")
 	if err := l.delivery.Ack(); err != nil { // it comes again, and is known to be done
 		c.log.Debug("acknowledge", "sweep", l.run.id, "job", l.job, "error", err)
 	}
@@ -58,6 +78,7 @@ func (c *Coordinator) finished(l *lease) {
 // giveBack ends a lease whose job is still to be done, by whoever is free. A job that the engine has given out
 // again since, because the lease ran out, is in other hands already.
 func (c *Coordinator) giveBack(l *lease) {
+	l.end("given back")
 	if !l.run.forget(l) {
 		return
 	}
@@ -95,10 +116,21 @@ func (c *Coordinator) orphan(s *session, grace time.Duration) (orphans int) {
 			}
 			c.mu.Unlock()
 			if lost {
+				l.run.lose(l)
 				c.giveBack(l)
 			}
 		}
 		return nil
 	})
 	return len(left)
+}
+
+// lose counts a lease whose worker is not heard of, unless another has taken its place: then it has been counted.
+func (r *sweepRun) lose(l *lease) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.leases[l.job] == l {
+		r.tallied.Lost++
+		r.c.metrics.lost.Inc()
+	}
 }

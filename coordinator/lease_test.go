@@ -47,8 +47,14 @@ func TestDeadWorker(t *testing.T) {
 					two.done(job)
 				}
 				two.done(two.job()) // the score
-				if s := c.wait(id); s.GetState() != foiblev1.SweepState_SWEEP_STATE_SUCCEEDED || s.GetProgress().GetJobsLeased() != 0 {
+				s := c.wait(id)
+				if s.GetState() != foiblev1.SweepState_SWEEP_STATE_SUCCEEDED || s.GetProgress().GetJobsLeased() != 0 {
 					t.Error(s)
+				}
+				one.die()
+				time.Sleep(2 * grace)
+				if p := c.sweep(id).GetProgress(); p.GetRetries() != 2 || p.GetLeasesLost() != 2 {
+					t.Errorf("%d jobs were tried again, %d leases lost", p.GetRetries(), p.GetLeasesLost())
 				}
 			})
 		})

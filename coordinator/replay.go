@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"foible/coordinator/eta"
 	"foible/coordinator/service"
 )
 
@@ -74,8 +75,13 @@ func (r *sweepRun) start(ctx context.Context) error {
 // they rest on was recorded; should that have been cut short, audit finds out.
 func (r *sweepRun) replay(ctx context.Context) error {
 	begun := make([]bool, r.plan.Chunks())
+	r.mu.Lock()
+	r.eta = eta.New(r.plan, &r.config, time.Now())
+	r.eta.Running(time.Now(), r.state == running)
+	r.mu.Unlock()
 	err := r.c.engine.Recorded(ctx, r.id, r.plan.Jobs(), func(job int) error {
 		r.progress.Add(job)
+		r.eta.Known(job)
 		begun[r.plan.Job(job).Chunk] = true
 		return nil
 	})
@@ -108,10 +114,11 @@ func (r *sweepRun) recall(ctx context.Context, chunk int) error {
 		case errors.Is(err, service.ErrNotFound):
 		case err != nil:
 			return err
-		case result.GetScore() != nil:
-			return nil
-		case result.GetFailure() != nil:
-			r.blame(result.GetFailure())
+		default:
+			r.take(job, result)
+			if result.GetScore() != nil {
+				return nil
+			}
 		}
 	}
 	return nil

@@ -1,7 +1,6 @@
 package coordinator
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"foible/coordinator/engine"
+	"foible/coordinator/eta"
 	"foible/coordinator/service"
 	"foible/core/sweep"
 	"foible/proto/codec"
@@ -49,12 +49,28 @@ type sweepRun struct {
 	reasons       []string           // why; different ones, at most maxReasons
 	reported      map[int]int        // failures that workers reported, of jobs without a result
 	leases        map[int]*lease     // by job, the lease given out last
-	duplicates    int64              // results refused since the coordinator started
+	tallied       tally              // since the coordinator started
+	eta           *eta.Estimator     // nil until the sweep is started
+	forecast      forecast           // what it said last
+	best          map[string]bestFit // by model
 	audited       time.Time          // when the queue was last compared with the results
 	changed       chan struct{}      // closed at the next change
 }
 
 const maxReasons = 10
+
+// tally counts what is in no result.
+type tally struct {
+	Duplicates int64 `json:"duplicates,omitempty"` // results refused because there was one
+	Retries    int64 `json:"retries,omitempty"`    // jobs given out again
+	Lost       int64 `json:"lost,omitempty"`       // leases whose worker was not heard of
+}
+
+func (t *tally) add(o tally) {
+	t.Duplicates += o.Duplicates
+	t.Retries += o.Retries
+	t.Lost += o.Lost
+}
 
 // newRun plans a sweep from its spec.
 func (c *Coordinator) newRun(ctx context.Context, spec *foiblev1.Sweep) (*sweepRun, error) {
@@ -82,6 +98,7 @@ func (c *Coordinator) newRun(ctx context.Context, spec *foiblev1.Sweep) (*sweepR
 		state:    spec.GetState(), priority: spec.GetPriority(), endTime: spec.GetEndTime(),
 		reported: map[int]int{},
 		leases:   map[int]*lease{},
+		best:     map[string]bestFit{},
 		changed:  make(chan struct{}),
 	}, nil
 }
@@ -118,7 +135,7 @@ func (r *sweepRun) record(ctx context.Context, job int, result *foiblev1.JobResu
 		fresh = true
 	case errors.Is(err, engine.ErrRecorded):
 		r.mu.Lock()
-		r.duplicates++
+		r.tallied.Duplicates++
 		r.change()
 		r.mu.Unlock()
 		if r.done(job) {
@@ -139,10 +156,13 @@ func (r *sweepRun) record(ctx context.Context, job int, result *foiblev1.JobResu
 // audit tries again.
 func (r *sweepRun) note(ctx context.Context, job int, result *foiblev1.JobResult) {
 	r.mu.Lock()
+	before := r.progress.CellsDone()
 	fresh, ready := r.progress.Add(job)
+	r.c.metrics.cells.Add(float64(r.progress.CellsDone() - before))
 	r.noted = time.Now()
-	if f := result.GetFailure(); fresh && f != nil {
-		r.blame(f)
+	if fresh {
+		r.eta.Done(r.noted, job)
+		r.take(job, result)
 	}
 	delete(r.reported, job)
 	fitted := r.progress.Fitted()
@@ -224,6 +244,18 @@ func (r *sweepRun) job(number int) sweep.Job {
 	return r.plan.Job(number)
 }
 
+// take keeps what is shown of a recorded result. The caller holds mu, or alone has r.
+func (r *sweepRun) take(job int, result *foiblev1.JobResult) {
+	if f := result.GetFailure(); f != nil {
+		r.blame(f)
+	}
+	if fits := result.GetScore().GetFits(); len(fits) > 0 {
+		if j := r.plan.Job(job); j.Stage == sweep.FitStage {
+			r.compare(&j, fits)
+		}
+	}
+}
+
 // blame counts a recorded failure. The caller holds mu, or alone has r.
 func (r *sweepRun) blame(f *foiblev1.Failure) {
 	r.failures++
@@ -242,6 +274,7 @@ func (r *sweepRun) finish(ctx context.Context) {
 	}
 	r.ending = true
 	progress := r.count()
+	progress.JobsLeased = 0 // the last one is being answered
 	r.mu.Unlock()
 
 	spec, revision, err := r.c.update(ctx, r.id, func(s *foiblev1.Sweep) error {
@@ -335,42 +368,9 @@ func (r *sweepRun) forget(l *lease) (last bool) {
 	defer r.mu.Unlock()
 	if last = r.leases[l.job] == l; last {
 		delete(r.leases, l.job)
+		r.eta.Dropped(time.Now(), l.job)
 	}
 	return last
-}
-
-// count is the progress. The caller holds mu.
-func (r *sweepRun) count() *foiblev1.Progress {
-	_, _, elsewhere := r.c.others.sum(r.id)
-	p := &foiblev1.Progress{
-		Cells: int64(r.plan.Cells()), CellsDone: int64(r.progress.CellsDone()),
-		Jobs: int64(r.plan.Jobs()), JobsDone: int64(r.progress.JobsDone()),
-		JobsFailed: int64(r.failures), JobsLeased: int64(len(r.leases)) + elsewhere.Leased,
-		Duplicates: r.duplicates + elsewhere.Duplicates, Failures: slices.Clone(r.reasons),
-	}
-	if f := r.final; f != nil && p.JobsDone < f.GetJobsDone() { // another coordinator was faster
-		p.CellsDone, p.JobsDone, p.JobsFailed, p.Failures = f.GetCellsDone(), f.GetJobsDone(), f.GetJobsFailed(), f.GetFailures()
-	}
-	return p
-}
-
-// counted is the progress.
-func (r *sweepRun) counted() *foiblev1.Progress {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.count()
-}
-
-// snapshot is the sweep as it stands.
-func (r *sweepRun) snapshot() *foiblev1.Sweep {
-	workers, slots := r.c.connectedAnywhere()
-	s := proto.CloneOf(r.spec)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	s.State, s.Priority, s.EndTime = r.state, cmp.Or(r.priority, DefaultPriority), r.endTime
-	s.Progress = r.count()
-	s.Progress.Workers, s.Progress.Slots = int32(workers), int32(slots)
-	return s
 }
 
 // change tells who watches. The caller holds mu.

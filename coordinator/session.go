@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -17,6 +18,7 @@ type session struct {
 	c      *Coordinator
 	log    hclog.Logger
 	slots  int
+	number uint64  // of the connections that this coordinator has had
 	offers []offer // fetched, not yet opened; Next alone touches them
 
 	draining context.Context // ends when the worker takes no more jobs
@@ -46,11 +48,30 @@ func (c *Coordinator) Join(hello *foiblev1.Hello) (service.Session, error) {
 	}
 	s.draining, s.drain = context.WithCancel(context.Background())
 	c.mu.Lock()
+	c.sessions++
+	s.number = c.sessions
 	c.slots[s] = s.slots
+	for _, run := range c.sweeps {
+		run.joined(s)
+	}
 	c.mu.Unlock()
 	c.others.tell(c)
 	s.log.Info("worker joined", "slots", s.slots, "busy", hello.GetBusy())
 	return s, nil
+}
+
+// joined tells the sweep of a worker that has come.
+func (r *sweepRun) joined(s *session) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.eta.Joined(time.Now(), s.number, s.slots)
+}
+
+// left tells the sweep of a worker that has gone.
+func (r *sweepRun) left(s *session) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.eta.Left(time.Now(), s.number)
 }
 
 // connected counts workers and their slots.
@@ -68,6 +89,12 @@ func (c *Coordinator) connectedAnywhere() (workers, slots int) {
 	workers, slots = c.connected()
 	moreWorkers, moreSlots, _ := c.others.sum("")
 	return workers + moreWorkers, slots + moreSlots
+}
+
+// slotsElsewhere counts the slots of workers of the other coordinators.
+func (c *Coordinator) slotsElsewhere() int {
+	_, slots, _ := c.others.sum("")
+	return slots
 }
 
 // Welcome implements [service.Session].
@@ -157,13 +184,19 @@ func (s *session) open(ctx context.Context, o offer) (*foiblev1.Assign, error) {
 		return nil, o.delivery.Ack()
 	}
 	l := &lease{run: o.run, job: job, delivery: o.delivery, hashes: hashes, owner: s}
+	l.begin(s.c.tracer, assign)
 	if !s.c.lend(l) {
+		l.end("in the queue twice")
 		return nil, o.delivery.Ack()
 	}
 	s.mu.Lock()
 	s.held[l.id] = struct{}{}
 	s.mu.Unlock()
 	assign.Attempt, assign.Lease = int32(attempt), l.id
+	s.c.metrics.given.Inc()
+	if attempt > 1 {
+		s.c.metrics.again.Inc()
+	}
 	s.log.Debug("job given out", "sweep", o.run.id, "job", job, "attempt", attempt)
 	return assign, nil
 }
@@ -219,10 +252,16 @@ func (s *session) Heartbeat(ids []uint64) (unwanted []uint64) {
 }
 
 // Record implements [service.Session].
-func (s *session) Record(ctx context.Context, m *foiblev1.Result) (*foiblev1.Recorded, error) {
+func (s *session) Record(ctx context.Context, m *foiblev1.Result) (answer *foiblev1.Recorded, err error) {
+	result := m.GetResult()
+	defer func() {
+		if err == nil {
+			s.c.metrics.results.WithLabelValues(outcome(answer.GetVerdict(), result)).Inc()
+		}
+	}()
 	ctx = context.WithoutCancel(ctx) // what has arrived counts, whether or not its worker is still there
 	s.vacate(m.GetLease())
-	answer := &foiblev1.Recorded{SweepId: m.GetSweepId(), Job: m.GetJob(), Lease: m.GetLease()}
+	answer = &foiblev1.Recorded{SweepId: m.GetSweepId(), Job: m.GetJob(), Lease: m.GetLease()}
 	l := s.c.settle(m.GetLease())
 	done := false // the job needs nobody else
 	defer func() {
@@ -250,7 +289,6 @@ func (s *session) Record(ctx context.Context, m *foiblev1.Result) (*foiblev1.Rec
 	}
 	log := s.log.With("sweep", run.id, "job", job)
 
-	result := m.GetResult()
 	if !run.done(job) {
 		if err := run.complete(ctx, job, result); err != nil {
 			return nil, err
@@ -282,6 +320,8 @@ func (s *session) Record(ctx context.Context, m *foiblev1.Result) (*foiblev1.Rec
 	if !fresh {
 		answer.Verdict = foiblev1.Verdict_VERDICT_DUPLICATE
 		log.Debug("duplicate result refused")
+	} else if l != nil {
+		s.c.metrics.duration.WithLabelValues(kind(run.job(job).Score)).Observe(time.Since(l.since).Seconds())
 	}
 	return answer, nil
 }
@@ -303,6 +343,9 @@ func (s *session) Leave(handedBack bool) {
 	s.drain()
 	s.c.mu.Lock()
 	delete(s.c.slots, s)
+	for _, run := range s.c.sweeps {
+		run.left(s)
+	}
 	s.c.mu.Unlock()
 	s.c.others.tell(s.c)
 	grace := s.c.cfg.Grace

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -175,6 +176,9 @@ func (c *Coordinator) stored(ctx context.Context, id string) (spec *foiblev1.Swe
 func (c *Coordinator) add(run *sweepRun) {
 	c.mu.Lock()
 	c.sweeps[run.id] = run
+	for s := range c.slots {
+		run.joined(s)
+	}
 	c.mu.Unlock()
 	c.demand.signal()
 }
@@ -191,15 +195,15 @@ func (c *Coordinator) run(id string) (*sweepRun, bool) {
 func (c *Coordinator) running() []*sweepRun {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var runs []*sweepRun
-	for _, run := range c.sweeps {
+	return slices.DeleteFunc(sorted(c.sweeps), func(run *sweepRun) bool {
 		extended, taken := c.sweeps[run.spec.GetExtends()]
-		if waits := taken && !extended.ended(); run.now() == running && !waits {
-			runs = append(runs, run)
-		}
-	}
-	slices.SortFunc(runs, func(a, b *sweepRun) int { return compareSweeps(a.spec, b.spec) })
-	return runs
+		return run.now() != running || taken && !extended.ended()
+	})
+}
+
+// sorted are sweeps, the oldest first.
+func sorted(sweeps map[string]*sweepRun) []*sweepRun {
+	return slices.SortedFunc(maps.Values(sweeps), func(a, b *sweepRun) int { return compareSweeps(a.spec, b.spec) })
 }
 
 // compareSweeps orders by time of creation, oldest first.

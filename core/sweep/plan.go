@@ -43,9 +43,18 @@ type Plan struct {
 	CellsPerJob int
 	Report      bool
 
-	models int   // in Sets
+	models []ModelSets
 	chosen []int // indexes into Sets; see Choose
 }
+
+// ModelSets are the parameter sets of a model: Sets[First:End] of a plan.
+type ModelSets struct {
+	Name       string
+	First, End int
+}
+
+// Models are the models of the plan, in the order of their parameter sets.
+func (p *Plan) Models() []ModelSets { return p.models }
 
 // CellsPerJob chooses a job's size: large enough to be worth sending, small
 // enough to keep `parallel` slots busy to the end and to bound the result.
@@ -80,8 +89,9 @@ func NewPlan(sets []ParameterSet, stimuli []Shape, cellsPerJob int, report bool)
 	p := &Plan{Sets: sets, Stimuli: stimuli, CellsPerJob: cellsPerJob, Report: report}
 	for i := range sets {
 		if i == 0 || sets[i].Model != sets[i-1].Model {
-			p.models++
+			p.models = append(p.models, ModelSets{Name: sets[i].Model, First: i})
 		}
+		p.models[len(p.models)-1].End = i + 1
 	}
 	if int64(p.Chunks())*int64(len(stimuli)+1) > 1<<30 {
 		return nil, fmt.Errorf("%d chunks of %d stimuli are too many jobs", p.Chunks(), len(stimuli))
@@ -114,7 +124,7 @@ func (p *Plan) Jobs() int { return p.InferJobs() + p.Chunks() }
 func (p *Plan) Cells() int {
 	cells := len(p.Sets) * len(p.Stimuli)
 	if p.Report {
-		cells += p.models * len(p.Stimuli)
+		cells += len(p.models) * len(p.Stimuli)
 	}
 	return cells
 }
@@ -169,7 +179,7 @@ func (p *Plan) cells(j *Job) int {
 	case j.Score:
 		return 0
 	case j.Stage == ReportStage:
-		return p.models
+		return len(p.models)
 	}
 	return len(j.Sets)
 }

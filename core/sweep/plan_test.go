@@ -357,3 +357,48 @@ func TestNumbersOfATwoStagePlan(t *testing.T) {
 		t.Errorf("%d chunks, %d fit jobs, %d jobs, report jobs %v", p.Chunks(), p.FitJobs(), p.Jobs(), p.ReportJobs())
 	}
 }
+
+// The parts of a sweep add up to it, and what waits is what can be done.
+func TestParts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for range 100 {
+		p := modelPlan(t, []int{1 + rng.IntN(15), 1 + rng.IntN(15)}, 1+rng.IntN(6), 1+rng.IntN(10), rng.IntN(2) == 0)
+		g := sweep.NewProgress(p)
+		var waiting []int
+		for job := range p.FitJobs() {
+			waiting = append(waiting, job)
+		}
+		sum := func(parts []sweep.Part) (of sweep.Part) {
+			for _, part := range parts {
+				if part.CellsDone > part.Cells || part.JobsDone > part.Jobs {
+					t.Fatalf("more is done than there is: %v", part)
+				}
+				of.Cells, of.CellsDone = of.Cells+part.Cells, of.CellsDone+part.CellsDone
+				of.Jobs, of.JobsDone = of.Jobs+part.Jobs, of.JobsDone+part.JobsDone
+			}
+			return of
+		}
+		for len(waiting) > 0 {
+			if g.Waiting() != len(waiting) {
+				t.Fatalf("%d jobs wait, want %d", g.Waiting(), len(waiting))
+			}
+			i := rng.IntN(len(waiting))
+			_, ready := g.Add(waiting[i])
+			waiting = append(slices.Delete(waiting, i, i+1), ready...)
+			whole := sweep.Part{Cells: p.Cells(), CellsDone: g.CellsDone(), Jobs: p.Jobs(), JobsDone: g.JobsDone()}
+			if got := sum(g.Stages()); got != whole {
+				t.Fatalf("stages: %v, want %v", got, whole)
+			}
+			whole.Jobs, whole.JobsDone = 0, 0
+			if got := sum(g.Models()); got != whole {
+				t.Fatalf("models: %v, want %v", got, whole)
+			}
+			if got := sum(g.Stimuli()); got != whole {
+				t.Fatalf("stimuli: %v, want %v", got, whole)
+			}
+		}
+		if !g.Complete() {
+			t.Fatal("nothing waits, and not all is done")
+		}
+	}
+}

@@ -7,13 +7,32 @@ type Progress struct {
 	done    []uint64 // bit set over jobs
 	missing []int32  // by chunk: infer jobs without a result
 	scores  int      // score jobs of fit chunks without a result
+	whole   int      // chunks of which no infer job is missing
 	jobs    int
 	cells   int
+
+	// Done, by part:
+	stages   [stageParts]int // cells of infer jobs, jobs of scores
+	inferred [2]int          // infer jobs of the fit stage and of the report
+	models   []int           // cells
+	stimuli  []int           // cells
 }
+
+// Parts of stages, in the order of work.
+const (
+	fitCells = iota
+	fitScores
+	reportCells
+	reportScores
+	stageParts
+)
 
 // NewProgress is the progress of a plan of which nothing is done.
 func NewProgress(p *Plan) *Progress {
-	g := &Progress{plan: p, done: make([]uint64, (p.Jobs()+63)/64), missing: make([]int32, p.Chunks()), scores: p.FitChunks()}
+	g := &Progress{
+		plan: p, done: make([]uint64, (p.Jobs()+63)/64), missing: make([]int32, p.Chunks()), scores: p.FitChunks(),
+		models: make([]int, len(p.models)), stimuli: make([]int, len(p.Stimuli)),
+	}
 	for i := range g.missing {
 		g.missing[i] = int32(len(p.Stimuli))
 	}
@@ -29,10 +48,11 @@ func (g *Progress) Add(number int) (fresh bool, ready []int) {
 	g.done[number/64] |= 1 << (number % 64)
 	g.jobs++
 	job := g.plan.Job(number)
-	g.cells += g.plan.cells(&job)
+	g.count(&job)
 	switch {
 	case !job.Score:
 		if g.missing[job.Chunk]--; g.missing[job.Chunk] == 0 {
+			g.whole++
 			ready = []int{g.plan.ScoreJob(job.Chunk)}
 		}
 	case job.Stage == FitStage:
@@ -41,6 +61,84 @@ func (g *Progress) Add(number int) (fresh bool, ready []int) {
 		}
 	}
 	return true, ready
+}
+
+// count adds a job to what is done of each part.
+func (g *Progress) count(job *Job) {
+	cells := g.plan.cells(job)
+	g.cells += cells
+	part, stage := fitCells, 0
+	if job.Stage == ReportStage {
+		part, stage = reportCells, 1
+	}
+	if job.Score {
+		g.stages[part+1]++
+		return
+	}
+	g.stages[part] += cells
+	g.inferred[stage]++
+	g.stimuli[job.Stimulus] += cells
+	for i, m := range g.plan.models {
+		if job.Stage == ReportStage {
+			g.models[i]++
+		} else {
+			g.models[i] += max(0, min(m.End, job.First+len(job.Sets))-max(m.First, job.First))
+		}
+	}
+}
+
+// Part is how far a part of a sweep is.
+type Part struct {
+	Name             string
+	Cells, CellsDone int
+	Jobs, JobsDone   int // 0 of a model or a stimulus
+}
+
+// Stages are the parts of the stages in the order of work, those that the plan has: fit, fit_scores, report,
+// report_scores.
+func (g *Progress) Stages() []Part {
+	p := g.plan
+	parts := []Part{
+		{"fit", len(p.Sets) * len(p.Stimuli), g.stages[fitCells], p.FitJobs(), g.inferred[0]},
+		{"fit_scores", 0, 0, p.FitChunks(), g.stages[fitScores]},
+	}
+	if p.Report {
+		parts = append(parts,
+			Part{"report", len(p.models) * len(p.Stimuli), g.stages[reportCells], len(p.Stimuli), g.inferred[1]},
+			Part{"report_scores", 0, 0, 1, g.stages[reportScores]})
+	}
+	return parts
+}
+
+// Models are the parts of the models, in the plan's order.
+func (g *Progress) Models() []Part {
+	parts := make([]Part, len(g.models))
+	for i, m := range g.plan.models {
+		sets := m.End - m.First
+		if g.plan.Report {
+			sets++
+		}
+		parts[i] = Part{Name: m.Name, Cells: sets * len(g.stimuli), CellsDone: g.models[i]}
+	}
+	return parts
+}
+
+// Stimuli are the parts of the stimuli, in the plan's order.
+func (g *Progress) Stimuli() []Part {
+	parts := make([]Part, len(g.stimuli))
+	for i := range parts {
+		parts[i] = Part{Name: g.plan.Stimuli[i].Stimulus, Cells: g.plan.Cells() / len(parts), CellsDone: g.stimuli[i]}
+	}
+	return parts
+}
+
+// Waiting counts the jobs that can be done and have no result, those that are being done included.
+func (g *Progress) Waiting() int {
+	waiting := g.plan.FitJobs() - g.inferred[0] + g.whole - g.stages[fitScores] - g.stages[reportScores]
+	if g.plan.Report && g.Fitted() {
+		waiting += len(g.plan.Stimuli) - g.inferred[1]
+	}
+	return waiting
 }
 
 // Done says whether a job has a result.

@@ -12,6 +12,7 @@ import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	durationpb "google.golang.org/protobuf/types/known/durationpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
@@ -748,7 +749,12 @@ type Sweep struct {
 	// Its share of the workers: of two sweeps, one of twice the priority is given twice as many jobs. 0 stands for 10.
 	Priority int32 `protobuf:"varint,12,opt,name=priority,proto3" json:"priority,omitempty"`
 	// The sweep that it extends: a cell that this has recorded is kept.
-	Extends       string `protobuf:"bytes,13,opt,name=extends,proto3" json:"extends,omitempty"`
+	Extends string `protobuf:"bytes,13,opt,name=extends,proto3" json:"extends,omitempty"`
+	// Time from now in which it will have ended at the earliest: the lower end of an 80 % range, see eta_high.
+	EtaLow *durationpb.Duration `protobuf:"bytes,14,opt,name=eta_low,json=etaLow,proto3" json:"eta_low,omitempty"`
+	// The upper end. Both are unset where nothing can be said: the sweep is not running, no worker is connected, or no job
+	// has been done since the coordinator started.
+	EtaHigh       *durationpb.Duration `protobuf:"bytes,15,opt,name=eta_high,json=etaHigh,proto3" json:"eta_high,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -874,6 +880,20 @@ func (x *Sweep) GetExtends() string {
 	return ""
 }
 
+func (x *Sweep) GetEtaLow() *durationpb.Duration {
+	if x != nil {
+		return x.EtaLow
+	}
+	return nil
+}
+
+func (x *Sweep) GetEtaHigh() *durationpb.Duration {
+	if x != nil {
+		return x.EtaHigh
+	}
+	return nil
+}
+
 // Progress counts distinct results; a retry or a duplicate never counts as progress.
 type Progress struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -896,7 +916,21 @@ type Progress struct {
 	// Slots of these workers.
 	Slots int32 `protobuf:"varint,9,opt,name=slots,proto3" json:"slots,omitempty"`
 	// Reasons of failed jobs, at most ten different ones.
-	Failures      []string `protobuf:"bytes,10,rep,name=failures,proto3" json:"failures,omitempty"`
+	Failures []string `protobuf:"bytes,10,rep,name=failures,proto3" json:"failures,omitempty"`
+	// Times that a job was given out again, since the coordinator started.
+	Retries int64 `protobuf:"varint,11,opt,name=retries,proto3" json:"retries,omitempty"`
+	// Leases that ended because nothing was heard of the worker, since the coordinator started.
+	LeasesLost int64 `protobuf:"varint,12,opt,name=leases_lost,json=leasesLost,proto3" json:"leases_lost,omitempty"`
+	// Cells recorded a second, lately; 0 if not known.
+	CellsPerSecond float64 `protobuf:"fixed64,13,opt,name=cells_per_second,json=cellsPerSecond,proto3" json:"cells_per_second,omitempty"`
+	// The parts of the stages in the order of work: fit, fit_scores, report, report_scores. The scores are those with people.
+	Stages []*PartProgress `protobuf:"bytes,14,rep,name=stages,proto3" json:"stages,omitempty"`
+	// The parts of the models, in their usual order; cells alone.
+	Models []*PartProgress `protobuf:"bytes,15,rep,name=models,proto3" json:"models,omitempty"`
+	// The parts of the stimuli, in the study's order; cells alone. Of more than 200 stimuli, none.
+	Stimuli []*PartProgress `protobuf:"bytes,16,rep,name=stimuli,proto3" json:"stimuli,omitempty"`
+	// Of each model that has one, the fit of the highest r so far in the fit stage: parameters and overall alone.
+	Best          []*Fit `protobuf:"bytes,17,rep,name=best,proto3" json:"best,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1001,6 +1035,137 @@ func (x *Progress) GetFailures() []string {
 	return nil
 }
 
+func (x *Progress) GetRetries() int64 {
+	if x != nil {
+		return x.Retries
+	}
+	return 0
+}
+
+func (x *Progress) GetLeasesLost() int64 {
+	if x != nil {
+		return x.LeasesLost
+	}
+	return 0
+}
+
+func (x *Progress) GetCellsPerSecond() float64 {
+	if x != nil {
+		return x.CellsPerSecond
+	}
+	return 0
+}
+
+func (x *Progress) GetStages() []*PartProgress {
+	if x != nil {
+		return x.Stages
+	}
+	return nil
+}
+
+func (x *Progress) GetModels() []*PartProgress {
+	if x != nil {
+		return x.Models
+	}
+	return nil
+}
+
+func (x *Progress) GetStimuli() []*PartProgress {
+	if x != nil {
+		return x.Stimuli
+	}
+	return nil
+}
+
+func (x *Progress) GetBest() []*Fit {
+	if x != nil {
+		return x.Best
+	}
+	return nil
+}
+
+// PartProgress counts the distinct results of a part of a sweep.
+type PartProgress struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Of a stage, a model or a stimulus.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Its cells.
+	Cells int64 `protobuf:"varint,2,opt,name=cells,proto3" json:"cells,omitempty"`
+	// Those whose job has a result.
+	CellsDone int64 `protobuf:"varint,3,opt,name=cells_done,json=cellsDone,proto3" json:"cells_done,omitempty"`
+	// Its jobs; 0 where jobs are not of one part.
+	Jobs int64 `protobuf:"varint,4,opt,name=jobs,proto3" json:"jobs,omitempty"`
+	// Those with a result.
+	JobsDone      int64 `protobuf:"varint,5,opt,name=jobs_done,json=jobsDone,proto3" json:"jobs_done,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PartProgress) Reset() {
+	*x = PartProgress{}
+	mi := &file_foible_v1_sweep_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PartProgress) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PartProgress) ProtoMessage() {}
+
+func (x *PartProgress) ProtoReflect() protoreflect.Message {
+	mi := &file_foible_v1_sweep_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PartProgress.ProtoReflect.Descriptor instead.
+func (*PartProgress) Descriptor() ([]byte, []int) {
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *PartProgress) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *PartProgress) GetCells() int64 {
+	if x != nil {
+		return x.Cells
+	}
+	return 0
+}
+
+func (x *PartProgress) GetCellsDone() int64 {
+	if x != nil {
+		return x.CellsDone
+	}
+	return 0
+}
+
+func (x *PartProgress) GetJobs() int64 {
+	if x != nil {
+		return x.Jobs
+	}
+	return 0
+}
+
+func (x *PartProgress) GetJobsDone() int64 {
+	if x != nil {
+		return x.JobsDone
+	}
+	return 0
+}
+
 // CreateSweepRequest asks for a sweep.
 type CreateSweepRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1020,7 +1185,7 @@ type CreateSweepRequest struct {
 
 func (x *CreateSweepRequest) Reset() {
 	*x = CreateSweepRequest{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[9]
+	mi := &file_foible_v1_sweep_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1032,7 +1197,7 @@ func (x *CreateSweepRequest) String() string {
 func (*CreateSweepRequest) ProtoMessage() {}
 
 func (x *CreateSweepRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[9]
+	mi := &file_foible_v1_sweep_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1045,7 +1210,7 @@ func (x *CreateSweepRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateSweepRequest.ProtoReflect.Descriptor instead.
 func (*CreateSweepRequest) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{9}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *CreateSweepRequest) GetStudyHash() string {
@@ -1096,7 +1261,7 @@ type CreateSweepResponse struct {
 
 func (x *CreateSweepResponse) Reset() {
 	*x = CreateSweepResponse{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[10]
+	mi := &file_foible_v1_sweep_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1108,7 +1273,7 @@ func (x *CreateSweepResponse) String() string {
 func (*CreateSweepResponse) ProtoMessage() {}
 
 func (x *CreateSweepResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[10]
+	mi := &file_foible_v1_sweep_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1121,7 +1286,7 @@ func (x *CreateSweepResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateSweepResponse.ProtoReflect.Descriptor instead.
 func (*CreateSweepResponse) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{10}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *CreateSweepResponse) GetSweep() *Sweep {
@@ -1149,7 +1314,7 @@ type GetSweepRequest struct {
 
 func (x *GetSweepRequest) Reset() {
 	*x = GetSweepRequest{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[11]
+	mi := &file_foible_v1_sweep_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1161,7 +1326,7 @@ func (x *GetSweepRequest) String() string {
 func (*GetSweepRequest) ProtoMessage() {}
 
 func (x *GetSweepRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[11]
+	mi := &file_foible_v1_sweep_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1174,7 +1339,7 @@ func (x *GetSweepRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSweepRequest.ProtoReflect.Descriptor instead.
 func (*GetSweepRequest) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{11}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *GetSweepRequest) GetSweepId() string {
@@ -1195,7 +1360,7 @@ type GetSweepResponse struct {
 
 func (x *GetSweepResponse) Reset() {
 	*x = GetSweepResponse{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[12]
+	mi := &file_foible_v1_sweep_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1207,7 +1372,7 @@ func (x *GetSweepResponse) String() string {
 func (*GetSweepResponse) ProtoMessage() {}
 
 func (x *GetSweepResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[12]
+	mi := &file_foible_v1_sweep_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1220,7 +1385,7 @@ func (x *GetSweepResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSweepResponse.ProtoReflect.Descriptor instead.
 func (*GetSweepResponse) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{12}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *GetSweepResponse) GetSweep() *Sweep {
@@ -1239,7 +1404,7 @@ type ListSweepsRequest struct {
 
 func (x *ListSweepsRequest) Reset() {
 	*x = ListSweepsRequest{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[13]
+	mi := &file_foible_v1_sweep_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1251,7 +1416,7 @@ func (x *ListSweepsRequest) String() string {
 func (*ListSweepsRequest) ProtoMessage() {}
 
 func (x *ListSweepsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[13]
+	mi := &file_foible_v1_sweep_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1264,7 +1429,7 @@ func (x *ListSweepsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSweepsRequest.ProtoReflect.Descriptor instead.
 func (*ListSweepsRequest) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{13}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{14}
 }
 
 // ListSweepsResponse lists them.
@@ -1278,7 +1443,7 @@ type ListSweepsResponse struct {
 
 func (x *ListSweepsResponse) Reset() {
 	*x = ListSweepsResponse{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[14]
+	mi := &file_foible_v1_sweep_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1290,7 +1455,7 @@ func (x *ListSweepsResponse) String() string {
 func (*ListSweepsResponse) ProtoMessage() {}
 
 func (x *ListSweepsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[14]
+	mi := &file_foible_v1_sweep_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1303,7 +1468,7 @@ func (x *ListSweepsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSweepsResponse.ProtoReflect.Descriptor instead.
 func (*ListSweepsResponse) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{14}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ListSweepsResponse) GetSweeps() []*Sweep {
@@ -1324,7 +1489,7 @@ type WatchSweepRequest struct {
 
 func (x *WatchSweepRequest) Reset() {
 	*x = WatchSweepRequest{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[15]
+	mi := &file_foible_v1_sweep_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1336,7 +1501,7 @@ func (x *WatchSweepRequest) String() string {
 func (*WatchSweepRequest) ProtoMessage() {}
 
 func (x *WatchSweepRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[15]
+	mi := &file_foible_v1_sweep_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1349,7 +1514,7 @@ func (x *WatchSweepRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchSweepRequest.ProtoReflect.Descriptor instead.
 func (*WatchSweepRequest) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{15}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *WatchSweepRequest) GetSweepId() string {
@@ -1370,7 +1535,7 @@ type WatchSweepResponse struct {
 
 func (x *WatchSweepResponse) Reset() {
 	*x = WatchSweepResponse{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[16]
+	mi := &file_foible_v1_sweep_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1382,7 +1547,7 @@ func (x *WatchSweepResponse) String() string {
 func (*WatchSweepResponse) ProtoMessage() {}
 
 func (x *WatchSweepResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[16]
+	mi := &file_foible_v1_sweep_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1395,7 +1560,7 @@ func (x *WatchSweepResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchSweepResponse.ProtoReflect.Descriptor instead.
 func (*WatchSweepResponse) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{16}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *WatchSweepResponse) GetSweep() *Sweep {
@@ -1416,7 +1581,7 @@ type PauseSweepRequest struct {
 
 func (x *PauseSweepRequest) Reset() {
 	*x = PauseSweepRequest{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[17]
+	mi := &file_foible_v1_sweep_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1428,7 +1593,7 @@ func (x *PauseSweepRequest) String() string {
 func (*PauseSweepRequest) ProtoMessage() {}
 
 func (x *PauseSweepRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[17]
+	mi := &file_foible_v1_sweep_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1441,7 +1606,7 @@ func (x *PauseSweepRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PauseSweepRequest.ProtoReflect.Descriptor instead.
 func (*PauseSweepRequest) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{17}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *PauseSweepRequest) GetSweepId() string {
@@ -1462,7 +1627,7 @@ type PauseSweepResponse struct {
 
 func (x *PauseSweepResponse) Reset() {
 	*x = PauseSweepResponse{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[18]
+	mi := &file_foible_v1_sweep_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1474,7 +1639,7 @@ func (x *PauseSweepResponse) String() string {
 func (*PauseSweepResponse) ProtoMessage() {}
 
 func (x *PauseSweepResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[18]
+	mi := &file_foible_v1_sweep_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1487,7 +1652,7 @@ func (x *PauseSweepResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PauseSweepResponse.ProtoReflect.Descriptor instead.
 func (*PauseSweepResponse) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{18}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *PauseSweepResponse) GetSweep() *Sweep {
@@ -1508,7 +1673,7 @@ type ResumeSweepRequest struct {
 
 func (x *ResumeSweepRequest) Reset() {
 	*x = ResumeSweepRequest{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[19]
+	mi := &file_foible_v1_sweep_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1520,7 +1685,7 @@ func (x *ResumeSweepRequest) String() string {
 func (*ResumeSweepRequest) ProtoMessage() {}
 
 func (x *ResumeSweepRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[19]
+	mi := &file_foible_v1_sweep_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1533,7 +1698,7 @@ func (x *ResumeSweepRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumeSweepRequest.ProtoReflect.Descriptor instead.
 func (*ResumeSweepRequest) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{19}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ResumeSweepRequest) GetSweepId() string {
@@ -1554,7 +1719,7 @@ type ResumeSweepResponse struct {
 
 func (x *ResumeSweepResponse) Reset() {
 	*x = ResumeSweepResponse{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[20]
+	mi := &file_foible_v1_sweep_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1566,7 +1731,7 @@ func (x *ResumeSweepResponse) String() string {
 func (*ResumeSweepResponse) ProtoMessage() {}
 
 func (x *ResumeSweepResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[20]
+	mi := &file_foible_v1_sweep_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1579,7 +1744,7 @@ func (x *ResumeSweepResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumeSweepResponse.ProtoReflect.Descriptor instead.
 func (*ResumeSweepResponse) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{20}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ResumeSweepResponse) GetSweep() *Sweep {
@@ -1600,7 +1765,7 @@ type CancelSweepRequest struct {
 
 func (x *CancelSweepRequest) Reset() {
 	*x = CancelSweepRequest{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[21]
+	mi := &file_foible_v1_sweep_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1612,7 +1777,7 @@ func (x *CancelSweepRequest) String() string {
 func (*CancelSweepRequest) ProtoMessage() {}
 
 func (x *CancelSweepRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[21]
+	mi := &file_foible_v1_sweep_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1625,7 +1790,7 @@ func (x *CancelSweepRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelSweepRequest.ProtoReflect.Descriptor instead.
 func (*CancelSweepRequest) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{21}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *CancelSweepRequest) GetSweepId() string {
@@ -1646,7 +1811,7 @@ type CancelSweepResponse struct {
 
 func (x *CancelSweepResponse) Reset() {
 	*x = CancelSweepResponse{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[22]
+	mi := &file_foible_v1_sweep_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1658,7 +1823,7 @@ func (x *CancelSweepResponse) String() string {
 func (*CancelSweepResponse) ProtoMessage() {}
 
 func (x *CancelSweepResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[22]
+	mi := &file_foible_v1_sweep_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1671,7 +1836,7 @@ func (x *CancelSweepResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelSweepResponse.ProtoReflect.Descriptor instead.
 func (*CancelSweepResponse) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{22}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *CancelSweepResponse) GetSweep() *Sweep {
@@ -1695,7 +1860,7 @@ type ExtendSweepRequest struct {
 
 func (x *ExtendSweepRequest) Reset() {
 	*x = ExtendSweepRequest{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[23]
+	mi := &file_foible_v1_sweep_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1707,7 +1872,7 @@ func (x *ExtendSweepRequest) String() string {
 func (*ExtendSweepRequest) ProtoMessage() {}
 
 func (x *ExtendSweepRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[23]
+	mi := &file_foible_v1_sweep_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1720,7 +1885,7 @@ func (x *ExtendSweepRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtendSweepRequest.ProtoReflect.Descriptor instead.
 func (*ExtendSweepRequest) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{23}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ExtendSweepRequest) GetSweepId() string {
@@ -1750,7 +1915,7 @@ type ExtendSweepResponse struct {
 
 func (x *ExtendSweepResponse) Reset() {
 	*x = ExtendSweepResponse{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[24]
+	mi := &file_foible_v1_sweep_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1762,7 +1927,7 @@ func (x *ExtendSweepResponse) String() string {
 func (*ExtendSweepResponse) ProtoMessage() {}
 
 func (x *ExtendSweepResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[24]
+	mi := &file_foible_v1_sweep_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1775,7 +1940,7 @@ func (x *ExtendSweepResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtendSweepResponse.ProtoReflect.Descriptor instead.
 func (*ExtendSweepResponse) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{24}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ExtendSweepResponse) GetSweep() *Sweep {
@@ -1805,7 +1970,7 @@ type SetSweepPriorityRequest struct {
 
 func (x *SetSweepPriorityRequest) Reset() {
 	*x = SetSweepPriorityRequest{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[25]
+	mi := &file_foible_v1_sweep_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1817,7 +1982,7 @@ func (x *SetSweepPriorityRequest) String() string {
 func (*SetSweepPriorityRequest) ProtoMessage() {}
 
 func (x *SetSweepPriorityRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[25]
+	mi := &file_foible_v1_sweep_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1830,7 +1995,7 @@ func (x *SetSweepPriorityRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetSweepPriorityRequest.ProtoReflect.Descriptor instead.
 func (*SetSweepPriorityRequest) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{25}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *SetSweepPriorityRequest) GetSweepId() string {
@@ -1858,7 +2023,7 @@ type SetSweepPriorityResponse struct {
 
 func (x *SetSweepPriorityResponse) Reset() {
 	*x = SetSweepPriorityResponse{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[26]
+	mi := &file_foible_v1_sweep_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1870,7 +2035,7 @@ func (x *SetSweepPriorityResponse) String() string {
 func (*SetSweepPriorityResponse) ProtoMessage() {}
 
 func (x *SetSweepPriorityResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[26]
+	mi := &file_foible_v1_sweep_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1883,7 +2048,7 @@ func (x *SetSweepPriorityResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetSweepPriorityResponse.ProtoReflect.Descriptor instead.
 func (*SetSweepPriorityResponse) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{26}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *SetSweepPriorityResponse) GetSweep() *Sweep {
@@ -1906,7 +2071,7 @@ type ListFitsRequest struct {
 
 func (x *ListFitsRequest) Reset() {
 	*x = ListFitsRequest{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[27]
+	mi := &file_foible_v1_sweep_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1918,7 +2083,7 @@ func (x *ListFitsRequest) String() string {
 func (*ListFitsRequest) ProtoMessage() {}
 
 func (x *ListFitsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[27]
+	mi := &file_foible_v1_sweep_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1931,7 +2096,7 @@ func (x *ListFitsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListFitsRequest.ProtoReflect.Descriptor instead.
 func (*ListFitsRequest) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{27}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ListFitsRequest) GetSweepId() string {
@@ -1959,7 +2124,7 @@ type ListFitsResponse struct {
 
 func (x *ListFitsResponse) Reset() {
 	*x = ListFitsResponse{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[28]
+	mi := &file_foible_v1_sweep_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1971,7 +2136,7 @@ func (x *ListFitsResponse) String() string {
 func (*ListFitsResponse) ProtoMessage() {}
 
 func (x *ListFitsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[28]
+	mi := &file_foible_v1_sweep_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1984,7 +2149,7 @@ func (x *ListFitsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListFitsResponse.ProtoReflect.Descriptor instead.
 func (*ListFitsResponse) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{28}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ListFitsResponse) GetFits() []*Fit {
@@ -2007,7 +2172,7 @@ type ExportResultsRequest struct {
 
 func (x *ExportResultsRequest) Reset() {
 	*x = ExportResultsRequest{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[29]
+	mi := &file_foible_v1_sweep_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2019,7 +2184,7 @@ func (x *ExportResultsRequest) String() string {
 func (*ExportResultsRequest) ProtoMessage() {}
 
 func (x *ExportResultsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[29]
+	mi := &file_foible_v1_sweep_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2032,7 +2197,7 @@ func (x *ExportResultsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportResultsRequest.ProtoReflect.Descriptor instead.
 func (*ExportResultsRequest) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{29}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ExportResultsRequest) GetSweepId() string {
@@ -2062,7 +2227,7 @@ type ExportResultsResponse struct {
 
 func (x *ExportResultsResponse) Reset() {
 	*x = ExportResultsResponse{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[30]
+	mi := &file_foible_v1_sweep_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2074,7 +2239,7 @@ func (x *ExportResultsResponse) String() string {
 func (*ExportResultsResponse) ProtoMessage() {}
 
 func (x *ExportResultsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[30]
+	mi := &file_foible_v1_sweep_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2087,7 +2252,7 @@ func (x *ExportResultsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportResultsResponse.ProtoReflect.Descriptor instead.
 func (*ExportResultsResponse) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{30}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ExportResultsResponse) GetJob() int32 {
@@ -2121,7 +2286,7 @@ type JobResult struct {
 
 func (x *JobResult) Reset() {
 	*x = JobResult{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[31]
+	mi := &file_foible_v1_sweep_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2133,7 +2298,7 @@ func (x *JobResult) String() string {
 func (*JobResult) ProtoMessage() {}
 
 func (x *JobResult) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[31]
+	mi := &file_foible_v1_sweep_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2146,7 +2311,7 @@ func (x *JobResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobResult.ProtoReflect.Descriptor instead.
 func (*JobResult) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{31}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *JobResult) GetOutcome() isJobResult_Outcome {
@@ -2219,7 +2384,7 @@ type Failure struct {
 
 func (x *Failure) Reset() {
 	*x = Failure{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[32]
+	mi := &file_foible_v1_sweep_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2231,7 +2396,7 @@ func (x *Failure) String() string {
 func (*Failure) ProtoMessage() {}
 
 func (x *Failure) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[32]
+	mi := &file_foible_v1_sweep_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2244,7 +2409,7 @@ func (x *Failure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Failure.ProtoReflect.Descriptor instead.
 func (*Failure) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{32}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Failure) GetReason() string {
@@ -2265,7 +2430,7 @@ type InferResult struct {
 
 func (x *InferResult) Reset() {
 	*x = InferResult{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[33]
+	mi := &file_foible_v1_sweep_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2277,7 +2442,7 @@ func (x *InferResult) String() string {
 func (*InferResult) ProtoMessage() {}
 
 func (x *InferResult) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[33]
+	mi := &file_foible_v1_sweep_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2290,7 +2455,7 @@ func (x *InferResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InferResult.ProtoReflect.Descriptor instead.
 func (*InferResult) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{33}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *InferResult) GetCells() []*Cell {
@@ -2343,7 +2508,7 @@ type Cell struct {
 
 func (x *Cell) Reset() {
 	*x = Cell{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[34]
+	mi := &file_foible_v1_sweep_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2355,7 +2520,7 @@ func (x *Cell) String() string {
 func (*Cell) ProtoMessage() {}
 
 func (x *Cell) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[34]
+	mi := &file_foible_v1_sweep_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2368,7 +2533,7 @@ func (x *Cell) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cell.ProtoReflect.Descriptor instead.
 func (*Cell) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{34}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Cell) GetCellHash() []byte {
@@ -2497,7 +2662,7 @@ type Mistakes struct {
 
 func (x *Mistakes) Reset() {
 	*x = Mistakes{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[35]
+	mi := &file_foible_v1_sweep_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2509,7 +2674,7 @@ func (x *Mistakes) String() string {
 func (*Mistakes) ProtoMessage() {}
 
 func (x *Mistakes) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[35]
+	mi := &file_foible_v1_sweep_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2522,7 +2687,7 @@ func (x *Mistakes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Mistakes.ProtoReflect.Descriptor instead.
 func (*Mistakes) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{35}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Mistakes) GetConfused() []float64 {
@@ -2580,7 +2745,7 @@ type Undefined struct {
 
 func (x *Undefined) Reset() {
 	*x = Undefined{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[36]
+	mi := &file_foible_v1_sweep_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2592,7 +2757,7 @@ func (x *Undefined) String() string {
 func (*Undefined) ProtoMessage() {}
 
 func (x *Undefined) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[36]
+	mi := &file_foible_v1_sweep_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2605,7 +2770,7 @@ func (x *Undefined) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Undefined.ProtoReflect.Descriptor instead.
 func (*Undefined) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{36}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Undefined) GetStep() int32 {
@@ -2633,7 +2798,7 @@ type ScoreResult struct {
 
 func (x *ScoreResult) Reset() {
 	*x = ScoreResult{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[37]
+	mi := &file_foible_v1_sweep_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2645,7 +2810,7 @@ func (x *ScoreResult) String() string {
 func (*ScoreResult) ProtoMessage() {}
 
 func (x *ScoreResult) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[37]
+	mi := &file_foible_v1_sweep_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2658,7 +2823,7 @@ func (x *ScoreResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScoreResult.ProtoReflect.Descriptor instead.
 func (*ScoreResult) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{37}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ScoreResult) GetFits() []*Fit {
@@ -2693,7 +2858,7 @@ type Fit struct {
 
 func (x *Fit) Reset() {
 	*x = Fit{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[38]
+	mi := &file_foible_v1_sweep_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2705,7 +2870,7 @@ func (x *Fit) String() string {
 func (*Fit) ProtoMessage() {}
 
 func (x *Fit) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[38]
+	mi := &file_foible_v1_sweep_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2718,7 +2883,7 @@ func (x *Fit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fit.ProtoReflect.Descriptor instead.
 func (*Fit) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{38}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Fit) GetParameterSet() *ParameterSet {
@@ -2794,7 +2959,7 @@ type Correlation struct {
 
 func (x *Correlation) Reset() {
 	*x = Correlation{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[39]
+	mi := &file_foible_v1_sweep_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2806,7 +2971,7 @@ func (x *Correlation) String() string {
 func (*Correlation) ProtoMessage() {}
 
 func (x *Correlation) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[39]
+	mi := &file_foible_v1_sweep_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2819,7 +2984,7 @@ func (x *Correlation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Correlation.ProtoReflect.Descriptor instead.
 func (*Correlation) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{39}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Correlation) GetGroup() string {
@@ -2867,7 +3032,7 @@ type Interval struct {
 
 func (x *Interval) Reset() {
 	*x = Interval{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[40]
+	mi := &file_foible_v1_sweep_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2879,7 +3044,7 @@ func (x *Interval) String() string {
 func (*Interval) ProtoMessage() {}
 
 func (x *Interval) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[40]
+	mi := &file_foible_v1_sweep_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2892,7 +3057,7 @@ func (x *Interval) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Interval.ProtoReflect.Descriptor instead.
 func (*Interval) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{40}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *Interval) GetUnit() string {
@@ -2927,7 +3092,7 @@ var File_foible_v1_sweep_proto protoreflect.FileDescriptor
 
 const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\n" +
-	"\x15foible/v1/sweep.proto\x12\tfoible.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xdc\x03\n" +
+	"\x15foible/v1/sweep.proto\x12\tfoible.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xdc\x03\n" +
 	"\vSweepConfig\x12J\n" +
 	"\x06models\x18\x01 \x03(\v2\".foible.v1.SweepConfig.ModelsEntryB\x0e\xbaH\v\x9a\x01\b\b\x01\"\x04r\x02\x10\x01R\x06models\x12(\n" +
 	"\x03fit\x18\x02 \x01(\v2\x16.foible.v1.StageConfigR\x03fit\x128\n" +
@@ -2997,7 +3162,7 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\x05goals\x18\x02 \x01(\x05B\n" +
 	"\xbaH\a\x1a\x05\x18\xe8\a(\x01R\x05goals\x12%\n" +
 	"\aactions\x18\x03 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xa0\x8d\x06(\x00R\aactions\x125\n" +
-	"\x0fjudgement_steps\x18\x04 \x03(\x05B\f\xbaH\t\x92\x01\x06\"\x04\x1a\x02(\x00R\x0ejudgementSteps\"\x8a\x04\n" +
+	"\x0fjudgement_steps\x18\x04 \x03(\x05B\f\xbaH\t\x92\x01\x06\"\x04\x1a\x02(\x00R\x0ejudgementSteps\"\xf4\x04\n" +
 	"\x05Sweep\x12\x19\n" +
 	"\bsweep_id\x18\x01 \x01(\tR\asweepId\x12\x1d\n" +
 	"\n" +
@@ -3015,7 +3180,9 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	" \x01(\x0e2\x15.foible.v1.SweepStateR\x05state\x12/\n" +
 	"\bprogress\x18\v \x01(\v2\x13.foible.v1.ProgressR\bprogress\x12\x1a\n" +
 	"\bpriority\x18\f \x01(\x05R\bpriority\x12\x18\n" +
-	"\aextends\x18\r \x01(\tR\aextends\"\x9e\x02\n" +
+	"\aextends\x18\r \x01(\tR\aextends\x122\n" +
+	"\aeta_low\x18\x0e \x01(\v2\x19.google.protobuf.DurationR\x06etaLow\x124\n" +
+	"\beta_high\x18\x0f \x01(\v2\x19.google.protobuf.DurationR\aetaHigh\"\xbc\x04\n" +
 	"\bProgress\x12\x14\n" +
 	"\x05cells\x18\x01 \x01(\x03R\x05cells\x12\x1d\n" +
 	"\n" +
@@ -3032,7 +3199,22 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\aworkers\x18\b \x01(\x05R\aworkers\x12\x14\n" +
 	"\x05slots\x18\t \x01(\x05R\x05slots\x12\x1a\n" +
 	"\bfailures\x18\n" +
-	" \x03(\tR\bfailures\"\xb5\x02\n" +
+	" \x03(\tR\bfailures\x12\x18\n" +
+	"\aretries\x18\v \x01(\x03R\aretries\x12\x1f\n" +
+	"\vleases_lost\x18\f \x01(\x03R\n" +
+	"leasesLost\x12(\n" +
+	"\x10cells_per_second\x18\r \x01(\x01R\x0ecellsPerSecond\x12/\n" +
+	"\x06stages\x18\x0e \x03(\v2\x17.foible.v1.PartProgressR\x06stages\x12/\n" +
+	"\x06models\x18\x0f \x03(\v2\x17.foible.v1.PartProgressR\x06models\x121\n" +
+	"\astimuli\x18\x10 \x03(\v2\x17.foible.v1.PartProgressR\astimuli\x12\"\n" +
+	"\x04best\x18\x11 \x03(\v2\x0e.foible.v1.FitR\x04best\"\x88\x01\n" +
+	"\fPartProgress\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05cells\x18\x02 \x01(\x03R\x05cells\x12\x1d\n" +
+	"\n" +
+	"cells_done\x18\x03 \x01(\x03R\tcellsDone\x12\x12\n" +
+	"\x04jobs\x18\x04 \x01(\x03R\x04jobs\x12\x1b\n" +
+	"\tjobs_done\x18\x05 \x01(\x03R\bjobsDone\"\xb5\x02\n" +
 	"\x12CreateSweepRequest\x124\n" +
 	"\n" +
 	"study_hash\x18\x01 \x01(\tB\x15\xbaH\x12r\x102\x0e^[0-9a-f]{64}$R\tstudyHash\x12G\n" +
@@ -3200,7 +3382,7 @@ func file_foible_v1_sweep_proto_rawDescGZIP() []byte {
 }
 
 var file_foible_v1_sweep_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_foible_v1_sweep_proto_msgTypes = make([]protoimpl.MessageInfo, 43)
+var file_foible_v1_sweep_proto_msgTypes = make([]protoimpl.MessageInfo, 44)
 var file_foible_v1_sweep_proto_goTypes = []any{
 	(SweepState)(0),                  // 0: foible.v1.SweepState
 	(*SweepConfig)(nil),              // 1: foible.v1.SweepConfig
@@ -3212,109 +3394,117 @@ var file_foible_v1_sweep_proto_goTypes = []any{
 	(*StimulusShape)(nil),            // 7: foible.v1.StimulusShape
 	(*Sweep)(nil),                    // 8: foible.v1.Sweep
 	(*Progress)(nil),                 // 9: foible.v1.Progress
-	(*CreateSweepRequest)(nil),       // 10: foible.v1.CreateSweepRequest
-	(*CreateSweepResponse)(nil),      // 11: foible.v1.CreateSweepResponse
-	(*GetSweepRequest)(nil),          // 12: foible.v1.GetSweepRequest
-	(*GetSweepResponse)(nil),         // 13: foible.v1.GetSweepResponse
-	(*ListSweepsRequest)(nil),        // 14: foible.v1.ListSweepsRequest
-	(*ListSweepsResponse)(nil),       // 15: foible.v1.ListSweepsResponse
-	(*WatchSweepRequest)(nil),        // 16: foible.v1.WatchSweepRequest
-	(*WatchSweepResponse)(nil),       // 17: foible.v1.WatchSweepResponse
-	(*PauseSweepRequest)(nil),        // 18: foible.v1.PauseSweepRequest
-	(*PauseSweepResponse)(nil),       // 19: foible.v1.PauseSweepResponse
-	(*ResumeSweepRequest)(nil),       // 20: foible.v1.ResumeSweepRequest
-	(*ResumeSweepResponse)(nil),      // 21: foible.v1.ResumeSweepResponse
-	(*CancelSweepRequest)(nil),       // 22: foible.v1.CancelSweepRequest
-	(*CancelSweepResponse)(nil),      // 23: foible.v1.CancelSweepResponse
-	(*ExtendSweepRequest)(nil),       // 24: foible.v1.ExtendSweepRequest
-	(*ExtendSweepResponse)(nil),      // 25: foible.v1.ExtendSweepResponse
-	(*SetSweepPriorityRequest)(nil),  // 26: foible.v1.SetSweepPriorityRequest
-	(*SetSweepPriorityResponse)(nil), // 27: foible.v1.SetSweepPriorityResponse
-	(*ListFitsRequest)(nil),          // 28: foible.v1.ListFitsRequest
-	(*ListFitsResponse)(nil),         // 29: foible.v1.ListFitsResponse
-	(*ExportResultsRequest)(nil),     // 30: foible.v1.ExportResultsRequest
-	(*ExportResultsResponse)(nil),    // 31: foible.v1.ExportResultsResponse
-	(*JobResult)(nil),                // 32: foible.v1.JobResult
-	(*Failure)(nil),                  // 33: foible.v1.Failure
-	(*InferResult)(nil),              // 34: foible.v1.InferResult
-	(*Cell)(nil),                     // 35: foible.v1.Cell
-	(*Mistakes)(nil),                 // 36: foible.v1.Mistakes
-	(*Undefined)(nil),                // 37: foible.v1.Undefined
-	(*ScoreResult)(nil),              // 38: foible.v1.ScoreResult
-	(*Fit)(nil),                      // 39: foible.v1.Fit
-	(*Correlation)(nil),              // 40: foible.v1.Correlation
-	(*Interval)(nil),                 // 41: foible.v1.Interval
-	nil,                              // 42: foible.v1.SweepConfig.ModelsEntry
-	nil,                              // 43: foible.v1.ExtendSweepRequest.ModelsEntry
-	(*timestamppb.Timestamp)(nil),    // 44: google.protobuf.Timestamp
+	(*PartProgress)(nil),             // 10: foible.v1.PartProgress
+	(*CreateSweepRequest)(nil),       // 11: foible.v1.CreateSweepRequest
+	(*CreateSweepResponse)(nil),      // 12: foible.v1.CreateSweepResponse
+	(*GetSweepRequest)(nil),          // 13: foible.v1.GetSweepRequest
+	(*GetSweepResponse)(nil),         // 14: foible.v1.GetSweepResponse
+	(*ListSweepsRequest)(nil),        // 15: foible.v1.ListSweepsRequest
+	(*ListSweepsResponse)(nil),       // 16: foible.v1.ListSweepsResponse
+	(*WatchSweepRequest)(nil),        // 17: foible.v1.WatchSweepRequest
+	(*WatchSweepResponse)(nil),       // 18: foible.v1.WatchSweepResponse
+	(*PauseSweepRequest)(nil),        // 19: foible.v1.PauseSweepRequest
+	(*PauseSweepResponse)(nil),       // 20: foible.v1.PauseSweepResponse
+	(*ResumeSweepRequest)(nil),       // 21: foible.v1.ResumeSweepRequest
+	(*ResumeSweepResponse)(nil),      // 22: foible.v1.ResumeSweepResponse
+	(*CancelSweepRequest)(nil),       // 23: foible.v1.CancelSweepRequest
+	(*CancelSweepResponse)(nil),      // 24: foible.v1.CancelSweepResponse
+	(*ExtendSweepRequest)(nil),       // 25: foible.v1.ExtendSweepRequest
+	(*ExtendSweepResponse)(nil),      // 26: foible.v1.ExtendSweepResponse
+	(*SetSweepPriorityRequest)(nil),  // 27: foible.v1.SetSweepPriorityRequest
+	(*SetSweepPriorityResponse)(nil), // 28: foible.v1.SetSweepPriorityResponse
+	(*ListFitsRequest)(nil),          // 29: foible.v1.ListFitsRequest
+	(*ListFitsResponse)(nil),         // 30: foible.v1.ListFitsResponse
+	(*ExportResultsRequest)(nil),     // 31: foible.v1.ExportResultsRequest
+	(*ExportResultsResponse)(nil),    // 32: foible.v1.ExportResultsResponse
+	(*JobResult)(nil),                // 33: foible.v1.JobResult
+	(*Failure)(nil),                  // 34: foible.v1.Failure
+	(*InferResult)(nil),              // 35: foible.v1.InferResult
+	(*Cell)(nil),                     // 36: foible.v1.Cell
+	(*Mistakes)(nil),                 // 37: foible.v1.Mistakes
+	(*Undefined)(nil),                // 38: foible.v1.Undefined
+	(*ScoreResult)(nil),              // 39: foible.v1.ScoreResult
+	(*Fit)(nil),                      // 40: foible.v1.Fit
+	(*Correlation)(nil),              // 41: foible.v1.Correlation
+	(*Interval)(nil),                 // 42: foible.v1.Interval
+	nil,                              // 43: foible.v1.SweepConfig.ModelsEntry
+	nil,                              // 44: foible.v1.ExtendSweepRequest.ModelsEntry
+	(*timestamppb.Timestamp)(nil),    // 45: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),      // 46: google.protobuf.Duration
 }
 var file_foible_v1_sweep_proto_depIdxs = []int32{
-	42, // 0: foible.v1.SweepConfig.models:type_name -> foible.v1.SweepConfig.ModelsEntry
+	43, // 0: foible.v1.SweepConfig.models:type_name -> foible.v1.SweepConfig.ModelsEntry
 	4,  // 1: foible.v1.SweepConfig.fit:type_name -> foible.v1.StageConfig
 	5,  // 2: foible.v1.SweepConfig.bootstrap:type_name -> foible.v1.BootstrapConfig
 	2,  // 3: foible.v1.SweepConfig.inference:type_name -> foible.v1.InferenceConfig
 	4,  // 4: foible.v1.SweepConfig.report:type_name -> foible.v1.StageConfig
 	1,  // 5: foible.v1.Sweep.config:type_name -> foible.v1.SweepConfig
 	7,  // 6: foible.v1.Sweep.stimuli:type_name -> foible.v1.StimulusShape
-	44, // 7: foible.v1.Sweep.create_time:type_name -> google.protobuf.Timestamp
-	44, // 8: foible.v1.Sweep.end_time:type_name -> google.protobuf.Timestamp
+	45, // 7: foible.v1.Sweep.create_time:type_name -> google.protobuf.Timestamp
+	45, // 8: foible.v1.Sweep.end_time:type_name -> google.protobuf.Timestamp
 	0,  // 9: foible.v1.Sweep.state:type_name -> foible.v1.SweepState
 	9,  // 10: foible.v1.Sweep.progress:type_name -> foible.v1.Progress
-	1,  // 11: foible.v1.CreateSweepRequest.config:type_name -> foible.v1.SweepConfig
-	7,  // 12: foible.v1.CreateSweepRequest.stimuli:type_name -> foible.v1.StimulusShape
-	8,  // 13: foible.v1.CreateSweepResponse.sweep:type_name -> foible.v1.Sweep
-	8,  // 14: foible.v1.GetSweepResponse.sweep:type_name -> foible.v1.Sweep
-	8,  // 15: foible.v1.ListSweepsResponse.sweeps:type_name -> foible.v1.Sweep
-	8,  // 16: foible.v1.WatchSweepResponse.sweep:type_name -> foible.v1.Sweep
-	8,  // 17: foible.v1.PauseSweepResponse.sweep:type_name -> foible.v1.Sweep
-	8,  // 18: foible.v1.ResumeSweepResponse.sweep:type_name -> foible.v1.Sweep
-	8,  // 19: foible.v1.CancelSweepResponse.sweep:type_name -> foible.v1.Sweep
-	43, // 20: foible.v1.ExtendSweepRequest.models:type_name -> foible.v1.ExtendSweepRequest.ModelsEntry
-	8,  // 21: foible.v1.ExtendSweepResponse.sweep:type_name -> foible.v1.Sweep
-	8,  // 22: foible.v1.SetSweepPriorityResponse.sweep:type_name -> foible.v1.Sweep
-	39, // 23: foible.v1.ListFitsResponse.fits:type_name -> foible.v1.Fit
-	32, // 24: foible.v1.ExportResultsResponse.result:type_name -> foible.v1.JobResult
-	34, // 25: foible.v1.JobResult.infer:type_name -> foible.v1.InferResult
-	38, // 26: foible.v1.JobResult.score:type_name -> foible.v1.ScoreResult
-	33, // 27: foible.v1.JobResult.failure:type_name -> foible.v1.Failure
-	35, // 28: foible.v1.InferResult.cells:type_name -> foible.v1.Cell
-	37, // 29: foible.v1.Cell.undefined:type_name -> foible.v1.Undefined
-	36, // 30: foible.v1.Cell.mistakes:type_name -> foible.v1.Mistakes
-	39, // 31: foible.v1.ScoreResult.fits:type_name -> foible.v1.Fit
-	6,  // 32: foible.v1.Fit.parameter_set:type_name -> foible.v1.ParameterSet
-	40, // 33: foible.v1.Fit.overall:type_name -> foible.v1.Correlation
-	40, // 34: foible.v1.Fit.by_category:type_name -> foible.v1.Correlation
-	40, // 35: foible.v1.Fit.by_stimulus:type_name -> foible.v1.Correlation
-	41, // 36: foible.v1.Fit.intervals:type_name -> foible.v1.Interval
-	3,  // 37: foible.v1.SweepConfig.ModelsEntry.value:type_name -> foible.v1.ModelConfig
-	3,  // 38: foible.v1.ExtendSweepRequest.ModelsEntry.value:type_name -> foible.v1.ModelConfig
-	10, // 39: foible.v1.SweepService.CreateSweep:input_type -> foible.v1.CreateSweepRequest
-	12, // 40: foible.v1.SweepService.GetSweep:input_type -> foible.v1.GetSweepRequest
-	14, // 41: foible.v1.SweepService.ListSweeps:input_type -> foible.v1.ListSweepsRequest
-	16, // 42: foible.v1.SweepService.WatchSweep:input_type -> foible.v1.WatchSweepRequest
-	18, // 43: foible.v1.SweepService.PauseSweep:input_type -> foible.v1.PauseSweepRequest
-	20, // 44: foible.v1.SweepService.ResumeSweep:input_type -> foible.v1.ResumeSweepRequest
-	22, // 45: foible.v1.SweepService.CancelSweep:input_type -> foible.v1.CancelSweepRequest
-	24, // 46: foible.v1.SweepService.ExtendSweep:input_type -> foible.v1.ExtendSweepRequest
-	26, // 47: foible.v1.SweepService.SetSweepPriority:input_type -> foible.v1.SetSweepPriorityRequest
-	28, // 48: foible.v1.SweepService.ListFits:input_type -> foible.v1.ListFitsRequest
-	30, // 49: foible.v1.SweepService.ExportResults:input_type -> foible.v1.ExportResultsRequest
-	11, // 50: foible.v1.SweepService.CreateSweep:output_type -> foible.v1.CreateSweepResponse
-	13, // 51: foible.v1.SweepService.GetSweep:output_type -> foible.v1.GetSweepResponse
-	15, // 52: foible.v1.SweepService.ListSweeps:output_type -> foible.v1.ListSweepsResponse
-	17, // 53: foible.v1.SweepService.WatchSweep:output_type -> foible.v1.WatchSweepResponse
-	19, // 54: foible.v1.SweepService.PauseSweep:output_type -> foible.v1.PauseSweepResponse
-	21, // 55: foible.v1.SweepService.ResumeSweep:output_type -> foible.v1.ResumeSweepResponse
-	23, // 56: foible.v1.SweepService.CancelSweep:output_type -> foible.v1.CancelSweepResponse
-	25, // 57: foible.v1.SweepService.ExtendSweep:output_type -> foible.v1.ExtendSweepResponse
-	27, // 58: foible.v1.SweepService.SetSweepPriority:output_type -> foible.v1.SetSweepPriorityResponse
-	29, // 59: foible.v1.SweepService.ListFits:output_type -> foible.v1.ListFitsResponse
-	31, // 60: foible.v1.SweepService.ExportResults:output_type -> foible.v1.ExportResultsResponse
-	50, // [50:61] is the sub-list for method output_type
-	39, // [39:50] is the sub-list for method input_type
-	39, // [39:39] is the sub-list for extension type_name
-	39, // [39:39] is the sub-list for extension extendee
-	0,  // [0:39] is the sub-list for field type_name
+	46, // 11: foible.v1.Sweep.eta_low:type_name -> google.protobuf.Duration
+	46, // 12: foible.v1.Sweep.eta_high:type_name -> google.protobuf.Duration
+	10, // 13: foible.v1.Progress.stages:type_name -> foible.v1.PartProgress
+	10, // 14: foible.v1.Progress.models:type_name -> foible.v1.PartProgress
+	10, // 15: foible.v1.Progress.stimuli:type_name -> foible.v1.PartProgress
+	40, // 16: foible.v1.Progress.best:type_name -> foible.v1.Fit
+	1,  // 17: foible.v1.CreateSweepRequest.config:type_name -> foible.v1.SweepConfig
+	7,  // 18: foible.v1.CreateSweepRequest.stimuli:type_name -> foible.v1.StimulusShape
+	8,  // 19: foible.v1.CreateSweepResponse.sweep:type_name -> foible.v1.Sweep
+	8,  // 20: foible.v1.GetSweepResponse.sweep:type_name -> foible.v1.Sweep
+	8,  // 21: foible.v1.ListSweepsResponse.sweeps:type_name -> foible.v1.Sweep
+	8,  // 22: foible.v1.WatchSweepResponse.sweep:type_name -> foible.v1.Sweep
+	8,  // 23: foible.v1.PauseSweepResponse.sweep:type_name -> foible.v1.Sweep
+	8,  // 24: foible.v1.ResumeSweepResponse.sweep:type_name -> foible.v1.Sweep
+	8,  // 25: foible.v1.CancelSweepResponse.sweep:type_name -> foible.v1.Sweep
+	44, // 26: foible.v1.ExtendSweepRequest.models:type_name -> foible.v1.ExtendSweepRequest.ModelsEntry
+	8,  // 27: foible.v1.ExtendSweepResponse.sweep:type_name -> foible.v1.Sweep
+	8,  // 28: foible.v1.SetSweepPriorityResponse.sweep:type_name -> foible.v1.Sweep
+	40, // 29: foible.v1.ListFitsResponse.fits:type_name -> foible.v1.Fit
+	33, // 30: foible.v1.ExportResultsResponse.result:type_name -> foible.v1.JobResult
+	35, // 31: foible.v1.JobResult.infer:type_name -> foible.v1.InferResult
+	39, // 32: foible.v1.JobResult.score:type_name -> foible.v1.ScoreResult
+	34, // 33: foible.v1.JobResult.failure:type_name -> foible.v1.Failure
+	36, // 34: foible.v1.InferResult.cells:type_name -> foible.v1.Cell
+	38, // 35: foible.v1.Cell.undefined:type_name -> foible.v1.Undefined
+	37, // 36: foible.v1.Cell.mistakes:type_name -> foible.v1.Mistakes
+	40, // 37: foible.v1.ScoreResult.fits:type_name -> foible.v1.Fit
+	6,  // 38: foible.v1.Fit.parameter_set:type_name -> foible.v1.ParameterSet
+	41, // 39: foible.v1.Fit.overall:type_name -> foible.v1.Correlation
+	41, // 40: foible.v1.Fit.by_category:type_name -> foible.v1.Correlation
+	41, // 41: foible.v1.Fit.by_stimulus:type_name -> foible.v1.Correlation
+	42, // 42: foible.v1.Fit.intervals:type_name -> foible.v1.Interval
+	3,  // 43: foible.v1.SweepConfig.ModelsEntry.value:type_name -> foible.v1.ModelConfig
+	3,  // 44: foible.v1.ExtendSweepRequest.ModelsEntry.value:type_name -> foible.v1.ModelConfig
+	11, // 45: foible.v1.SweepService.CreateSweep:input_type -> foible.v1.CreateSweepRequest
+	13, // 46: foible.v1.SweepService.GetSweep:input_type -> foible.v1.GetSweepRequest
+	15, // 47: foible.v1.SweepService.ListSweeps:input_type -> foible.v1.ListSweepsRequest
+	17, // 48: foible.v1.SweepService.WatchSweep:input_type -> foible.v1.WatchSweepRequest
+	19, // 49: foible.v1.SweepService.PauseSweep:input_type -> foible.v1.PauseSweepRequest
+	21, // 50: foible.v1.SweepService.ResumeSweep:input_type -> foible.v1.ResumeSweepRequest
+	23, // 51: foible.v1.SweepService.CancelSweep:input_type -> foible.v1.CancelSweepRequest
+	25, // 52: foible.v1.SweepService.ExtendSweep:input_type -> foible.v1.ExtendSweepRequest
+	27, // 53: foible.v1.SweepService.SetSweepPriority:input_type -> foible.v1.SetSweepPriorityRequest
+	29, // 54: foible.v1.SweepService.ListFits:input_type -> foible.v1.ListFitsRequest
+	31, // 55: foible.v1.SweepService.ExportResults:input_type -> foible.v1.ExportResultsRequest
+	12, // 56: foible.v1.SweepService.CreateSweep:output_type -> foible.v1.CreateSweepResponse
+	14, // 57: foible.v1.SweepService.GetSweep:output_type -> foible.v1.GetSweepResponse
+	16, // 58: foible.v1.SweepService.ListSweeps:output_type -> foible.v1.ListSweepsResponse
+	18, // 59: foible.v1.SweepService.WatchSweep:output_type -> foible.v1.WatchSweepResponse
+	20, // 60: foible.v1.SweepService.PauseSweep:output_type -> foible.v1.PauseSweepResponse
+	22, // 61: foible.v1.SweepService.ResumeSweep:output_type -> foible.v1.ResumeSweepResponse
+	24, // 62: foible.v1.SweepService.CancelSweep:output_type -> foible.v1.CancelSweepResponse
+	26, // 63: foible.v1.SweepService.ExtendSweep:output_type -> foible.v1.ExtendSweepResponse
+	28, // 64: foible.v1.SweepService.SetSweepPriority:output_type -> foible.v1.SetSweepPriorityResponse
+	30, // 65: foible.v1.SweepService.ListFits:output_type -> foible.v1.ListFitsResponse
+	32, // 66: foible.v1.SweepService.ExportResults:output_type -> foible.v1.ExportResultsResponse
+	56, // [56:67] is the sub-list for method output_type
+	45, // [45:56] is the sub-list for method input_type
+	45, // [45:45] is the sub-list for extension type_name
+	45, // [45:45] is the sub-list for extension extendee
+	0,  // [0:45] is the sub-list for field type_name
 }
 
 func init() { file_foible_v1_sweep_proto_init() }
@@ -3325,20 +3515,20 @@ func file_foible_v1_sweep_proto_init() {
 	file_foible_v1_sweep_proto_msgTypes[1].OneofWrappers = []any{}
 	file_foible_v1_sweep_proto_msgTypes[4].OneofWrappers = []any{}
 	file_foible_v1_sweep_proto_msgTypes[5].OneofWrappers = []any{}
-	file_foible_v1_sweep_proto_msgTypes[31].OneofWrappers = []any{
+	file_foible_v1_sweep_proto_msgTypes[32].OneofWrappers = []any{
 		(*JobResult_Infer)(nil),
 		(*JobResult_Score)(nil),
 		(*JobResult_Failure)(nil),
 	}
-	file_foible_v1_sweep_proto_msgTypes[34].OneofWrappers = []any{}
-	file_foible_v1_sweep_proto_msgTypes[39].OneofWrappers = []any{}
+	file_foible_v1_sweep_proto_msgTypes[35].OneofWrappers = []any{}
+	file_foible_v1_sweep_proto_msgTypes[40].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_foible_v1_sweep_proto_rawDesc), len(file_foible_v1_sweep_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   43,
+			NumMessages:   44,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

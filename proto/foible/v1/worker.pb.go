@@ -678,7 +678,9 @@ type Assign struct {
 	//
 	//	*Assign_Infer
 	//	*Assign_Score
-	Work          isAssign_Work `protobuf_oneof:"work"`
+	Work isAssign_Work `protobuf_oneof:"work"`
+	// Span of the job in the coordinator, as the traceparent of W3C Trace Context; empty without tracing.
+	TraceParent   string `protobuf:"bytes,9,opt,name=trace_parent,json=traceParent,proto3" json:"trace_parent,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -778,6 +780,13 @@ func (x *Assign) GetScore() *ScoreJob {
 		}
 	}
 	return nil
+}
+
+func (x *Assign) GetTraceParent() string {
+	if x != nil {
+		return x.TraceParent
+	}
+	return ""
 }
 
 type isAssign_Work interface {
@@ -1190,7 +1199,7 @@ const file_foible_v1_worker_proto_rawDesc = "" +
 	"\x06Cancel\x12\x16\n" +
 	"\x06leases\x18\x01 \x03(\x04R\x06leases\".\n" +
 	"\aWelcome\x12#\n" +
-	"\rlease_seconds\x18\x01 \x01(\x01R\fleaseSeconds\"\xfa\x01\n" +
+	"\rlease_seconds\x18\x01 \x01(\x01R\fleaseSeconds\"\x9d\x02\n" +
 	"\x06Assign\x12\x19\n" +
 	"\bsweep_id\x18\x01 \x01(\tR\asweepId\x12\x10\n" +
 	"\x03job\x18\x02 \x01(\x05R\x03job\x12\x14\n" +
@@ -1200,7 +1209,8 @@ const file_foible_v1_worker_proto_rawDesc = "" +
 	"study_hash\x18\x05 \x01(\tR\tstudyHash\x12\x12\n" +
 	"\x04seed\x18\x06 \x01(\x04R\x04seed\x12+\n" +
 	"\x05infer\x18\a \x01(\v2\x13.foible.v1.InferJobH\x00R\x05infer\x12+\n" +
-	"\x05score\x18\b \x01(\v2\x13.foible.v1.ScoreJobH\x00R\x05scoreB\x06\n" +
+	"\x05score\x18\b \x01(\v2\x13.foible.v1.ScoreJobH\x00R\x05score\x12!\n" +
+	"\ftrace_parent\x18\t \x01(\tR\vtraceParentB\x06\n" +
 	"\x04work\"\xa6\x02\n" +
 	"\bInferJob\x12\x1a\n" +
 	"\bstimulus\x18\x01 \x01(\tR\bstimulus\x12\x14\n" +

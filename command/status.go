@@ -1,0 +1,130 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+
+	"foible/proto/codec"
+	foiblev1 "foible/proto/foible/v1"
+)
+
+// sweepJSON is a sweep for scripts. The help of `foible status` is made of the notes.
+type sweepJSON struct {
+	Sweep    string `json:"sweep" note:"id"`
+	Study    string `json:"study" note:"name of the study"`
+	State    string `json:"state" note:"running, paused, succeeded, failed (some jobs), cancelled"`
+	Extends  string `json:"extends,omitempty" note:"id of the sweep that it extends"`
+	Priority int    `json:"priority" note:"share of the workers"`
+	Version  string `json:"version" note:"of Foible"`
+	Created  string `json:"created" note:"time, RFC 3339"`
+	Ended    string `json:"ended,omitempty" note:"time; not there before"`
+
+	Cells          int     `json:"cells" note:"parameter sets times stimuli, of all stages"`
+	CellsDone      int     `json:"cells_done" note:"of which there are results, each counted once"`
+	Jobs           int     `json:"jobs" note:"in which cells are run, and compared with people"`
+	JobsDone       int     `json:"jobs_done" note:"with a result"`
+	JobsFailed     int     `json:"jobs_failed" note:"of these, those that failed for good"`
+	JobsLeased     int     `json:"jobs_leased" note:"that workers have now"`
+	Retries        int     `json:"retries" note:"times that a job was given out again, since the coordinator started"`
+	LeasesLost     int     `json:"leases_lost" note:"of these, because nothing was heard of the worker"`
+	Duplicates     int     `json:"duplicates" note:"results refused because the job had one, since the coordinator started"`
+	Workers        int     `json:"workers" note:"connected now"`
+	Slots          int     `json:"slots" note:"of these workers"`
+	CellsPerSecond float64 `json:"cells_per_second" note:"lately"`
+	// The range is absent where nothing can be said.
+	ETALow  *float64 `json:"eta_low_seconds,omitempty" note:"seconds until it ends at the earliest: an 80 % range; not there if not known"`
+	ETAHigh *float64 `json:"eta_high_seconds,omitempty" note:"and at the latest"`
+
+	Stages   []partJSON `json:"stages,omitempty" note:"name (fit, fit_scores, report, report_scores), cells, cells_done, jobs, jobs_done"`
+	Models   []partJSON `json:"models,omitempty" note:"name, cells, cells_done"`
+	Stimuli  []partJSON `json:"stimuli,omitempty" note:"name, cells, cells_done; none of more than 200"`
+	Failures []string   `json:"failures,omitempty" note:"reasons, at most ten"`
+	Best     []fitJSON  `json:"best,omitempty" note:"of each model at most three: model, settings, r (null where undefined), n"`
+}
+
+type partJSON struct {
+	Name      string `json:"name"`
+	Cells     int    `json:"cells"`
+	CellsDone int    `json:"cells_done"`
+	Jobs      int    `json:"jobs,omitempty"`
+	JobsDone  int    `json:"jobs_done,omitempty"`
+}
+
+type fitJSON struct {
+	Model    string   `json:"model"`
+	Settings string   `json:"settings"`
+	R        *float64 `json:"r"` // null where it is undefined
+	N        int      `json:"n"`
+}
+
+// StatusFields documents the fields of `foible status --json`, a line each.
+func StatusFields() string {
+	var text strings.Builder
+	of := reflect.TypeFor[sweepJSON]()
+	for i := range of.NumField() {
+		name, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
+		fmt.Fprintf(&text, "  %-16s  %s\n", name, of.Field(i).Tag.Get("note"))
+	}
+	return text.String()
+}
+
+var stateWords = map[foiblev1.SweepState]string{
+	foiblev1.SweepState_SWEEP_STATE_RUNNING:   stateRunning,
+	foiblev1.SweepState_SWEEP_STATE_PAUSED:    statePaused,
+	foiblev1.SweepState_SWEEP_STATE_SUCCEEDED: "succeeded",
+	foiblev1.SweepState_SWEEP_STATE_FAILED:    "failed",
+	foiblev1.SweepState_SWEEP_STATE_CANCELLED: stateCancelled,
+}
+
+func newSweepJSON(m *foiblev1.Sweep) sweepJSON {
+	p := m.GetProgress()
+	s := sweepJSON{
+		Sweep: m.GetSweepId(), Study: m.GetStudyName(), State: stateWords[m.GetState()], Extends: m.GetExtends(),
+		Priority: int(m.GetPriority()), Version: m.GetVersion(), Created: m.GetCreateTime().AsTime().UTC().Format(time.RFC3339),
+		Cells: int(p.GetCells()), CellsDone: int(p.GetCellsDone()), Jobs: int(p.GetJobs()), JobsDone: int(p.GetJobsDone()),
+		JobsFailed: int(p.GetJobsFailed()), JobsLeased: int(p.GetJobsLeased()), Workers: int(p.GetWorkers()), Slots: int(p.GetSlots()),
+		Retries: int(p.GetRetries()), LeasesLost: int(p.GetLeasesLost()), Duplicates: int(p.GetDuplicates()),
+		CellsPerSecond: p.GetCellsPerSecond(), Failures: p.GetFailures(),
+		Stages: partsJSON(p.GetStages()), Models: partsJSON(p.GetModels()), Stimuli: partsJSON(p.GetStimuli()),
+	}
+	if m.GetEndTime() != nil {
+		s.Ended = m.GetEndTime().AsTime().UTC().Format(time.RFC3339)
+	}
+	if m.GetEtaHigh() != nil {
+		low, high := m.GetEtaLow().AsDuration().Seconds(), m.GetEtaHigh().AsDuration().Seconds()
+		s.ETALow, s.ETAHigh = &low, &high
+	}
+	return s
+}
+
+func partsJSON(of []*foiblev1.PartProgress) []partJSON {
+	var parts []partJSON
+	for _, p := range of {
+		parts = append(parts, partJSON{p.GetName(), int(p.GetCells()), int(p.GetCellsDone()), int(p.GetJobs()), int(p.GetJobsDone())})
+	}
+	return parts
+}
+
+// withBest adds fits.
+func (s sweepJSON) withBest(fits []*foiblev1.Fit) (sweepJSON, error) {
+	for _, fit := range fits {
+		set, err := codec.ReadParameterSet(fit.GetParameterSet())
+		if err != nil {
+			return s, err
+		}
+		s.Best = append(s.Best, fitJSON{Model: set.Model, Settings: set.Settings(), R: fit.GetOverall().PearsonR, N: int(fit.GetOverall().GetN())})
+	}
+	return s, nil
+}
+
+// status is a sweep with its best fits.
+func (c *client) status(ctx context.Context, m *foiblev1.Sweep) (sweepJSON, error) {
+	fits, err := c.sweeps.ListFits(ctx, &foiblev1.ListFitsRequest{SweepId: m.GetSweepId(), PerModel: 3})
+	if err != nil {
+		return sweepJSON{}, c.explain(err)
+	}
+	return newSweepJSON(m).withBest(fits.GetFits())
+}

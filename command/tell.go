@@ -1,0 +1,98 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	foiblev1 "foible/proto/foible/v1"
+)
+
+// notifyTimeout is how long who is notified may take.
+const notifyTimeout = time.Minute
+
+// Notify is who is told when a sweep has ended: an http or https URL, to which the sweep is posted as JSON, or else a
+// command of the shell, which has it on standard input. "": nobody.
+type Notify string
+
+// check says what is wrong with a URL.
+func (n Notify) check() error {
+	if !n.isURL() {
+		return nil
+	}
+	if u, err := url.Parse(string(n)); err != nil || u.Host == "" {
+		return usagef("--notify %q: write a URL as https://host/path", string(n))
+	}
+	return nil
+}
+
+func (n Notify) isURL() bool {
+	return strings.HasPrefix(string(n), "http://") || strings.HasPrefix(string(n), "https://")
+}
+
+// notify tells who is to be told that a sweep has ended. That it fails is warned of, and changes nothing.
+func (e *Env) notify(ctx context.Context, n Notify, c *client, m *foiblev1.Sweep) {
+	if n == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, notifyTimeout)
+	defer cancel()
+	if err := e.tell(ctx, n, c, m); err != nil {
+		e.say("Warning: --notify: %v", err)
+	}
+}
+
+func (e *Env) tell(ctx context.Context, n Notify, c *client, m *foiblev1.Sweep) error {
+	s, err := c.status(ctx, m)
+	if err != nil {
+		return err
+	}
+	body, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	if n.isURL() {
+		return n.post(ctx, body)
+	}
+	return e.run(ctx, string(n), s, body)
+}
+
+// post sends JSON to a URL.
+func (n Notify) post(ctx context.Context, body []byte) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, string(n), bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("User-Agent", "foible/"+Version())
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }()
+	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, 1<<20)) // so that the connection ends in good order
+	if response.StatusCode/100 != 2 {
+		return fmt.Errorf("%s answers %s", request.URL.Redacted(), response.Status)
+	}
+	return nil
+}
+
+// run runs a command with the sweep on its standard input. What it prints goes where messages go.
+func (e *Env) run(ctx context.Context, command string, s sweepJSON, body []byte) error {
+	cmd := exec.CommandContext(ctx, "sh", "-c", command)
+	cmd.Env = append(os.Environ(), "FOIBLE_SWEEP="+s.Sweep, "FOIBLE_STATE="+s.State)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(body), e.Err, e.Err
+	cmd.WaitDelay = time.Second
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("`%s`: %w", command, err)
+	}
+	return nil
+}

@@ -1,0 +1,197 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"golang.org/x/term"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	foiblev1 "foible/proto/foible/v1"
+)
+
+// retryInterval is how long to wait for a coordinator that has gone.
+const retryInterval = time.Second
+
+// viewer shows a sweep.
+type viewer interface {
+	// show takes the sweep as it stands.
+	show(m *foiblev1.Sweep)
+	// say takes what else is to be known.
+	say(text string)
+	// close ends what show began. The sweep has ended, or, if it is nil, the watching has.
+	close(m *foiblev1.Sweep)
+}
+
+// watch shows the progress of a sweep until it has ended, and returns it. It waits for a coordinator that goes away
+// meanwhile, if that may come back, and for one of several without a word at first.
+func (e *Env) watch(ctx context.Context, c *client, id string, mayReturn bool) (*foiblev1.Sweep, error) {
+	ctx, quit := context.WithCancel(ctx)
+	defer quit()
+	shown, began := e.viewer(ctx, c, id, mayReturn, quit), time.Now()
+	first, last, err := c.follow(ctx, id, mayReturn, shown)
+	shown.close(last)
+	if err == nil {
+		e.say("%s", summary(first.GetProgress(), last.GetProgress(), time.Since(began)))
+	}
+	return last, err
+}
+
+// viewer is a screen on a terminal that can redraw lines, and lines elsewhere.
+func (e *Env) viewer(ctx context.Context, c *client, id string, mayReturn bool, quit context.CancelFunc) viewer {
+	if !redraws(e.Err) {
+		return newLines(e.Err)
+	}
+	s := newScreen(id)
+	s.quit = "q stops; the same command goes on from here"
+	if mayReturn {
+		s.quit = "q quits, the sweep goes on"
+		s.change = func(pause bool) error {
+			if pause {
+				_, err := c.sweeps.PauseSweep(ctx, &foiblev1.PauseSweepRequest{SweepId: id})
+				return c.explain(err)
+			}
+			_, err := c.sweeps.ResumeSweep(ctx, &foiblev1.ResumeSweepRequest{SweepId: id})
+			return c.explain(err)
+		}
+	}
+	return e.startTerminal(s, quit)
+}
+
+// redraws says whether lines that were written can be redrawn, and keys be read.
+func redraws(out io.Writer) bool {
+	f, ok := out.(*os.File)
+	kind := os.Getenv("TERM")
+	return ok && kind != "" && kind != "dumb" && term.IsTerminal(int(f.Fd())) && term.IsTerminal(int(os.Stdin.Fd()))
+}
+
+// follow shows a sweep until it has ended, and returns it as it was at first and is at last; nil with an error.
+func (c *client) follow(ctx context.Context, id string, mayReturn bool, shown viewer) (first, last *foiblev1.Sweep, err error) {
+	var lost time.Time // since when nobody has answered
+	said := false
+	pause, silence := retryInterval, time.Duration(0)
+	if len(c.target.addresses()) > 1 {
+		pause, silence = failoverPause, failoverTime
+	}
+	for {
+		err := c.watch(ctx, id, func(m *foiblev1.Sweep) {
+			if first == nil {
+				first = m
+			}
+			last, said, lost = m, false, time.Time{}
+			shown.show(m)
+		})
+		switch {
+		case err == nil:
+			return first, last, nil
+		case last == nil || !mayReturn || status.Code(err) != codes.Unavailable || c.refusal() != nil:
+			return nil, nil, c.explain(err)
+		case lost.IsZero():
+			lost = time.Now()
+		}
+		if !said && time.Since(lost) >= silence {
+			said = true
+			shown.say("The coordinator does not answer; trying until it does.")
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return nil, nil, ErrInterrupted
+		}
+	}
+}
+
+// watch calls back for a sweep now and at its changes, until it has ended.
+func (c *client) watch(ctx context.Context, id string, each func(*foiblev1.Sweep)) error {
+	stream, err := c.sweeps.WatchSweep(ctx, &foiblev1.WatchSweepRequest{SweepId: id})
+	if err != nil {
+		return err
+	}
+	for {
+		m, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		each(m.GetSweep())
+	}
+}
+
+// summary says what was done of a sweep while it was watched.
+func summary(first, last *foiblev1.Progress, took time.Duration) string {
+	before := ""
+	if n := first.GetCellsDone(); n > 0 {
+		before = fmt.Sprintf("; %d were there already", n)
+	}
+	return fmt.Sprintf("%s in %s%s", count(int(last.GetCellsDone()-first.GetCellsDone()), "cell"), took.Round(100*time.Millisecond), before)
+}
+
+// eta says when a sweep ends, as a range; "" where that is not known.
+func eta(m *foiblev1.Sweep) string {
+	if m.GetEtaHigh() == nil {
+		return ""
+	}
+	low, high := span(m.GetEtaLow().AsDuration()), span(m.GetEtaHigh().AsDuration())
+	if low == high {
+		return "ETA " + high
+	}
+	return "ETA " + low + " to " + high
+}
+
+// span is a time to two digits or so, in the units in which people think of it.
+func span(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", max(1, int(d.Round(time.Second)/time.Second)))
+	case d < 10*time.Minute:
+		d = d.Round(10 * time.Second)
+		return fmt.Sprintf("%dm%02ds", d/time.Minute, d%time.Minute/time.Second)
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", d.Round(time.Minute)/time.Minute)
+	case d < 48*time.Hour:
+		d = d.Round(5 * time.Minute)
+		return fmt.Sprintf("%dh%02dm", d/time.Hour, d%time.Hour/time.Minute)
+	}
+	return fmt.Sprintf("%d days", d.Round(24*time.Hour)/(24*time.Hour))
+}
+
+// trouble says what did not go as planned; "" if nothing.
+func trouble(p *foiblev1.Progress) []string {
+	var all []string
+	for _, of := range []struct {
+		n    int64
+		text string
+	}{
+		{p.GetJobsFailed(), "failed"},
+		{p.GetRetries(), "tried again"},
+	} {
+		if of.n > 0 {
+			all = append(all, count(int(of.n), "job")+" "+of.text)
+		}
+	}
+	if n := p.GetLeasesLost(); n > 0 {
+		all = append(all, count(int(n), "lease")+" lost")
+	}
+	if n := p.GetDuplicates(); n > 0 {
+		all = append(all, count(int(n), "repeated result")+" refused")
+	}
+	return all
+}
+
+// rounded is a rate to three digits, written out.
+func rounded(rate float64) string {
+	switch {
+	case rate >= 100:
+		return fmt.Sprintf("%.0f", rate)
+	case rate >= 10:
+		return fmt.Sprintf("%.1f", rate)
+	}
+	return fmt.Sprintf("%.2f", rate)
+}

@@ -1,0 +1,512 @@
+package eta_test
+
+import (
+	"cmp"
+	"container/heap"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"foible/coordinator/eta"
+	"foible/core/sweep"
+)
+
+var epoch = time.Date(2021, 7, 26, 9, 0, 0, 0, time.UTC)
+
+// world is a made-up cluster that does a made-up sweep, in made-up time. What things cost is drawn, and not told the
+// estimator.
+type world struct {
+	rng      *rand.Rand
+	plan     *sweep.Plan
+	config   *sweep.Config
+	progress *sweep.Progress
+	eta      *eta.Estimator
+	now      float64 // seconds
+	events   events
+	queue    []int
+	workers  map[uint64]*machine
+	next     uint64
+
+	cell     map[string]float64 // seconds, by model
+	stimulus []float64
+	table    float64
+	report   float64
+	score    float64
+	noise    float64
+	lease    float64 // seconds until it is seen that a worker has gone
+	change   float64 // seconds between two changes of the workers
+}
+
+type machine struct {
+	slots, free int
+	speed       float64
+	tables      map[string]bool
+	jobs        map[int]bool
+}
+
+type event struct {
+	at float64
+	do func()
+}
+
+type events []event
+
+func (e events) Len() int           { return len(e) }
+func (e events) Less(i, j int) bool { return e[i].at < e[j].at }
+func (e events) Swap(i, j int)      { e[i], e[j] = e[j], e[i] }
+func (e *events) Push(x any)        { *e = append(*e, x.(event)) }
+func (e *events) Pop() any {
+	last := (*e)[len(*e)-1]
+	*e = (*e)[:len(*e)-1]
+	return last
+}
+
+func (w *world) in(seconds float64, do func()) { heap.Push(&w.events, event{w.now + seconds, do}) }
+
+func (w *world) clock() time.Time { return epoch.Add(time.Duration(w.now * float64(time.Second))) }
+
+// about is a factor of median 1 whose logarithm has the standard deviation.
+func (w *world) about(sd float64) float64 { return math.Exp(sd * w.rng.NormFloat64()) }
+
+// newWorld draws a sweep and a cluster, the workers of which come and go unless it is calm.
+func newWorld(t *testing.T, seed uint64, calm bool) *world {
+	t.Helper()
+	w := &world{rng: rand.New(rand.NewPCG(seed, 7)), workers: map[uint64]*machine{}, cell: map[string]float64{}}
+	values := func(most int) []sweep.Setting {
+		all := make([]sweep.Setting, 1+w.rng.IntN(most))
+		for i := range all {
+			all[i].Number = float64(i+1) / 20
+		}
+		return all
+	}
+	w.config = &sweep.Config{Inference: sweep.MarginalInference, Fit: sweep.MarginalFit, Report: sweep.MarginalReport}
+	if w.rng.IntN(3) == 0 {
+		w.config.Inference, w.config.Fit, w.config.Report = sweep.PaperInference, sweep.PaperFit, sweep.PaperReport
+	}
+	if w.rng.IntN(5) == 0 {
+		w.config.Report = sweep.Stage{}
+	}
+	var sets []sweep.ParameterSet
+	cell := 1.
+	for _, m := range sweep.Models {
+		if w.rng.IntN(3) == 0 && len(sets) > 0 {
+			continue
+		}
+		w.cell[m.Name] = cell * w.about(0.5)
+		if m.Exact {
+			w.cell[m.Name] /= 10
+		}
+		of := []sweep.ParameterSet{{Model: m.Name}}
+		for _, axis := range m.Axes[:min(len(m.Axes), 5)] {
+			if axis == "value" || axis == "unreachable_value" {
+				continue
+			}
+			var more []sweep.ParameterSet
+			for _, set := range of {
+				for _, value := range values(4) {
+					set.Set(axis, value)
+					more = append(more, set)
+				}
+			}
+			of = more
+		}
+		sets = append(sets, of...)
+	}
+	shapes := make([]sweep.Shape, 4+w.rng.IntN(20))
+	for i := range shapes {
+		shapes[i] = sweep.Shape{Stimulus: fmt.Sprint(i), Goals: 3, Actions: 5 + w.rng.IntN(25), JudgementSteps: []int{2, 5}}
+		w.stimulus = append(w.stimulus, float64(shapes[i].Actions)*w.about(0.3))
+	}
+	slots := 2 << w.rng.IntN(6)
+	cells := max(1, sweep.CellsPerJob(len(sets), shapes, w.config.Fit.Runs, max(8, slots))>>w.rng.IntN(4))
+	plan, err := sweep.NewPlan(sets, shapes, cells, w.config.Report.Runs > 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.plan, w.progress, w.eta = plan, sweep.NewProgress(plan), eta.New(plan, w.config, epoch)
+	w.table = cell * 15 * w.about(0.7)
+	w.report, w.score, w.noise = w.about(0.4), 0.001*w.about(1), 0.1+0.3*w.rng.Float64()
+	if w.config.Inference.Method == sweep.SIPS {
+		w.report *= 10. * 100 / (5 * 60)
+	}
+	for job := range plan.FitJobs() {
+		w.queue = append(w.queue, job)
+	}
+	// About how long the sweep takes, for the times at which workers come and go.
+	faster := w.work() / float64(plan.FitJobs()) / (5 * w.about(0.7)) // so that a job takes some seconds
+	for name := range w.cell {
+		w.cell[name] /= faster
+	}
+	w.table /= faster
+	usual := w.work() / float64(slots)
+	w.lease, w.change = 5, usual/(0.5+3*w.rng.Float64())
+	for have := 0; have < slots; {
+		n := min(slots-have, 1<<w.rng.IntN(4))
+		w.in(0.05*usual*w.rng.Float64(), func() { w.join(n) })
+		have += n
+	}
+	var churn func()
+	churn = func() {
+		if ids := w.ids(); w.rng.IntN(2) == 0 && len(ids) > 0 {
+			w.leave(ids[w.rng.IntN(len(ids))])
+		} else {
+			w.join(1 << w.rng.IntN(4))
+		}
+		if len(w.workers) == 0 {
+			w.in(w.lease, func() { w.join(max(1, slots/2)) })
+		}
+		w.in(w.change*w.rng.ExpFloat64(), churn)
+	}
+	if !calm {
+		w.in(w.change*w.rng.ExpFloat64(), churn)
+	}
+	return w
+}
+
+func (w *world) ids() []uint64 {
+	ids := make([]uint64, 0, len(w.workers))
+	for id := range w.workers {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+func (w *world) join(n int) {
+	w.next++
+	w.workers[w.next] = &machine{slots: n, free: n, speed: w.about(0.2), tables: map[string]bool{}, jobs: map[int]bool{}}
+	w.eta.Joined(w.clock(), w.next, n)
+	w.deal()
+}
+
+// leave takes a worker away; a while later others are given what it had.
+func (w *world) leave(id uint64) {
+	m := w.workers[id]
+	delete(w.workers, id)
+	w.eta.Left(w.clock(), id)
+	lost := make([]int, 0, len(m.jobs))
+	for job := range m.jobs {
+		lost = append(lost, job)
+	}
+	slices.Sort(lost)
+	clear(m.jobs)
+	w.in(w.lease, func() {
+		for _, job := range lost {
+			w.eta.Dropped(w.clock(), job)
+			w.queue = append(w.queue, job)
+		}
+		w.deal()
+	})
+}
+
+func (w *world) deal() {
+	for _, id := range w.ids() {
+		for m := w.workers[id]; m.free > 0 && len(w.queue) > 0; {
+			job := w.queue[0]
+			w.queue = w.queue[1:]
+			m.free--
+			m.jobs[job] = true
+			w.eta.Begun(w.clock(), job, id)
+			w.in(w.seconds(job, m), func() { w.end(job, id, m) })
+		}
+	}
+}
+
+// work is about the seconds of all jobs, the tables made once.
+func (w *world) work() (seconds float64) {
+	m := &machine{speed: 1, tables: map[string]bool{}}
+	for job := range w.plan.FitJobs() {
+		seconds += w.seconds(job, m)
+	}
+	return seconds
+}
+
+// seconds is how long a job takes on a machine.
+func (w *world) seconds(number int, m *machine) float64 {
+	job := w.plan.Job(number)
+	var took float64
+	for i := range job.Sets {
+		set := &job.Sets[i]
+		if job.Score {
+			took += w.score
+			continue
+		}
+		took += w.cell[set.Model]
+		model, _ := sweep.ModelByName(set.Model)
+		table := fmt.Sprint(job.Stage, job.Stimulus, set.SearchNoise)
+		if w.config.Inference.Method == sweep.Marginal && !model.Exact && !m.tables[table] {
+			m.tables[table] = true
+			took += w.table
+		}
+	}
+	if !job.Score {
+		took *= w.stimulus[job.Stimulus]
+		if job.Stage == sweep.ReportStage {
+			took *= w.report
+		}
+	}
+	return took * w.about(w.noise) / m.speed
+}
+
+func (w *world) end(number int, id uint64, m *machine) {
+	if !m.jobs[number] { // the machine has gone
+		return
+	}
+	delete(m.jobs, number)
+	m.free++
+	if w.rng.IntN(50) == 0 { // it failed, and is tried again
+		w.eta.Dropped(w.clock(), number)
+		w.queue = append(w.queue, number)
+		w.deal()
+		return
+	}
+	_, ready := w.progress.Add(number)
+	if w.progress.Fitted() && w.plan.Chosen() == nil {
+		w.plan.Choose(func(i int) *sweep.Fit {
+			return &sweep.Fit{Overall: sweep.Correlation{Defined: true, PearsonR: float64(i*7919%101) / 101}}
+		})
+	}
+	w.eta.Done(w.clock(), number)
+	w.queue = append(ready, w.queue...) // as the queue does
+	w.deal()
+}
+
+// said is a range, from when until when it stood.
+type said struct {
+	at, until, low, high float64
+	ok                   bool
+}
+
+// run does the sweep, and returns when it ended and what was said from a fifth of the cells on.
+func (w *world) run() (end float64, all []said) {
+	for !w.progress.Complete() {
+		e := heap.Pop(&w.events).(event)
+		if len(all) > 0 {
+			all[len(all)-1].until = e.at
+		}
+		w.now = e.at
+		e.do()
+		if 5*w.progress.CellsDone() >= w.plan.Cells() && !w.progress.Complete() {
+			low, high, ok := w.eta.Range(w.clock())
+			all = append(all, said{w.now, w.now, w.now + low.Seconds(), w.now + high.Seconds(), ok})
+		}
+	}
+	return w.now, all
+}
+
+// Over made-up sweeps with uneven jobs, retries, lost leases and, three times in four, workers that come and go, from a
+// fifth of the cells on: the end lies in the range at least 80 % of the time, and half of the time the range is at most
+// 1.75 times as wide as what is left.
+func TestRange(t *testing.T) {
+	const sweeps = 100
+	var total, within, stated float64 // parts of the time of a sweep, of all
+	var widths []width
+	for seed := range uint64(sweeps) {
+		w := newWorld(t, seed, seed%4 == 3)
+		end, all := w.run()
+		var in, of float64
+		for _, s := range all {
+			time := (s.until - s.at) / end
+			total += time
+			if !s.ok {
+				continue
+			}
+			of += time
+			if s.low <= end && end <= s.high {
+				in += time
+			}
+			widths = append(widths, width{(s.high - s.low) / (end - s.at), time})
+		}
+		within, stated = within+in, stated+of
+		t.Logf("sweep %2d: %6d cells, %5d jobs, %2d stimuli, %8.1f s; within %3.0f %%", seed, w.plan.Cells(), w.plan.Jobs(), len(w.plan.Stimuli), end, 100*in/of)
+	}
+	slices.SortFunc(widths, func(a, b width) int { return cmp.Compare(a.of, b.of) })
+	quantile := func(q float64) float64 {
+		var sum float64
+		for _, w := range widths {
+			if sum += w.time; sum >= q*stated {
+				return w.of
+			}
+		}
+		return math.Inf(1)
+	}
+	t.Logf("stated %.1f %% of the time, within %.1f %% of that; width %.2f of what is left (median; %.2f and %.2f at the quartiles)",
+		100*stated/total, 100*within/stated, quantile(0.5), quantile(0.25), quantile(0.75))
+	if within < eta.Level*stated {
+		t.Errorf("the end lies in the range %.1f %% of the time", 100*within/stated)
+	}
+	if stated < 0.95*total {
+		t.Errorf("a range is stated %.1f %% of the time", 100*stated/total)
+	}
+	if median := quantile(0.5); median > 1.75 {
+		t.Errorf("the range is %.2f as wide as what is left", median)
+	}
+}
+
+// width of a range, as a part of what is left, and how long it was stated.
+type width struct{ of, time float64 }
+
+// plain is a sweep of one exact model: 20 parameter sets on 4 stimuli, a cell a job, and a report.
+func plain(t *testing.T) (*sweep.Plan, *eta.Estimator) {
+	t.Helper()
+	sets := make([]sweep.ParameterSet, 20)
+	for i := range sets {
+		sets[i].Model = "boltzmann"
+		sets[i].Set("alpha", sweep.Setting{Number: float64(i + 1)})
+	}
+	shapes := make([]sweep.Shape, 4)
+	for i := range shapes {
+		shapes[i] = sweep.Shape{Stimulus: fmt.Sprint(i), Goals: 2, Actions: 3, JudgementSteps: []int{3}}
+	}
+	plan, err := sweep.NewPlan(sets, shapes, 1, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan, eta.New(plan, &sweep.Config{Inference: sweep.MarginalInference, Report: sweep.MarginalReport}, epoch)
+}
+
+// after is a time so many seconds after the first.
+func after(seconds float64) time.Time {
+	return epoch.Add(time.Duration(seconds * float64(time.Second)))
+}
+
+// A range is stated when there is something to go by, and not otherwise.
+func TestNotKnown(t *testing.T) {
+	_, e := plain(t)
+	known := func(at float64, want bool, why string) {
+		t.Helper()
+		if _, _, ok := e.Range(after(at)); ok != want {
+			t.Errorf("%s: stated %v", why, ok)
+		}
+	}
+	known(0, false, "no worker")
+	e.Joined(after(0), 1, 1)
+	known(0, false, "no job")
+	e.Begun(after(0), 0, 1)
+	known(1, false, "no job seen to its end")
+	e.Done(after(2), 0)
+	known(2, true, "a job seen")
+	e.Running(after(2), false)
+	known(3, false, "paused")
+	e.Running(after(4), true)
+	known(4, true, "resumed")
+	e.Left(after(5), 1)
+	known(5, false, "no worker any more")
+	e.Elsewhere(after(6), 8)
+	known(6, true, "workers of another coordinator")
+}
+
+// One slot that takes a second a job, and never has to wait: what is left is what the jobs take, and the report's.
+func TestSteady(t *testing.T) {
+	plan, e := plain(t)
+	e.Joined(epoch, 1, 1)
+	now := 0.
+	do := func(job int, seconds float64) {
+		e.Begun(after(now), job, 1)
+		now += seconds
+		e.Done(after(now), job)
+	}
+	check := func(left float64) {
+		t.Helper()
+		low, high, ok := e.Range(after(now))
+		if !ok || low.Seconds() > left || high.Seconds() < left || high-low > time.Duration(1.75*left*float64(time.Second)) {
+			t.Errorf("at %v s: %v to %v, where %v s are left", now, low, high, left)
+		}
+	}
+	for job := range plan.FitJobs() {
+		do(job, 1)
+		if job%len(plan.Stimuli) == len(plan.Stimuli)-1 {
+			do(plan.ScoreJob(job/len(plan.Stimuli)), 0.01)
+		}
+		if job >= 10 {
+			check(float64(plan.FitJobs()-job-1) + 4)
+		}
+	}
+	plan.Choose(func(i int) *sweep.Fit { return &sweep.Fit{Overall: sweep.Correlation{Defined: true}} })
+	for i, job := range plan.ReportJobs() {
+		if i > 0 {
+			check(4 - float64(i))
+		}
+		do(job, 1)
+	}
+	do(plan.ScoreJob(plan.FitChunks()), 0.01)
+	if low, high, ok := e.Range(after(now)); !ok || low != 0 || high != 0 {
+		t.Errorf("at the end: %v to %v", low, high)
+	}
+	if rate := e.Rate(after(now)); rate < 0.9 || rate > 1.1 {
+		t.Errorf("%v cells a second", rate)
+	}
+}
+
+// What was recorded before, or by another coordinator, is not left; it says nothing of how long jobs take.
+func TestKnown(t *testing.T) {
+	plan, e := plain(t)
+	e.Joined(epoch, 1, 1)
+	for job := 4; job < plan.FitJobs(); job++ {
+		if job%2 == 0 {
+			e.Known(job)
+		} else {
+			e.Done(after(0), job)
+		}
+	}
+	for chunk := 1; chunk < plan.FitChunks(); chunk++ {
+		e.Known(plan.ScoreJob(chunk))
+	}
+	e.Begun(after(0), 0, 1)
+	e.Done(after(10), 0)
+	low, high, ok := e.Range(after(10))
+	if !ok || low > 70*time.Second || high < 70*time.Second || high > 200*time.Second {
+		t.Errorf("%v to %v, where seven jobs of ten seconds are left", low, high)
+	}
+}
+
+// Of a sweep that is taken up in its report, the report's jobs are what there is to go by.
+func TestTakenUpInReport(t *testing.T) {
+	plan, e := plain(t)
+	for job := range plan.FitJobs() {
+		e.Known(job)
+	}
+	for chunk := range plan.FitChunks() {
+		e.Known(plan.ScoreJob(chunk))
+	}
+	plan.Choose(func(i int) *sweep.Fit { return &sweep.Fit{Overall: sweep.Correlation{Defined: true}} })
+	e.Joined(epoch, 1, 1)
+	for i, job := range plan.ReportJobs() {
+		if _, _, ok := e.Range(after(float64(10 * i))); ok != (i > 0) {
+			t.Errorf("after %d jobs, stated %v", i, ok)
+		}
+		e.Begun(after(float64(10*i)), job, 1)
+		e.Done(after(float64(10*i+10)), job)
+		left := time.Duration(10*(len(plan.Stimuli)-1-i)) * time.Second
+		if low, high, _ := e.Range(after(float64(10*i + 10))); low > left+10*time.Millisecond || high < left {
+			t.Errorf("after %d jobs, %v to %v, where %v are left", i+1, low, high, left)
+		}
+	}
+}
+
+// A worker that goes takes with it what it was doing, and a job that fails is done again.
+func TestWaste(t *testing.T) {
+	plan, e := plain(t)
+	e.Joined(epoch, 1, 4)
+	now := 0.
+	for job := range 40 {
+		e.Begun(after(now), job, 1)
+		e.Dropped(after(now+1), job)
+		e.Begun(after(now+1), job, 1)
+		now += 2
+		e.Done(after(now), job)
+	}
+	// One job at a time, of which every other is in vain, whatever the slots.
+	left := 2 * float64(plan.FitJobs()-40+4)
+	if low, high, ok := e.Range(after(now)); !ok || low.Seconds() > left || high.Seconds() < left {
+		t.Errorf("%v to %v, where %v s are left", low, high, left)
+	}
+	e.Begun(after(now), 40, 1)
+	e.Left(after(now), 1)
+	e.Joined(after(now), 2, 4)
+	e.Begun(after(now), 40, 2)
+	e.Done(after(now+1), 40)
+}

@@ -1,0 +1,177 @@
+package coordinator
+
+import (
+	"errors"
+
+	grpcprom "github.com/grpc-ecosystem/go-grpc-middleware/providers/prometheus"
+	"github.com/prometheus/client_golang/prometheus"
+
+	foiblev1 "foible/proto/foible/v1"
+)
+
+// maxMeasuredSweeps bounds the sweeps that have metrics of their own: those that have not ended, the oldest first.
+const maxMeasuredSweeps = 50
+
+// Outcomes of a result, as labels.
+const (
+	outcomeRecorded  = "recorded"
+	outcomeFailed    = "failed"    // recorded as a failure
+	outcomeDuplicate = "duplicate" // the job had a result
+	outcomeRetry     = "retry"     // a failure; the job is given out again
+	outcomeRefused   = "refused"   // it does not answer its job, or the job is not wanted
+)
+
+// metrics count what happens. They are there whether or not anybody reads them.
+type metrics struct {
+	rpc      *grpcprom.ServerMetrics
+	given    prometheus.Counter
+	again    prometheus.Counter
+	lost     prometheus.Counter
+	cells    prometheus.Counter
+	results  *prometheus.CounterVec   // by outcome
+	duration *prometheus.HistogramVec // by kind
+}
+
+func newMetrics() *metrics {
+	counter := func(name, help string) prometheus.Counter {
+		return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
+	}
+	m := &metrics{
+		rpc:   grpcprom.NewServerMetrics(grpcprom.WithServerHandlingTimeHistogram()),
+		given: counter("foible_jobs_given_out_total", "Jobs given to workers, each attempt counted."),
+		again: counter("foible_jobs_given_out_again_total", "Jobs given to workers that had been given out before."),
+		lost:  counter("foible_leases_lost_total", "Leases that ended because nothing was heard of the worker."),
+		cells: counter("foible_cells_recorded_total", "Cells of jobs that have got their result."),
+		results: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "foible_results_total", Help: "Results that workers have sent, by what became of them.",
+		}, []string{"outcome"}),
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "foible_job_duration_seconds", Help: "Time from giving a job out to its result, by kind of job.",
+			Buckets: prometheus.ExponentialBuckets(0.001, 4, 11), // 1 ms to 17 min
+		}, []string{"kind"}),
+	}
+	for _, outcome := range []string{outcomeRecorded, outcomeFailed, outcomeDuplicate, outcomeRetry, outcomeRefused} {
+		m.results.WithLabelValues(outcome)
+	}
+	return m
+}
+
+// outcome is what became of a result, as a label.
+func outcome(verdict foiblev1.Verdict, result *foiblev1.JobResult) string {
+	switch {
+	case verdict == foiblev1.Verdict_VERDICT_DUPLICATE:
+		return outcomeDuplicate
+	case verdict == foiblev1.Verdict_VERDICT_REFUSED:
+		return outcomeRefused
+	case verdict == foiblev1.Verdict_VERDICT_RETRY:
+		return outcomeRetry
+	case result.GetFailure() != nil:
+		return outcomeFailed
+	}
+	return outcomeRecorded
+}
+
+// register lets a registry read what a coordinator counts.
+func (c *Coordinator) register(r prometheus.Registerer) error {
+	m := c.metrics
+	var errs []error
+	for _, one := range []prometheus.Collector{m.rpc, m.given, m.again, m.lost, m.cells, m.results, m.duration, state{c}} {
+		errs = append(errs, r.Register(one))
+	}
+	return errors.Join(errs...)
+}
+
+// kind of a job, as a label.
+func kind(score bool) string {
+	if score {
+		return "score"
+	}
+	return "infer"
+}
+
+// state is how a coordinator stands when it is asked.
+type state struct{ c *Coordinator }
+
+var (
+	workersDesc = prometheus.NewDesc("foible_workers", "Workers connected to this coordinator.", nil, nil)
+	slotsDesc   = prometheus.NewDesc("foible_slots", "Slots of the workers connected to this coordinator.", nil, nil)
+	freeDesc    = prometheus.NewDesc("foible_slots_waiting", "Slots that wait for a job.", nil, nil)
+	sweepsDesc  = prometheus.NewDesc("foible_sweeps", "Sweeps that this coordinator has taken up since it started, by state.", []string{"state"}, nil)
+)
+
+// Gauges of a sweep that has not ended.
+var sweepGauges = []struct {
+	desc  *prometheus.Desc
+	value func(*sweepRun) float64 // called with mu held
+}{
+	{sweepDesc("cells", "Cells of the sweep."), func(r *sweepRun) float64 { return float64(r.plan.Cells()) }},
+	{sweepDesc("cells_done", "Cells of the sweep whose job has a result."), func(r *sweepRun) float64 { return float64(r.progress.CellsDone()) }},
+	{sweepDesc("jobs", "Jobs of the sweep."), func(r *sweepRun) float64 { return float64(r.plan.Jobs()) }},
+	{sweepDesc("jobs_done", "Jobs of the sweep with a result."), func(r *sweepRun) float64 { return float64(r.progress.JobsDone()) }},
+	{sweepDesc("jobs_failed", "Jobs of the sweep whose result is a failure."), func(r *sweepRun) float64 { return float64(r.failures) }},
+	{sweepDesc("jobs_leased", "Jobs of the sweep that workers of this coordinator have."), func(r *sweepRun) float64 { return float64(len(r.leases)) }},
+	{sweepDesc("jobs_queued", "Jobs of the sweep that can be done, have no result, and are with no worker of this coordinator."), func(r *sweepRun) float64 {
+		return float64(max(0, r.progress.Waiting()-len(r.leases)))
+	}},
+}
+
+var etaDesc = prometheus.NewDesc("foible_sweep_eta_seconds", "Time in which the sweep ends: the ends of an 80 % range. Absent where nothing can be said.", []string{"sweep", "bound"}, nil)
+
+func sweepDesc(name, help string) *prometheus.Desc {
+	return prometheus.NewDesc("foible_sweep_"+name, help, []string{"sweep"}, nil)
+}
+
+// Describe implements [prometheus.Collector].
+func (s state) Describe(to chan<- *prometheus.Desc) {
+	for _, desc := range []*prometheus.Desc{workersDesc, slotsDesc, freeDesc, sweepsDesc, etaDesc} {
+		to <- desc
+	}
+	for _, g := range sweepGauges {
+		to <- g.desc
+	}
+}
+
+// Collect implements [prometheus.Collector].
+func (s state) Collect(to chan<- prometheus.Metric) {
+	gauge := func(desc *prometheus.Desc, value float64, labels ...string) {
+		to <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
+	}
+	workers, slots := s.c.connected()
+	gauge(workersDesc, float64(workers))
+	gauge(slotsDesc, float64(slots))
+	gauge(freeDesc, float64(s.c.demand.size()))
+	runs := s.c.taken()
+	states := map[foiblev1.SweepState]int{}
+	measured := 0
+	for _, run := range runs {
+		state := run.now()
+		states[state]++
+		if !unended(state) || measured == maxMeasuredSweeps {
+			continue
+		}
+		measured++
+		values, forecast := run.measure()
+		for i, g := range sweepGauges {
+			gauge(g.desc, values[i], run.id)
+		}
+		if forecast.ok {
+			gauge(etaDesc, forecast.low.Seconds(), run.id, "low")
+			gauge(etaDesc, forecast.high.Seconds(), run.id, "high")
+		}
+	}
+	for state, name := range stateLabels {
+		gauge(sweepsDesc, float64(states[state]), name)
+	}
+}
+
+var stateLabels = map[foiblev1.SweepState]string{
+	running: "running", paused: "paused", cancelled: "cancelled",
+	foiblev1.SweepState_SWEEP_STATE_SUCCEEDED: "succeeded", foiblev1.SweepState_SWEEP_STATE_FAILED: "failed",
+}
+
+// taken lists the sweeps that this coordinator has taken up, ended ones included, the oldest first.
+func (c *Coordinator) taken() []*sweepRun {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return sorted(c.sweeps)
+}

@@ -1,0 +1,395 @@
+//go:build unix
+
+package main_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	tracev1 "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/grpc"
+)
+
+// short is a sweep of a second.
+var short = []string{"doors-keys-gems", "--models", "boltzmann", "--set", "alpha=0.5,1"}
+
+// observedCluster is a coordinator and a worker with metrics; more are flags of both.
+func observedCluster(t *testing.T, more ...string) (c *testCluster, scrapes []func() string) {
+	t.Helper()
+	address, dir := freeAddress(t), t.TempDir()
+	c = &testCluster{t: t, dir: dir, flags: []string{"--coordinator", address, "--token-file", "data"}}
+	c.args = []string{"coordinator", "--listen", address, "--data", "data", "--metrics", "127.0.0.1:0"}
+	c.args = append(c.args, more...)
+	c.start()
+	w := start(t, dir, slices.Concat([]string{"worker", "--slots", "2", "--metrics", "127.0.0.1:0"}, more, c.flags)...)
+	for _, p := range []*process{c.coordinator, w} {
+		p.says(`metrics are served: url=\S+`)
+		url := regexp.MustCompile(`metrics are served: url=(\S+)`).FindStringSubmatch(p.stderr.String())[1]
+		scrapes = append(scrapes, func() string { return get(t, url) })
+	}
+	w.says("connected")
+	return c, scrapes
+}
+
+func get(t *testing.T, url string) string {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s %v", url, answer.Status, err)
+	}
+	return string(body)
+}
+
+var (
+	grouping  = regexp.MustCompile(`(by|without) \([^)]*\)`)
+	selectors = regexp.MustCompile(`\{[^}]*\}`)
+	metric    = regexp.MustCompile(`\b(foible|grpc|process|go)_[a-z0-9_]+`)
+)
+
+// Every metric that the dashboard asks for is served by a coordinator or a worker.
+func TestDashboard(t *testing.T) {
+	content, err := os.ReadFile("deploy/grafana/foible.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var dashboard struct {
+		Panels []struct {
+			Title   string
+			Targets []struct{ Expr string }
+		}
+	}
+	if err := json.Unmarshal(content, &dashboard); err != nil {
+		t.Fatal(err)
+	}
+	c, scrapes := observedCluster(t)
+	id := strings.TrimSpace(c.do(append([]string{"submit", "--wait"}, short...)...).stdout)
+	// A sweep that has not ended, with one job done, has what sweeps have.
+	paused := c.submit()
+	c.waitFor(paused, 1)
+	text := scrapes[0]()
+	for deadline := time.Now().Add(20 * time.Second); !strings.Contains(text, "\nfoible_sweep_eta_seconds{") && time.Now().Before(deadline); {
+		time.Sleep(100 * time.Millisecond)
+		text = scrapes[0]()
+	}
+	c.do("cancel", paused)
+	if strings.Contains(text, id) {
+		t.Errorf("there are metrics of %s, which has ended", id)
+	}
+	text += scrapes[1]()
+	asked := 0
+	for _, panel := range dashboard.Panels {
+		for _, target := range panel.Targets {
+			names := metric.FindAllString(selectors.ReplaceAllString(grouping.ReplaceAllString(target.Expr, ""), ""), -1)
+			if len(names) == 0 {
+				t.Errorf("%s: %q asks for no metric", panel.Title, target.Expr)
+			}
+			for _, name := range names {
+				asked++
+				if !regexp.MustCompile(`(?m)^` + name + `[{ ]`).MatchString(text) {
+					t.Errorf("%s: there is no metric %s", panel.Title, name)
+				}
+			}
+		}
+	}
+	if asked < 20 {
+		t.Errorf("the dashboard asks for %d metrics", asked)
+	}
+}
+
+// receiver takes traces as a collector does.
+type receiver struct {
+	collector.UnimplementedTraceServiceServer
+
+	mu    sync.Mutex
+	spans map[string][]*tracev1.Span // by service
+}
+
+// Export implements the collector's service.
+func (r *receiver) Export(_ context.Context, m *collector.ExportTraceServiceRequest) (*collector.ExportTraceServiceResponse, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, of := range m.GetResourceSpans() {
+		service := ""
+		for _, a := range of.GetResource().GetAttributes() {
+			if a.GetKey() == "service.name" {
+				service = a.GetValue().GetStringValue()
+			}
+		}
+		for _, scope := range of.GetScopeSpans() {
+			r.spans[service] = append(r.spans[service], scope.GetSpans()...)
+		}
+	}
+	return &collector.ExportTraceServiceResponse{}, nil
+}
+
+// Each job is a span of the coordinator, with one of the worker below it.
+func TestTraces(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &receiver{spans: map[string][]*tracev1.Span{}}
+	server := grpc.NewServer()
+	collector.RegisterTraceServiceServer(server, r)
+	go func() { _ = server.Serve(listener) }()
+	t.Cleanup(server.Stop)
+
+	c, _ := observedCluster(t, "--otel-endpoint", "http://"+listener.Addr().String())
+	id := strings.TrimSpace(c.do(append([]string{"submit", "--wait"}, short...)...).stdout)
+	jobs := 0
+	var status struct{ Jobs int }
+	if err := json.Unmarshal([]byte(c.do("status", "--json", id).stdout), &status); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+		parents := map[string]string{} // of spans of the worker
+		given := map[string]bool{}     // spans of the coordinator
+		calls := 0
+		r.mu.Lock()
+		for service, spans := range r.spans {
+			for _, s := range spans {
+				switch {
+				case service == "foible-coordinator" && s.GetName() == "job":
+					given[string(s.GetSpanId())] = true
+				case service == "foible-worker" && strings.HasPrefix(s.GetName(), "execute "):
+					parents[string(s.GetSpanId())] = string(s.GetParentSpanId())
+				case strings.HasPrefix(s.GetName(), "foible.v1."):
+					calls++
+				}
+			}
+		}
+		r.mu.Unlock()
+		jobs = 0
+		for _, parent := range parents {
+			if given[parent] {
+				jobs++
+			}
+		}
+		if jobs == status.Jobs && calls > 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%d of %d jobs have spans, and %d calls", jobs, status.Jobs, calls)
+		}
+	}
+}
+
+// Who waits for the end of a sweep can have others told of it; that this fails changes nothing.
+func TestNotify(t *testing.T) {
+	type told struct {
+		Sweep, State string
+		Best         []struct{ Model, Settings string }
+	}
+	posted := make(chan told, 10)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var m told
+		if err := json.NewDecoder(r.Body).Decode(&m); err != nil || r.Method != http.MethodPost || r.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("%s %s: %v", r.Method, r.Header.Get("Content-Type"), err)
+		}
+		posted <- m
+		if r.URL.Path == "/broken" {
+			w.WriteHeader(http.StatusTeapot)
+		}
+	}))
+	t.Cleanup(server.Close)
+
+	c, _ := observedCluster(t)
+	id := strings.TrimSpace(c.do(append([]string{"submit", "--wait", "--notify", server.URL + "/hook"}, short...)...).stdout)
+	if m := <-posted; m.Sweep != id || m.State != "succeeded" || len(m.Best) == 0 || m.Best[0].Model != "boltzmann" {
+		t.Errorf("posted %+v", m)
+	}
+	if said := c.do("watch", id, "--notify", server.URL+"/broken").stderr; !strings.Contains(said, "Warning: --notify: "+server.URL+"/broken answers 418 I'm a teapot") {
+		t.Errorf("it said\n%s", said)
+	}
+	c.do("watch", id, "--notify", `cat > told.json; echo "$FOIBLE_SWEEP $FOIBLE_STATE" > told.txt`)
+	content, err := os.ReadFile(filepath.Join(c.dir, "told.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m told
+	if err := json.Unmarshal(content, &m); err != nil || m.Sweep != id {
+		t.Errorf("%v: %s", err, content)
+	}
+	if said, err := os.ReadFile(filepath.Join(c.dir, "told.txt")); err != nil || string(said) != id+" succeeded\n" {
+		t.Errorf("%v: %s", err, said)
+	}
+	if said := c.do("watch", id, "--notify", "exit 3").stderr; !strings.Contains(said, "Warning: --notify: `exit 3`: exit status 3") {
+		t.Errorf("it said\n%s", said)
+	}
+	fitted := succeed(t, c.dir, slices.Concat([]string{"fit", "--out", "fitted", "--notify", "cat > fitted.json"}, short)...)
+	content, err = os.ReadFile(filepath.Join(c.dir, "fitted.json"))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, fitted.stderr)
+	}
+	if m = (told{}); json.Unmarshal(content, &m) != nil || m.State != "succeeded" || len(m.Best) == 0 {
+		t.Errorf("fit told %s", content)
+	}
+	for args, want := range map[string]string{
+		"submit --notify true":         "--notify is done by who waits for the end: say --wait too, or watch the sweep with `foible watch --notify`",
+		"watch a --notify https://":    "--notify \"https://\": write a URL as https://host/path",
+		"worker --metrics :7411":       "--metrics \":7411\": who reaches that address can read the metrics, without a token; add --metrics-public if that is meant, or write 127.0.0.1",
+		"worker --metrics 7411":        "--metrics \"7411\": write it as host:port, e.g. 127.0.0.1:7411",
+		"worker --otel-endpoint a:1":   "--otel-endpoint \"a:1\": write it as http://host:4317, or https:// with TLS",
+		"coordinator --log-format xml": "--log-format \"xml\": it can be text, json",
+	} {
+		if got := do(t, c.dir, strings.Fields(args)...); got.code != 2 || !strings.HasPrefix(got.stderr, "foible: "+want) {
+			t.Errorf("foible %s: %d %s", args, got.code, got.stderr)
+		}
+	}
+}
+
+// All that a daemon logs as JSON is JSON.
+func TestLogFormat(t *testing.T) {
+	c := &testCluster{t: t, dir: t.TempDir()}
+	address := freeAddress(t)
+	c.flags = []string{"--coordinator", address, "--token-file", "data"}
+	c.args = []string{"coordinator", "--listen", address, "--data", "data", "--log-format", "json", "--log-level", "debug"}
+	c.coordinator = start(t, c.dir, c.args...)
+	c.coordinator.says("listening")
+	w := start(t, c.dir, append([]string{"worker", "--log-format", "json", "--log-level", "debug"}, c.flags...)...)
+	c.do(append([]string{"submit", "--wait"}, short...)...)
+	for _, p := range []*process{w, c.coordinator} {
+		p.signal(syscall.SIGTERM)
+		if code := p.wait(20 * time.Second); code != 0 {
+			t.Errorf("%s: exit code %d", p.name, code)
+		}
+		for line := range strings.Lines(p.stderr.String()) {
+			var entry map[string]any
+			if err := json.Unmarshal([]byte(line), &entry); err != nil || entry["@message"] == nil || entry["@level"] == nil {
+				t.Errorf("%s: %v: %s", p.name, err, line)
+			}
+		}
+	}
+}
+
+// On a terminal, watch redraws a view and reads keys; with TERM=dumb it does neither.
+func TestWatchTerminal(t *testing.T) {
+	c, _ := observedCluster(t)
+	id := c.submit()
+	terminal := func(term string, args ...string) (*os.File, *output, func() int) {
+		cmd := host("").command(foible, args...)
+		cmd.Dir, cmd.Env = c.dir, append(os.Environ(), "TERM="+term, "NO_COLOR=1")
+		screen, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 40, Cols: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = screen.Close() })
+		drawn, read := &output{}, make(chan struct{})
+		go func() {
+			defer close(read)
+			_, _ = io.Copy(drawn, screen) // ends with an error when the process does
+		}()
+		return screen, drawn, func() int {
+			<-read
+			_ = cmd.Wait()
+			return cmd.ProcessState.ExitCode()
+		}
+	}
+	shows := func(drawn *output, what string) {
+		t.Helper()
+		for deadline := time.Now().Add(20 * time.Second); !strings.Contains(drawn.String(), what); time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("%q is not drawn:\n%q", what, drawn.String())
+			}
+		}
+	}
+	press := func(screen *os.File, key string) {
+		t.Helper()
+		if _, err := screen.WriteString(key); err != nil {
+			t.Fatal(err)
+		}
+	}
+	watch := append([]string{"watch", id}, c.flags...)
+	screen, drawn, wait := terminal("xterm-256color", watch...)
+	shows(drawn, "Sweep "+id)
+	shows(drawn, "p pauses it")
+	press(screen, "p")
+	shows(drawn, "Pause the sweep?")
+	press(screen, "y")
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		if _, state := c.progress(id); state == "paused" {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("it is not paused")
+		}
+	}
+	shows(drawn, "resumes")
+	press(screen, "q")
+	if code := wait(); code != 130 {
+		t.Errorf("quit with exit code %d:\n%s", code, drawn.String())
+	}
+	if regexp.MustCompile(`\x1b\[3[0-9]`).MatchString(drawn.String()) {
+		t.Errorf("there are colours in spite of NO_COLOR:\n%q", drawn.String())
+	}
+	c.do("cancel", id)
+	_, drawn, wait = terminal("dumb", watch...)
+	if code := wait(); code != 4 {
+		t.Errorf("exit code %d of a cancelled sweep:\n%s", code, drawn.String())
+	}
+	if strings.Contains(drawn.String(), "\x1b") || !strings.Contains(drawn.String(), "cells ") {
+		t.Errorf("a dumb terminal got\n%q", drawn.String())
+	}
+
+	screen, drawn, wait = terminal("xterm-256color", append([]string{"fit", "--out", "fitted"}, sweepArgs...)...)
+	shows(drawn, "q stops; the same command goes on from here")
+	press(screen, "q")
+	if code := wait(); code != 130 {
+		t.Errorf("fit: exit code %d", code)
+	}
+	shows(drawn, "Stopped; nothing recorded is lost.")
+}
+
+// What `foible status --json` prints is what its help says.
+func TestStatusJSON(t *testing.T) {
+	c, _ := observedCluster(t)
+	id := strings.TrimSpace(c.do(append([]string{"submit", "--wait"}, short...)...).stdout)
+	var status map[string]any
+	if err := json.Unmarshal([]byte(c.do("status", "--json", id).stdout), &status); err != nil {
+		t.Fatal(err)
+	}
+	help := succeed(t, c.dir, "status", "--help").stdout
+	for name := range status {
+		if !regexp.MustCompile(`(?m)^  ` + name + ` +\S`).MatchString(help) {
+			t.Errorf("the help of status does not say what %s is", name)
+		}
+	}
+	for _, part := range []string{"stages", "models", "stimuli"} {
+		done, cells := 0., 0.
+		for _, p := range status[part].([]any) {
+			done += p.(map[string]any)["cells_done"].(float64)
+			cells += p.(map[string]any)["cells"].(float64)
+		}
+		if done != status["cells_done"] || cells != status["cells"] || done != cells {
+			t.Errorf("%s: %v of %v cells are done; of the sweep, %v of %v", part, done, cells, status["cells_done"], status["cells"])
+		}
+	}
+	if best := fmt.Sprint(status["best"]); !strings.Contains(best, "boltzmann") {
+		t.Errorf("best: %s", best)
+	}
+}
