@@ -896,9 +896,15 @@ type Progress struct {
 	// Slots of these workers.
 	Slots int32 `protobuf:"varint,9,opt,name=slots,proto3" json:"slots,omitempty"`
 	// Reasons of failed jobs, at most ten different ones.
-	Failures      []string `protobuf:"bytes,10,rep,name=failures,proto3" json:"failures,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Failures []string `protobuf:"bytes,10,rep,name=failures,proto3" json:"failures,omitempty"`
+	// Jobs given out again because no result came of them.
+	Retries int64 `protobuf:"varint,100,opt,name=retries,proto3" json:"retries,omitempty"`
+	// Seconds of worker slots that jobs with a result have taken.
+	WorkerSeconds float64 `protobuf:"fixed64,101,opt,name=worker_seconds,json=workerSeconds,proto3" json:"worker_seconds,omitempty"`
+	// Some jobs were recorded before the coordinators of today started, and count as much as the others on average.
+	WorkerSecondsEstimated bool `protobuf:"varint,102,opt,name=worker_seconds_estimated,json=workerSecondsEstimated,proto3" json:"worker_seconds_estimated,omitempty"`
+	unknownFields          protoimpl.UnknownFields
+	sizeCache              protoimpl.SizeCache
 }
 
 func (x *Progress) Reset() {
@@ -999,6 +1005,27 @@ func (x *Progress) GetFailures() []string {
 		return x.Failures
 	}
 	return nil
+}
+
+func (x *Progress) GetRetries() int64 {
+	if x != nil {
+		return x.Retries
+	}
+	return 0
+}
+
+func (x *Progress) GetWorkerSeconds() float64 {
+	if x != nil {
+		return x.WorkerSeconds
+	}
+	return 0
+}
+
+func (x *Progress) GetWorkerSecondsEstimated() bool {
+	if x != nil {
+		return x.WorkerSecondsEstimated
+	}
+	return false
 }
 
 // CreateSweepRequest asks for a sweep.
@@ -3015,7 +3042,7 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	" \x01(\x0e2\x15.foible.v1.SweepStateR\x05state\x12/\n" +
 	"\bprogress\x18\v \x01(\v2\x13.foible.v1.ProgressR\bprogress\x12\x1a\n" +
 	"\bpriority\x18\f \x01(\x05R\bpriority\x12\x18\n" +
-	"\aextends\x18\r \x01(\tR\aextends\"\x9e\x02\n" +
+	"\aextends\x18\r \x01(\tR\aextends\"\x99\x03\n" +
 	"\bProgress\x12\x14\n" +
 	"\x05cells\x18\x01 \x01(\x03R\x05cells\x12\x1d\n" +
 	"\n" +
@@ -3032,7 +3059,10 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\aworkers\x18\b \x01(\x05R\aworkers\x12\x14\n" +
 	"\x05slots\x18\t \x01(\x05R\x05slots\x12\x1a\n" +
 	"\bfailures\x18\n" +
-	" \x03(\tR\bfailures\"\xb5\x02\n" +
+	" \x03(\tR\bfailures\x12\x18\n" +
+	"\aretries\x18d \x01(\x03R\aretries\x12%\n" +
+	"\x0eworker_seconds\x18e \x01(\x01R\rworkerSeconds\x128\n" +
+	"\x18worker_seconds_estimated\x18f \x01(\bR\x16workerSecondsEstimated\"\xb5\x02\n" +
 	"\x12CreateSweepRequest\x124\n" +
 	"\n" +
 	"study_hash\x18\x01 \x01(\tB\x15\xbaH\x12r\x102\x0e^[0-9a-f]{64}$R\tstudyHash\x12G\n" +
