@@ -50,7 +50,9 @@ type Coordinator struct {
 	mu     sync.Mutex // guards what follows; taken before the mu of a sweep
 	sweeps map[string]*sweepRun
 	slots  map[*session]int // connected workers and their slots
+	gone   []*session       // workers that have left, the latest last; at most maxGone
 	leases map[uint64]*lease
+	past   map[string]*sweepRun // see viewed
 
 	background *errgroup.Group
 	ctx        context.Context // of background work; ends with Run
@@ -73,6 +75,7 @@ func New(cfg Config) (*Coordinator, error) {
 		sweeps: map[string]*sweepRun{},
 		slots:  map[*session]int{},
 		leases: map[uint64]*lease{},
+		past:   map[string]*sweepRun{},
 	}, nil
 }
 

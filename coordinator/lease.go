@@ -15,13 +15,15 @@ type lease struct {
 	delivery *engine.Delivery
 	hashes   [][]byte // that a right answer to a score job has
 	owner    *session // nil while its worker is away; guarded by Coordinator.mu
+	since    time.Time
 }
 
 // lend keeps a lease under a new number. It is false if the job is in the queue twice and the other delivery is
 // leased: this one is not needed.
 func (c *Coordinator) lend(l *lease) bool {
 	l.run.mu.Lock()
-	twice := l.run.leases[l.job] != nil && l.delivery.Attempt() == 1 // else the other lease has run out
+	before := l.run.leases[l.job]
+	twice := before != nil && l.delivery.Attempt() == 1 // else the other lease has run out
 	if !twice {
 		l.run.leases[l.job] = l
 	}
@@ -31,6 +33,9 @@ func (c *Coordinator) lend(l *lease) bool {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if before != nil && before.owner != nil {
+		before.owner.shown.Lost++
+	}
 	for l.id == 0 || c.leases[l.id] != nil {
 		l.id = rand.Uint64() // numbers of an earlier life, or of another coordinator, must not be met again
 	}
@@ -92,6 +97,7 @@ func (c *Coordinator) orphan(s *session, grace time.Duration) (orphans int) {
 			lost := c.leases[l.id] == l && l.owner == nil
 			if lost {
 				delete(c.leases, l.id)
+				s.shown.Lost++
 			}
 			c.mu.Unlock()
 			if lost {

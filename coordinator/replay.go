@@ -82,6 +82,7 @@ func (r *sweepRun) replay(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	r.replayed = int64(r.progress.JobsDone())
 	for chunk := range begun {
 		if !begun[chunk] {
 			continue
@@ -111,7 +112,7 @@ func (r *sweepRun) recall(ctx context.Context, chunk int) error {
 		case result.GetScore() != nil:
 			return nil
 		case result.GetFailure() != nil:
-			r.blame(result.GetFailure())
+			r.blame(job, result.GetFailure())
 		}
 	}
 	return nil

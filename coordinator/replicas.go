@@ -204,8 +204,8 @@ type presence struct {
 
 // load is what only the coordinator knows that has the workers.
 type load struct {
-	Leased     int64 `json:"leased,omitempty"`
-	Duplicates int64 `json:"duplicates,omitempty"`
+	Leased int64 `json:"leased,omitempty"`
+	tally
 }
 
 func newOthers() *others { return &others{id: rand.Text(), said: map[string]*presence{}} }
@@ -232,7 +232,7 @@ func (o *others) tell(c *Coordinator) {
 	c.mu.Lock()
 	for id, run := range c.sweeps {
 		run.mu.Lock()
-		if l := (load{int64(len(run.leases)), run.duplicates}); l != (load{}) {
+		if l := (load{int64(len(run.leases)), run.tallied}); l != (load{}) {
 			p.Sweeps[id] = l
 		}
 		run.mu.Unlock()
@@ -258,7 +258,7 @@ func (o *others) sum(sweep string) (workers, slots int, of load) {
 		}
 		workers, slots = workers+p.Workers, slots+p.Slots
 		of.Leased += p.Sweeps[sweep].Leased
-		of.Duplicates += p.Sweeps[sweep].Duplicates
+		of.add(p.Sweeps[sweep].tally)
 	}
 	return workers, slots, of
 }

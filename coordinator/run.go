@@ -47,14 +47,48 @@ type sweepRun struct {
 	ending        bool               // its end is being stored
 	failures      int                // jobs recorded as failed
 	reasons       []string           // why; different ones, at most maxReasons
+	failed        []failedJob        // at most maxFailed
 	reported      map[int]int        // failures that workers reported, of jobs without a result
 	leases        map[int]*lease     // by job, the lease given out last
-	duplicates    int64              // results refused since the coordinator started
+	tallied       tally              // since the coordinator started
+	replayed      int64              // jobs that were recorded before
 	audited       time.Time          // when the queue was last compared with the results
 	changed       chan struct{}      // closed at the next change
 }
 
-const maxReasons = 10
+const (
+	maxReasons = 10
+	maxFailed  = 200
+)
+
+// failedJob is a job recorded as failed.
+type failedJob struct {
+	job    int
+	reason string
+}
+
+// tally counts what is in no result.
+type tally struct {
+	Duplicates int64   `json:"duplicates,omitempty"` // results refused because there was one
+	Retries    int64   `json:"retries,omitempty"`    // jobs given out again
+	Timed      int64   `json:"timed,omitempty"`      // results of which it is known how long a worker took,
+	Seconds    float64 `json:"seconds,omitempty"`    // and how long in all
+}
+
+func (t *tally) add(o tally) {
+	t.Duplicates += o.Duplicates
+	t.Retries += o.Retries
+	t.Timed += o.Timed
+	t.Seconds += o.Seconds
+}
+
+// tally changes what is counted.
+func (r *sweepRun) tally(change func(*tally)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	change(&r.tallied)
+	r.change()
+}
 
 // newRun plans a sweep from its spec.
 func (c *Coordinator) newRun(ctx context.Context, spec *foiblev1.Sweep) (*sweepRun, error) {
@@ -117,10 +151,7 @@ func (r *sweepRun) record(ctx context.Context, job int, result *foiblev1.JobResu
 	case err == nil:
 		fresh = true
 	case errors.Is(err, engine.ErrRecorded):
-		r.mu.Lock()
-		r.duplicates++
-		r.change()
-		r.mu.Unlock()
+		r.tally(func(t *tally) { t.Duplicates++ })
 		if r.done(job) {
 			return false, nil
 		}
@@ -142,7 +173,7 @@ func (r *sweepRun) note(ctx context.Context, job int, result *foiblev1.JobResult
 	fresh, ready := r.progress.Add(job)
 	r.noted = time.Now()
 	if f := result.GetFailure(); fresh && f != nil {
-		r.blame(f)
+		r.blame(job, f)
 	}
 	delete(r.reported, job)
 	fitted := r.progress.Fitted()
@@ -225,8 +256,11 @@ func (r *sweepRun) job(number int) sweep.Job {
 }
 
 // blame counts a recorded failure. The caller holds mu, or alone has r.
-func (r *sweepRun) blame(f *foiblev1.Failure) {
+func (r *sweepRun) blame(job int, f *foiblev1.Failure) {
 	r.failures++
+	if len(r.failed) < maxFailed {
+		r.failed = append(r.failed, failedJob{job, f.GetReason()})
+	}
 	if len(r.reasons) < maxReasons && !slices.Contains(r.reasons, f.GetReason()) {
 		r.reasons = append(r.reasons, f.GetReason())
 	}
@@ -346,7 +380,14 @@ func (r *sweepRun) count() *foiblev1.Progress {
 		Cells: int64(r.plan.Cells()), CellsDone: int64(r.progress.CellsDone()),
 		Jobs: int64(r.plan.Jobs()), JobsDone: int64(r.progress.JobsDone()),
 		JobsFailed: int64(r.failures), JobsLeased: int64(len(r.leases)) + elsewhere.Leased,
-		Duplicates: r.duplicates + elsewhere.Duplicates, Failures: slices.Clone(r.reasons),
+		Failures: slices.Clone(r.reasons),
+	}
+	t := r.tallied
+	t.add(elsewhere.tally)
+	p.Duplicates, p.Retries, p.WorkerSeconds = t.Duplicates, t.Retries, t.Seconds
+	if earlier := min(r.replayed, p.JobsDone-t.Timed); earlier > 0 && t.Timed > 0 {
+		p.WorkerSeconds += t.Seconds / float64(t.Timed) * float64(earlier)
+		p.WorkerSecondsEstimated = true
 	}
 	if f := r.final; f != nil && p.JobsDone < f.GetJobsDone() { // another coordinator was faster
 		p.CellsDone, p.JobsDone, p.JobsFailed, p.Failures = f.GetCellsDone(), f.GetJobsDone(), f.GetJobsFailed(), f.GetFailures()

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 
 	"foible/coordinator/service"
+	"foible/coordinator/web"
 	foiblev1 "foible/proto/foible/v1"
 )
 
@@ -17,7 +19,8 @@ type session struct {
 	c      *Coordinator
 	log    hclog.Logger
 	slots  int
-	offers []offer // fetched, not yet opened; Next alone touches them
+	shown  web.Worker // for people, but for what follows from the rest; guarded by Coordinator.mu
+	offers []offer    // fetched, not yet opened; Next alone touches them
 
 	draining context.Context // ends when the worker takes no more jobs
 	drain    context.CancelFunc
@@ -43,6 +46,7 @@ func (c *Coordinator) Join(hello *foiblev1.Hello) (service.Session, error) {
 		c: c, log: c.log.With("host", hello.GetHost()), slots: int(hello.GetSlots()),
 		held: map[uint64]struct{}{}, unnamed: int(hello.GetBusy()), vacated: map[uint64]struct{}{},
 		freed: make(chan struct{}, 1),
+		shown: web.Worker{Host: hello.GetHost(), Slots: int(hello.GetSlots()), Joined: time.Now(), Heard: time.Now()},
 	}
 	s.draining, s.drain = context.WithCancel(context.Background())
 	c.mu.Lock()
@@ -156,13 +160,16 @@ func (s *session) open(ctx context.Context, o offer) (*foiblev1.Assign, error) {
 	if assign == nil {
 		return nil, o.delivery.Ack()
 	}
-	l := &lease{run: o.run, job: job, delivery: o.delivery, hashes: hashes, owner: s}
+	l := &lease{run: o.run, job: job, delivery: o.delivery, hashes: hashes, owner: s, since: time.Now()}
 	if !s.c.lend(l) {
 		return nil, o.delivery.Ack()
 	}
 	s.mu.Lock()
 	s.held[l.id] = struct{}{}
 	s.mu.Unlock()
+	if attempt > 1 {
+		o.run.tally(func(t *tally) { t.Retries++ })
+	}
 	assign.Attempt, assign.Lease = int32(attempt), l.id
 	s.log.Debug("job given out", "sweep", o.run.id, "job", job, "attempt", attempt)
 	return assign, nil
@@ -201,6 +208,7 @@ func (s *session) Heartbeat(ids []uint64) (unwanted []uint64) {
 	s.mu.Unlock()
 	var kept []*lease
 	s.c.mu.Lock()
+	s.shown.Heard = time.Now()
 	for _, id := range ids {
 		if l := s.c.leases[id]; l != nil {
 			l.owner = s
@@ -279,12 +287,31 @@ func (s *session) Record(ctx context.Context, m *foiblev1.Result) (*foiblev1.Rec
 	}
 	done = true
 	answer.Verdict = foiblev1.Verdict_VERDICT_RECORDED
-	if !fresh {
+	if fresh {
+		s.recorded(run, l)
+	} else {
 		answer.Verdict = foiblev1.Verdict_VERDICT_DUPLICATE
 		log.Debug("duplicate result refused")
 	}
 	return answer, nil
 }
+
+// recorded counts a result of the worker; the lease, if there is one, says how long it took.
+func (s *session) recorded(run *sweepRun, l *lease) {
+	s.c.mu.Lock()
+	s.shown.Done++
+	s.shown.Heard = time.Now()
+	s.c.mu.Unlock()
+	if l != nil {
+		run.tally(func(t *tally) {
+			t.Timed++
+			t.Seconds += time.Since(l.since).Seconds()
+		})
+	}
+}
+
+// maxGone is how many workers that have left are shown.
+const maxGone = 50
 
 // Drain implements [service.Session].
 func (s *session) Drain(released []uint64) {
@@ -303,6 +330,10 @@ func (s *session) Leave(handedBack bool) {
 	s.drain()
 	s.c.mu.Lock()
 	delete(s.c.slots, s)
+	s.shown.Left = time.Now()
+	if s.c.gone = append(s.c.gone, s); len(s.c.gone) > maxGone {
+		s.c.gone = s.c.gone[1:]
+	}
 	s.c.mu.Unlock()
 	s.c.others.tell(s.c)
 	grace := s.c.cfg.Grace
