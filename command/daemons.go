@@ -36,6 +36,8 @@ type CoordinatorOptions struct {
 	TLSKey       string // and of its key
 	Insecure     bool   // without encryption and tokens
 	AddressFile  string // takes the address when the coordinator listens; "": none
+	Web          string // address of the dashboard; "": none
+	WebAsked     bool   // Web was named, so that it is an error if there can be none
 
 	announced func() error // called before the address is written; nil: nothing
 }
@@ -62,6 +64,11 @@ func (e *Env) Coordinator(ctx context.Context, o CoordinatorOptions) error {
 	}
 	if o.Lease < time.Second {
 		return usagef("--lease %v: must be at least 1s", o.Lease)
+	}
+	if o.Web != "" && o.Web != noWeb {
+		if err := hostPort("--web", o.Web, o.Insecure); err != nil {
+			return err
+		}
 	}
 	if o.Data == "" {
 		return usagef("--data: name a directory")
@@ -91,6 +98,10 @@ func (e *Env) Coordinator(ctx context.Context, o CoordinatorOptions) error {
 			return cannotWrite(o.Data, "--data", err)
 		}
 		e.Logger.Info("tokens are in these files", "workers", access.TokenFile(o.Data, access.Worker), "users", access.TokenFile(o.Data, access.User))
+	}
+	if cfg.Web, err = e.dashboard(&o, cfg.Access); err != nil {
+		_ = listener.Close()
+		return err
 	}
 	cfg.Listening = func() error { return o.announce(listener.Addr()) }
 	c, err := coordinator.New(cfg)

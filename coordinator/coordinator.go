@@ -110,6 +110,9 @@ func (c *Coordinator) Run(ctx context.Context) (err error) {
 		}
 		return nil
 	})
+	if c.cfg.Web != nil {
+		c.background.Go(func() error { return c.cfg.Web.Run(c.ctx, c) })
+	}
 	if c.cfg.Listening != nil {
 		c.background.Go(c.cfg.Listening)
 	}

@@ -2,6 +2,7 @@ package access
 
 import (
 	"context"
+	"crypto/ecdsa"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -50,6 +51,7 @@ type Keeper struct {
 	log     hclog.Logger
 	records *watched[[]Record]
 	tls     *tls.Config
+	key     *ecdsa.PrivateKey // of the authority
 
 	mu    sync.Mutex // guards what follows
 	rates map[string]*rate.Limiter
@@ -68,6 +70,7 @@ func Open(cfg Config) (*Keeper, error) {
 	if err != nil {
 		return nil, fmt.Errorf("access: %w", err)
 	}
+	k.key = a.key
 	k.records = &watched[[]Record]{paths: []string{tokens.file()}, load: tokens.List, log: k.log}
 	certificate := a.get
 	if cfg.CertFile != "" {

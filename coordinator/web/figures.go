@@ -1,0 +1,380 @@
+package web
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"math"
+	"net/http"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"foible/core/figure"
+	"foible/core/sweep"
+)
+
+// drawing is a figure as it was drawn last.
+type drawing struct {
+	mu      sync.Mutex // guards what follows; held while it is drawn, so that it is drawn once
+	version string
+	figure  *figure.Figure
+	svg     []byte
+}
+
+// draw is the drawing of a name, drawn again if its version is another one.
+func (s *Server) draw(name, version string, draw func() (*figure.Figure, error)) (*figure.Figure, []byte, error) {
+	d := s.drawings.get(name, func() *drawing { return &drawing{} })
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.figure != nil && d.version == version {
+		return d.figure, d.svg, nil
+	}
+	f, err := draw()
+	if err != nil {
+		return nil, nil, err
+	}
+	var b bytes.Buffer
+	if err := f.WriteSVG(&b); err != nil {
+		return nil, nil, err
+	}
+	d.version, d.figure, d.svg = version, f, b.Bytes()
+	return d.figure, d.svg, nil
+}
+
+// figureView is a figure in a page.
+type figureView struct {
+	Name          string // for people
+	Path          string // without what a file's name ends in
+	Version       string
+	Width, Height int // points, rounded up
+	ExactWidth    float64
+	ExactHeight   float64
+	Title         string
+	Description   string
+	Groups        []spotGroup
+}
+
+// spotGroup has the places of a model's parameter sets in a figure.
+type spotGroup struct {
+	Model string
+	Spots []spotView
+}
+
+type spotView struct {
+	X, Y  string
+	Label string
+	First bool   // by which a keyboard gets to the group: the best set
+	Path  string // of the parameter set in the table
+}
+
+func newFigureView(name, path, version string, f *figure.Figure) *figureView {
+	w, h := f.Size()
+	return &figureView{Name: name, Path: path, Version: version, Width: int(math.Ceil(w)), Height: int(math.Ceil(h)), ExactWidth: w, ExactHeight: h, Title: f.Title(), Description: f.Description()}
+}
+
+// version of what figures of a sweep are drawn from.
+func (l *look) version() string { return fmt.Sprintf("%d-%t", l.fits.version, l.in.Chosen != nil) }
+
+func (l *look) figure(name string) string { return sweepPath(l.GetSweepId()) + "/figures/" + name }
+
+// curves are the fits by model. The chosen sets are the report's, once there are any.
+func (l *look) curves() (curves []figure.Curve, fits [][]fit) {
+	for _, model := range sweep.Models {
+		c := figure.Curve{Model: model.Name, Chosen: -1}
+		var of []fit
+		for f := range l.of(model.Name) {
+			if slices.Contains(l.in.Chosen, f.set) {
+				c.Chosen = len(of)
+			}
+			c.Points = append(c.Points, figure.Point{R: f.r, Low: f.low, High: f.high})
+			of = append(of, f)
+		}
+		if len(of) > 0 {
+			if c.Chosen >= 0 {
+				c.Points[c.Chosen].Label = l.in.Sets[of[c.Chosen].set].Settings()
+			}
+			curves, fits = append(curves, c), append(fits, of)
+		}
+	}
+	return curves, fits
+}
+
+// of are the fits of a model.
+func (l *look) of(model string) iter.Seq[fit] {
+	return func(yield func(fit) bool) {
+		for _, f := range l.fits.fits {
+			if l.in.Sets[f.set].Model == model && !yield(f) {
+				return
+			}
+		}
+	}
+}
+
+func (l *look) sensitivity() *figure.Figure {
+	curves, _ := l.curves()
+	o := figure.SensitivityOptions{Title: l.GetStudyName()}
+	if l.fits.interval != "" {
+		o.Interval = "95% interval by " + l.fits.interval
+	}
+	return figure.Sensitivity(curves, o)
+}
+
+// sensitivity is the plot with its places, each of which says which parameter set it is.
+func (s *Server) sensitivity(l *look) (*figureView, error) {
+	path := l.figure("sensitivity")
+	f, _, err := s.draw(path, l.version(), func() (*figure.Figure, error) { return l.sensitivity(), nil })
+	if err != nil {
+		return nil, err
+	}
+	v := newFigureView("Sensitivity", path, l.version(), f)
+	curves, fits := l.curves()
+	for _, spot := range f.Spots() {
+		if spot.Curve >= len(curves) || spot.Point >= len(fits[spot.Curve]) {
+			continue
+		}
+		model := curves[spot.Curve].Model
+		if n := len(v.Groups); n == 0 || v.Groups[n-1].Model != model {
+			v.Groups = append(v.Groups, spotGroup{Model: model})
+		}
+		g := &v.Groups[len(v.Groups)-1]
+		g.Spots = append(g.Spots, l.spot(spot, fits[spot.Curve][spot.Point]))
+	}
+	for _, g := range v.Groups {
+		g.Spots[len(g.Spots)-1].First = true
+	}
+	return v, nil
+}
+
+func (l *look) spot(at figure.Spot, f fit) spotView {
+	set := &l.in.Sets[f.set]
+	label := fmt.Sprintf("%s #%d: r = %s", set.Model, f.set+1, statistic(f.r, 3))
+	if in := interval(f); in != "" {
+		label += " " + in
+	}
+	label += "; " + strings.ReplaceAll(set.Settings(), " ", ", ")
+	return spotView{
+		X: strconv.FormatFloat(at.X, 'f', 1, 64), Y: strconv.FormatFloat(at.Y, 'f', 1, 64), Label: label,
+		Path: sweepPath(l.GetSweepId()) + "?" + fitsQuery{Filter: fmt.Sprintf("#%d", f.set+1), Sort: "r", Page: 1}.Encode() + "#fits",
+	}
+}
+
+// profile is what each axis does to a model's fit; nil if none varies.
+func (l *look) profile(model sweep.Model) *figure.Figure {
+	chosen := -1
+	for _, i := range l.in.Chosen {
+		if l.in.Sets[i].Model == model.Name {
+			chosen = i
+		}
+	}
+	var panels []figure.ProfilePanel
+	for _, axis := range sweep.Profiles(model, func(yield func(*sweep.ParameterSet, float64) bool) {
+		for f := range l.of(model.Name) {
+			if !yield(&l.in.Sets[f.set], f.r) {
+				return
+			}
+		}
+	}) {
+		p := figure.ProfilePanel{Axis: axis.Axis, Best: axis.Best, Mean: axis.Mean, Chosen: -1}
+		for k, v := range axis.Values {
+			p.Labels = append(p.Labels, v.String())
+			if v.Word == "" {
+				p.Values = append(p.Values, v.Number)
+			}
+			if chosen >= 0 {
+				if of, _ := l.in.Sets[chosen].Get(axis.Axis); of == v {
+					p.Chosen = k
+				}
+			}
+		}
+		panels = append(panels, p)
+	}
+	if panels == nil {
+		return nil
+	}
+	return figure.Profile(l.GetStudyName()+": "+model.Name, model.Name, panels)
+}
+
+// profiles are the figures of models with an axis that varies.
+func (s *Server) profiles(l *look) []*figureView {
+	var views []*figureView
+	for _, model := range sweep.Models {
+		path := l.figure("profile-" + model.Name)
+		f, _, err := s.draw(path, l.version(), func() (*figure.Figure, error) {
+			if f := l.profile(model); f != nil {
+				return f, nil
+			}
+			return nil, errNothing
+		})
+		if err == nil {
+			views = append(views, newFigureView(model.Name, path, l.version(), f))
+		}
+	}
+	return views
+}
+
+// errNothing is of a figure that would have nothing to show.
+var errNothing = errors.New("nothing to show")
+
+// sweepFigure answers with a figure of a sweep, or its numbers, by the name of a file.
+func (s *Server) sweepFigure(w http.ResponseWriter, r *http.Request, v *visitor) {
+	l, err := s.look(r.Context(), r.PathValue("sweep"))
+	if err != nil {
+		s.failed(w, r, v, err)
+		return
+	}
+	file := r.PathValue("figure")
+	kind := path.Ext(file)
+	name := strings.TrimSuffix(file, kind)
+	var table func(io.Writer) error
+	var make func() (*figure.Figure, error)
+	switch model, isProfile := strings.CutPrefix(name, "profile-"); {
+	case name == "sensitivity":
+		table, make = l.writeFits, func() (*figure.Figure, error) { return l.sensitivity(), nil }
+	case name == "coverage" && kind == ".csv":
+		table = l.writeCoverage
+	case isProfile:
+		m, ok := sweep.ModelByName(model)
+		f := l.profile(m)
+		if !ok || f == nil {
+			http.NotFound(w, r)
+			return
+		}
+		table, make = func(to io.Writer) error { return l.writeProfile(to, m) }, func() (*figure.Figure, error) { return f, nil }
+	default:
+		http.NotFound(w, r)
+		return
+	}
+	s.serve(w, r, v, drawn{name: l.GetSweepId() + "-" + name, path: l.figure(name), version: l.version(), kind: kind, make: make, table: table})
+}
+
+// drawn is a figure to be served as a file.
+type drawn struct {
+	name, path, version string
+	kind                string // .svg, .pdf, .csv
+	make                func() (*figure.Figure, error)
+	table               func(io.Writer) error
+}
+
+// serve answers with a file. One that a page asks for by its version stays as it is.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, v *visitor, d drawn) {
+	types := map[string]string{".svg": "image/svg+xml", ".pdf": "application/pdf", ".csv": "text/csv; charset=utf-8"}
+	if types[d.kind] == "" {
+		http.NotFound(w, r)
+		return
+	}
+	var b bytes.Buffer
+	var err error
+	if d.kind == ".csv" {
+		err = d.table(&b)
+	} else {
+		var f *figure.Figure
+		var svg []byte
+		f, svg, err = s.draw(d.path, d.version, d.make)
+		if err == nil && d.kind == ".pdf" {
+			err = f.WritePDF(&b)
+		} else if err == nil {
+			b.Write(svg)
+		}
+	}
+	if err != nil {
+		s.failed(w, r, v, err)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", types[d.kind])
+	h.Set("Content-Security-Policy", drawingPolicy)
+	if r.FormValue("v") == "" {
+		h.Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", fileName(d.name)+d.kind))
+	} else {
+		h.Set("Cache-Control", "private, max-age=86400")
+	}
+	_, _ = w.Write(b.Bytes()) // who has gone need not have it
+}
+
+// fileName is a name without what files' names should not have.
+func fileName(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' || strings.ContainsRune(`/\:*?"<>|`, r) {
+			return '_'
+		}
+		return r
+	}, s)
+}
+
+// writeFits writes all fits, a row a parameter set.
+func (l *look) writeFits(to io.Writer) error {
+	out := csv.NewWriter(to)
+	header := []string{"model", "parameter_set"}
+	for _, axis := range sweep.Axes {
+		header = append(header, axis.Name)
+	}
+	_ = out.Write(append(header, "n", "pearson_r", "ci_low", "ci_high", "mc_se", "rmse")) // Flush has the error
+	fits := slices.Clone(l.fits.fits)
+	slices.SortFunc(fits, func(a, b fit) int { return a.set - b.set })
+	for _, f := range fits {
+		set := &l.in.Sets[f.set]
+		row := []string{set.Model, strconv.Itoa(f.set + 1)}
+		for _, axis := range sweep.Axes {
+			text := ""
+			if v, ok := set.Get(axis.Name); ok {
+				text = v.String()
+			}
+			row = append(row, text)
+		}
+		low, high := "", ""
+		if f.low < f.high {
+			low, high = number(f.low), number(f.high)
+		}
+		_ = out.Write(append(row, strconv.Itoa(f.n), number(f.r), low, high, number(f.mcse), number(f.rmse)))
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// number is empty where there is none.
+func number(v float64) string {
+	if math.IsNaN(v) {
+		return ""
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+func (l *look) writeCoverage(to io.Writer) error {
+	out := csv.NewWriter(to)
+	_ = out.Write([]string{"stimulus", "model", "cells", "cells_done"})
+	for _, c := range l.in.Coverage {
+		model := c.Model
+		if model == "" {
+			model = reportName
+		}
+		for i, done := range c.Done {
+			_ = out.Write([]string{l.in.Stimuli[i].Stimulus, model, strconv.Itoa(c.Sets), strconv.Itoa(done)})
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+func (l *look) writeProfile(to io.Writer, model sweep.Model) error {
+	out := csv.NewWriter(to)
+	_ = out.Write([]string{"model", "axis", "value", "highest_r", "mean_r"})
+	for _, axis := range sweep.Profiles(model, func(yield func(*sweep.ParameterSet, float64) bool) {
+		for f := range l.of(model.Name) {
+			if !yield(&l.in.Sets[f.set], f.r) {
+				return
+			}
+		}
+	}) {
+		for k, v := range axis.Values {
+			_ = out.Write([]string{model.Name, axis.Axis, v.String(), number(axis.Best[k]), number(axis.Mean[k])})
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
