@@ -36,7 +36,7 @@ func (e *Env) dashboard(o *CoordinatorOptions, keeper *access.Keeper) (*web.Serv
 		return nil, fmt.Errorf("cannot listen on %s: %w; name another address with --web", o.Web, err)
 	}
 	plain := hostPort("", o.Web, true) == nil
-	server, err := web.New(web.Config{Listener: listener, Plain: plain, Access: keeper, Open: keeper == nil, Story: story, Logger: e.Logger})
+	server, err := web.New(web.Config{Listener: listener, Plain: plain, Access: keeper, LetIn: keeper == nil, Open: openForWeb, Logger: e.Logger})
 	if err != nil {
 		_ = listener.Close()
 	}
@@ -55,7 +55,7 @@ func (e *Env) invite(address string) (*web.Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot listen on %s: %w; leave the address out, and a free one is taken", address, err)
 	}
-	server, err := web.New(web.Config{Listener: listener, Plain: true, Story: story, Logger: e.Logger})
+	server, err := web.New(web.Config{Listener: listener, Plain: true, Open: openForWeb, Logger: e.Logger})
 	if err != nil {
 		_ = listener.Close()
 		return nil, err
@@ -64,19 +64,21 @@ func (e *Env) invite(address string) (*web.Server, error) {
 	return server, nil
 }
 
-// story is a stimulus of a study's bundle at every step, without models.
-func story(bundle []byte, stimulus string) (figure.Story, error) {
+// openForWeb opens a study's bundle for a dashboard.
+func openForWeb(bundle []byte) (*web.Study, error) {
 	s, err := domains.Open(bundle)
 	if err != nil {
-		return figure.Story{}, err
+		return nil, err
 	}
-	st, ok := s.Stimulus(stimulus)
-	if !ok {
-		return figure.Story{}, fmt.Errorf("the study has no stimulus %q", stimulus)
-	}
-	steps := make([]int, len(st.Plan)+1)
-	for k := range steps {
-		steps[k] = k
-	}
-	return storyOf(s, st, steps)
+	return &web.Study{Title: studyTitle(s), Story: func(stimulus string) (figure.Story, error) {
+		st, ok := s.Stimulus(stimulus)
+		if !ok {
+			return figure.Story{}, fmt.Errorf("the study has no stimulus %q", stimulus)
+		}
+		steps := make([]int, len(st.Plan)+1)
+		for k := range steps {
+			steps[k] = k
+		}
+		return storyOf(s, st, steps)
+	}}, nil
 }

@@ -12,14 +12,22 @@ import (
 
 // figureTitle names study and stimulus; simulated judgements are never shown as people's.
 func figureTitle(s *domains.Study, st *study.Stimulus) string {
+	of := ": stimulus " + st.ID
+	if st.Category != "" {
+		of += ", " + st.Category
+	}
+	return titleOf(s, of)
+}
+
+// studyTitle names a study.
+func studyTitle(s *domains.Study) string { return titleOf(s, "") }
+
+func titleOf(s *domains.Study, of string) string {
 	title := s.Title
 	if title == "" {
 		title = s.Name
 	}
-	title += ": stimulus " + st.ID
-	if st.Category != "" {
-		title += ", " + st.Category
-	}
+	title += of
 	if s.Simulated != "" && !strings.Contains(strings.ToLower(title), "simulated") {
 		title += " (simulated participants)"
 	}

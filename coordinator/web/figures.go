@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -118,7 +119,7 @@ func (l *look) of(model string) iter.Seq[fit] {
 
 func (l *look) sensitivity() *figure.Figure {
 	curves, _ := l.curves()
-	o := figure.SensitivityOptions{Title: l.GetStudyName()}
+	o := figure.SensitivityOptions{Title: l.title}
 	if l.fits.interval != "" {
 		o.Interval = "95% interval by " + l.fits.interval
 	}
@@ -197,7 +198,7 @@ func (l *look) profile(model sweep.Model) *figure.Figure {
 	if panels == nil {
 		return nil
 	}
-	return figure.Profile(l.GetStudyName()+": "+model.Name, model.Name, panels)
+	return figure.Profile(l.title+": "+model.Name, model.Name, panels)
 }
 
 // profiles are the figures of models with an axis that varies.
@@ -231,13 +232,15 @@ func (s *Server) sweepFigure(w http.ResponseWriter, r *http.Request, v *visitor)
 	file := r.PathValue("figure")
 	kind := path.Ext(file)
 	name := strings.TrimSuffix(file, kind)
+	version := l.version()
 	var table func(io.Writer) error
 	var make func() (*figure.Figure, error)
 	switch model, isProfile := strings.CutPrefix(name, "profile-"); {
 	case name == "sensitivity":
 		table, make = l.writeFits, func() (*figure.Figure, error) { return l.sensitivity(), nil }
-	case name == "coverage" && kind == ".csv":
-		table = l.writeCoverage
+	case name == "coverage":
+		table, make = l.writeCoverage, func() (*figure.Figure, error) { return l.coverage(), nil }
+		version = fmt.Sprint(l.GetProgress().GetCellsDone())
 	case isProfile:
 		m, ok := sweep.ModelByName(model)
 		f := l.profile(m)
@@ -250,7 +253,24 @@ func (s *Server) sweepFigure(w http.ResponseWriter, r *http.Request, v *visitor)
 		http.NotFound(w, r)
 		return
 	}
-	s.serve(w, r, v, drawn{name: l.GetSweepId() + "-" + name, path: l.figure(name), version: l.version(), kind: kind, make: make, table: table})
+	s.serve(w, r, v, drawn{name: l.GetSweepId() + "-" + name, path: l.figure(name), version: version, kind: kind, make: make, table: table})
+}
+
+// coverage is the heat map of a sweep's progress.
+func (l *look) coverage() *figure.Figure {
+	h := figure.HeatMap{Title: l.title, What: "cells done"}
+	for _, c := range l.in.Coverage {
+		h.Columns = append(h.Columns, cmp.Or(c.Model, reportName))
+	}
+	for i := range l.in.Stimuli {
+		h.Rows = append(h.Rows, l.in.Stimuli[i].Stimulus)
+		parts := make([]float64, len(l.in.Coverage))
+		for j, c := range l.in.Coverage {
+			parts[j] = float64(c.Done[i]) / float64(max(1, c.Sets))
+		}
+		h.Parts = append(h.Parts, parts)
+	}
+	return figure.Heat(h)
 }
 
 // drawn is a figure to be served as a file.
@@ -349,12 +369,8 @@ func (l *look) writeCoverage(to io.Writer) error {
 	out := csv.NewWriter(to)
 	_ = out.Write([]string{"stimulus", "model", "cells", "cells_done"})
 	for _, c := range l.in.Coverage {
-		model := c.Model
-		if model == "" {
-			model = reportName
-		}
 		for i, done := range c.Done {
-			_ = out.Write([]string{l.in.Stimuli[i].Stimulus, model, strconv.Itoa(c.Sets), strconv.Itoa(done)})
+			_ = out.Write([]string{l.in.Stimuli[i].Stimulus, cmp.Or(c.Model, reportName), strconv.Itoa(c.Sets), strconv.Itoa(done)})
 		}
 	}
 	out.Flush()

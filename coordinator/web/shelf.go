@@ -34,12 +34,3 @@ func (s *shelf[T]) get(name string, fresh func() T) T {
 	}
 	return thing
 }
-
-// put replaces a thing.
-func (s *shelf[T]) put(name string, thing T) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, ok := s.kept[name]; ok {
-		s.kept[name] = thing
-	}
-}

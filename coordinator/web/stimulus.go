@@ -47,21 +47,26 @@ func (s *Server) lookAt(ctx context.Context, id, stimulus string) (*stimulusLook
 	return v, v.addModels(ctx, s.coordinator)
 }
 
-// story is a stimulus without models; each is made once.
+// story is a stimulus without models; each is told once.
 func (s *Server) story(ctx context.Context, hash, stimulus string) (*figure.Story, error) {
-	name := hash + " " + stimulus
-	if story := s.stories.get(name, func() *figure.Story { return nil }); story != nil {
-		return story, nil
-	}
-	bundle, err := s.coordinator.Study(ctx, hash)
+	study, err := s.study(ctx, hash)
 	if err != nil {
 		return nil, err
 	}
-	story, err := s.cfg.Story(bundle, stimulus)
+	book := s.studies.get(hash, func() *book { return &book{study: study} })
+	book.mu.Lock()
+	defer book.mu.Unlock()
+	if story := book.stories[stimulus]; story != nil {
+		return story, nil
+	}
+	story, err := study.Story(stimulus)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", service.ErrInvalid, err)
 	}
-	s.stories.put(name, &story)
+	if book.stories == nil {
+		book.stories = map[string]*figure.Story{}
+	}
+	book.stories[stimulus] = &story
 	return &story, nil
 }
 

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -9,7 +10,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
+	"foible/coordinator/service"
+	"foible/core/figure"
 	"foible/core/sweep"
 	foiblev1 "foible/proto/foible/v1"
 )
@@ -17,8 +21,9 @@ import (
 // look is a sweep as a page sees it.
 type look struct {
 	*foiblev1.Sweep
-	in   *Inside
-	fits fitsNow
+	title string // of the study
+	in    *Inside
+	fits  fitsNow
 }
 
 func (s *Server) look(ctx context.Context, id string) (*look, error) {
@@ -31,11 +36,43 @@ func (s *Server) look(ctx context.Context, id string) (*look, error) {
 		return nil, err
 	}
 	table := s.fits.get(id, func() *fitTable { return &fitTable{} })
-	return &look{m, in, table.now(s, id, in)}, nil
+	l := &look{m, m.GetStudyName(), in, table.now(s, id, in)}
+	if study, err := s.study(ctx, m.GetStudyHash()); err == nil { // else figures do without
+		l.title = study.Title
+	}
+	return l, nil
+}
+
+// study opens a study, once.
+func (s *Server) study(ctx context.Context, hash string) (*Study, error) {
+	book := s.studies.get(hash, func() *book { return &book{} })
+	book.mu.Lock()
+	defer book.mu.Unlock()
+	if book.study != nil {
+		return book.study, nil
+	}
+	bundle, err := s.coordinator.Study(ctx, hash)
+	if err != nil {
+		return nil, err
+	}
+	study, err := s.cfg.Open(bundle)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", service.ErrInvalid, err)
+	}
+	book.study = study
+	return study, nil
+}
+
+// book holds a study.
+type book struct {
+	mu      sync.Mutex // guards what follows; held while it is opened
+	study   *Study
+	stories map[string]*figure.Story // by stimulus, those that have been told
 }
 
 type sweepPageView struct {
 	page
+	Study  string // its title
 	Query  fitsQuery
 	Models []string
 }
@@ -48,6 +85,10 @@ func (s *Server) sweepPage(w http.ResponseWriter, r *http.Request, v *visitor) {
 	if err != nil {
 		s.failed(w, r, v, err)
 		return
+	}
+	p.Study = m.GetStudyName()
+	if study, err := s.study(r.Context(), m.GetStudyHash()); err == nil {
+		p.Study = study.Title
 	}
 	for _, model := range sweep.Models {
 		if m.GetConfig().GetModels()[model.Name] != nil {
@@ -129,11 +170,7 @@ const reportName = "report"
 func newCoverageView(l *look) *coverageView {
 	v := &coverageView{Path: sweepPath(l.GetSweepId())}
 	for _, c := range l.in.Coverage {
-		name := c.Model
-		if name == "" {
-			name = reportName
-		}
-		v.Models = append(v.Models, name)
+		v.Models = append(v.Models, cmp.Or(c.Model, reportName))
 	}
 	for i := range l.in.Stimuli {
 		id := l.in.Stimuli[i].Stimulus
@@ -167,7 +204,7 @@ func newBestViews(l *look) *bestViews {
 	views := &bestViews{Interval: l.fits.interval, Final: l.in.Chosen != nil}
 	for _, f := range best(l) {
 		set := &l.in.Sets[f.set]
-		v := bestView{Model: set.Model, Settings: set.Settings(), Set: f.set + 1, R: statistic(f.r, 3), MCSE: statistic(f.mcse, 4), RMSE: statistic(f.rmse, 3), N: f.n}
+		v := bestView{Model: set.Model, Settings: set.Settings(), Set: f.set + 1, R: statistic(f.r, 3), MCSE: monteCarlo(f.mcse), RMSE: statistic(f.rmse, 3), N: f.n}
 		shown := f
 		for i, r := range l.fits.reported {
 			if i < len(l.in.Chosen) && l.in.Chosen[i] == f.set {
@@ -306,7 +343,7 @@ func newFitRow(f *fit, sets []sweep.ParameterSet, axes []string) fitRow {
 		}
 		row.Cells = append(row.Cells, text)
 	}
-	row.Cells = append(row.Cells, statistic(f.r, 3), interval(*f), statistic(f.mcse, 4), statistic(f.rmse, 3), strconv.Itoa(f.n))
+	row.Cells = append(row.Cells, statistic(f.r, 3), interval(*f), monteCarlo(f.mcse), statistic(f.rmse, 3), strconv.Itoa(f.n))
 	return row
 }
 

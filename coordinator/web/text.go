@@ -109,3 +109,11 @@ func quoted(s string) string {
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
+
+// monteCarlo writes a Monte-Carlo error; that of exact models is 0.
+func monteCarlo(se float64) string {
+	if se == 0 {
+		return "0"
+	}
+	return statistic(se, 4)
+}

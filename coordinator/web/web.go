@@ -32,12 +32,20 @@ type Config struct {
 	Plain bool
 	// Access decides who may look and act, by users' tokens, and has the certificate; nil: there are no tokens.
 	Access *access.Keeper
-	// Open lets whoever can reach the listener in, where there are no tokens; else a link of [Server.Invite] does.
-	Open bool
-	// Story is a stimulus of a study's bundle at every step, without models.
-	Story func(bundle []byte, stimulus string) (figure.Story, error)
+	// LetIn lets whoever can reach the listener in, where there are no tokens; else a link of [Server.Invite] does.
+	LetIn bool
+	// Open opens a study's bundle.
+	Open func(bundle []byte) (*Study, error)
 	// Logger takes what an operator acts on; nil for none.
 	Logger hclog.Logger
+}
+
+// Study is what pages show of a study beyond its results.
+type Study struct {
+	// Title says whether people were simulated.
+	Title string
+	// Story is a stimulus at every step, without models.
+	Story func(stimulus string) (figure.Story, error)
 }
 
 // Server serves the dashboard of one coordinator.
@@ -51,7 +59,7 @@ type Server struct {
 	ctx         context.Context
 	meter       meter
 	fits        shelf[*fitTable] // by sweep
-	stories     shelf[*figure.Story]
+	studies     shelf[*book]     // by hash
 	drawings    shelf[*drawing]
 	streams     chan struct{} // holds a token a stream of events
 	background  sync.WaitGroup
@@ -71,8 +79,8 @@ var files embed.FS
 
 // New makes a server, which does not serve yet.
 func New(cfg Config) (*Server, error) {
-	if cfg.Listener == nil || cfg.Story == nil {
-		return nil, errors.New("web: no listener, or no stories")
+	if cfg.Listener == nil || cfg.Open == nil {
+		return nil, errors.New("web: no listener, or no way to open studies")
 	}
 	if !cfg.Plain && cfg.Access == nil {
 		return nil, errors.New("web: encryption without a certificate")
@@ -81,13 +89,13 @@ func New(cfg Config) (*Server, error) {
 	if log == nil {
 		log = hclog.NewNullLogger()
 	}
-	gate, err := newGate(cfg.Access, cfg.Open, !cfg.Plain)
+	gate, err := newGate(cfg.Access, cfg.LetIn, !cfg.Plain)
 	if err != nil {
 		return nil, fmt.Errorf("web: %w", err)
 	}
 	s := &Server{
 		cfg: cfg, log: log.Named("web"), gate: gate, streams: make(chan struct{}, maxStreams),
-		fits: newShelf[*fitTable](8), stories: newShelf[*figure.Story](64), drawings: newShelf[*drawing](256),
+		fits: newShelf[*fitTable](8), studies: newShelf[*book](8), drawings: newShelf[*drawing](256),
 	}
 	s.handle = s.routes()
 	return s, nil

@@ -1,5 +1,3 @@
-"use strict";
-
 // Updates: the server says what has changed, as HTML by the id of the element that it is inside of.
 
 const connection = document.getElementById("connection");
@@ -97,7 +95,7 @@ if (filter) {
 	};
 	filter.addEventListener("submit", (e) => { e.preventDefault(); apply(); });
 	filter.elements.model.addEventListener("change", apply);
-	filter.elements.filter.addEventListener("search", apply);
+	filter.elements.filter.addEventListener("search", (e) => { if (!e.target.value) apply(); }); // the cross in it
 	window.addEventListener("popstate", () => showFits(new URL(location.href), false));
 }
 
