@@ -20,32 +20,49 @@ import (
 	"foible/core/sweep"
 )
 
-// drawing is a figure as it was drawn last.
+// drawing is a figure as it was drawn once.
 type drawing struct {
-	mu      sync.Mutex // guards what follows; held while it is drawn, so that it is drawn once
-	version string
-	figure  *figure.Figure
-	svg     []byte
+	mu                 sync.Mutex // guards what follows; held while it is drawn, so that it is drawn once
+	svg                []byte     // nil: it has not been drawn
+	spots              []figure.Spot
+	width, height      float64
+	title, description string
 }
 
-// draw is the drawing of a name, drawn again if its version is another one.
-func (s *Server) draw(name, version string, draw func() (*figure.Figure, error)) (*figure.Figure, []byte, error) {
-	d := s.drawings.get(name, func() *drawing { return &drawing{} })
+// draw is the drawing of a name at a version of what it is drawn from. Pages ask for what they show by its version, so
+// that a figure fits what stands around it though the sweep goes on.
+func (s *Server) draw(name, version string, make func() (*figure.Figure, error)) (*drawing, error) {
+	d := s.drawings.get(name+"?"+version, func() *drawing { return &drawing{} })
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.figure != nil && d.version == version {
-		return d.figure, d.svg, nil
+	if d.svg != nil {
+		return d, nil
 	}
-	f, err := draw()
+	f, err := make()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	var b bytes.Buffer
 	if err := f.WriteSVG(&b); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	d.version, d.figure, d.svg = version, f, b.Bytes()
-	return d.figure, d.svg, nil
+	d.svg, d.spots, d.title, d.description = b.Bytes(), f.Spots(), f.Title(), f.Description()
+	d.width, d.height = f.Size()
+	return d, nil
+}
+
+// drawn is the drawing that a page has asked for by its version; nil if it is not kept any more.
+func (s *Server) drawn(name, version string) *drawing {
+	d, ok := s.drawings.find(name + "?" + version)
+	if !ok {
+		return nil
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.svg == nil {
+		return nil
+	}
+	return d
 }
 
 // figureView is a figure in a page.
@@ -74,9 +91,11 @@ type spotView struct {
 	Path  string // of the parameter set in the table
 }
 
-func newFigureView(name, path, version string, f *figure.Figure) *figureView {
-	w, h := f.Size()
-	return &figureView{Name: name, Path: path, Version: version, Width: int(math.Ceil(w)), Height: int(math.Ceil(h)), ExactWidth: w, ExactHeight: h, Title: f.Title(), Description: f.Description()}
+func newFigureView(name, path, version string, d *drawing) *figureView {
+	return &figureView{
+		Name: name, Path: path, Version: version, Width: int(math.Ceil(d.width)), Height: int(math.Ceil(d.height)),
+		ExactWidth: d.width, ExactHeight: d.height, Title: d.title, Description: d.description,
+	}
 }
 
 // version of what figures of a sweep are drawn from.
@@ -129,13 +148,13 @@ func (l *look) sensitivity() *figure.Figure {
 // sensitivity is the plot with its places, each of which says which parameter set it is.
 func (s *Server) sensitivity(l *look) (*figureView, error) {
 	path := l.figure("sensitivity")
-	f, _, err := s.draw(path, l.version(), func() (*figure.Figure, error) { return l.sensitivity(), nil })
+	d, err := s.draw(path, l.version(), func() (*figure.Figure, error) { return l.sensitivity(), nil })
 	if err != nil {
 		return nil, err
 	}
-	v := newFigureView("Sensitivity", path, l.version(), f)
+	v := newFigureView("Sensitivity", path, l.version(), d)
 	curves, fits := l.curves()
-	for _, spot := range f.Spots() {
+	for _, spot := range d.spots {
 		if spot.Curve >= len(curves) || spot.Point >= len(fits[spot.Curve]) {
 			continue
 		}
@@ -165,8 +184,8 @@ func (l *look) spot(at figure.Spot, f fit) spotView {
 	}
 }
 
-// profile is what each axis does to a model's fit; nil if none varies.
-func (l *look) profile(model sweep.Model) *figure.Figure {
+// profile is what each axis does to a model's fit; errNothing if none varies.
+func (l *look) profile(model sweep.Model) (*figure.Figure, error) {
 	chosen := -1
 	for _, i := range l.in.Chosen {
 		if l.in.Sets[i].Model == model.Name {
@@ -196,9 +215,9 @@ func (l *look) profile(model sweep.Model) *figure.Figure {
 		panels = append(panels, p)
 	}
 	if panels == nil {
-		return nil
+		return nil, errNothing
 	}
-	return figure.Profile(l.title+": "+model.Name, model.Name, panels)
+	return figure.Profile(l.title+": "+model.Name, model.Name, panels), nil
 }
 
 // profiles are the figures of models with an axis that varies.
@@ -206,14 +225,9 @@ func (s *Server) profiles(l *look) []*figureView {
 	var views []*figureView
 	for _, model := range sweep.Models {
 		path := l.figure("profile-" + model.Name)
-		f, _, err := s.draw(path, l.version(), func() (*figure.Figure, error) {
-			if f := l.profile(model); f != nil {
-				return f, nil
-			}
-			return nil, errNothing
-		})
+		d, err := s.draw(path, l.version(), func() (*figure.Figure, error) { return l.profile(model) })
 		if err == nil {
-			views = append(views, newFigureView(model.Name, path, l.version(), f))
+			views = append(views, newFigureView(model.Name, path, l.version(), d))
 		}
 	}
 	return views
@@ -229,9 +243,8 @@ func (s *Server) sweepFigure(w http.ResponseWriter, r *http.Request, v *visitor)
 		s.failed(w, r, v, err)
 		return
 	}
-	file := r.PathValue("figure")
-	kind := path.Ext(file)
-	name := strings.TrimSuffix(file, kind)
+	kind := path.Ext(r.PathValue("figure"))
+	name := strings.TrimSuffix(r.PathValue("figure"), kind)
 	version := l.version()
 	var table func(io.Writer) error
 	var make func() (*figure.Figure, error)
@@ -242,18 +255,13 @@ func (s *Server) sweepFigure(w http.ResponseWriter, r *http.Request, v *visitor)
 		table, make = l.writeCoverage, func() (*figure.Figure, error) { return l.coverage(), nil }
 		version = fmt.Sprint(l.GetProgress().GetCellsDone())
 	case isProfile:
-		m, ok := sweep.ModelByName(model)
-		f := l.profile(m)
-		if !ok || f == nil {
-			http.NotFound(w, r)
-			return
-		}
-		table, make = func(to io.Writer) error { return l.writeProfile(to, m) }, func() (*figure.Figure, error) { return f, nil }
+		m, _ := sweep.ModelByName(model) // one that is not there has nothing to show
+		table, make = func(to io.Writer) error { return l.writeProfile(to, m) }, func() (*figure.Figure, error) { return l.profile(m) }
 	default:
 		http.NotFound(w, r)
 		return
 	}
-	s.serve(w, r, v, drawn{name: l.GetSweepId() + "-" + name, path: l.figure(name), version: version, kind: kind, make: make, table: table})
+	s.serve(w, r, v, file{name: l.GetSweepId() + "-" + name, path: l.figure(name), version: version, kind: kind, make: make, table: table})
 }
 
 // coverage is the heat map of a sweep's progress.
@@ -273,48 +281,61 @@ func (l *look) coverage() *figure.Figure {
 	return figure.Heat(h)
 }
 
-// drawn is a figure to be served as a file.
-type drawn struct {
+// file is a figure, or its numbers, to be served.
+type file struct {
 	name, path, version string
 	kind                string // .svg, .pdf, .csv
 	make                func() (*figure.Figure, error)
 	table               func(io.Writer) error
 }
 
+var contentTypes = map[string]string{".svg": "image/svg+xml", ".pdf": "application/pdf", ".csv": "text/csv; charset=utf-8"}
+
 // serve answers with a file. One that a page asks for by its version stays as it is.
-func (s *Server) serve(w http.ResponseWriter, r *http.Request, v *visitor, d drawn) {
-	types := map[string]string{".svg": "image/svg+xml", ".pdf": "application/pdf", ".csv": "text/csv; charset=utf-8"}
-	if types[d.kind] == "" {
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, v *visitor, f file) {
+	if contentTypes[f.kind] == "" {
 		http.NotFound(w, r)
 		return
 	}
-	var b bytes.Buffer
-	var err error
-	if d.kind == ".csv" {
-		err = d.table(&b)
-	} else {
-		var f *figure.Figure
-		var svg []byte
-		f, svg, err = s.draw(d.path, d.version, d.make)
-		if err == nil && d.kind == ".pdf" {
-			err = f.WritePDF(&b)
-		} else if err == nil {
-			b.Write(svg)
-		}
+	h := w.Header()
+	if version := r.FormValue("v"); version == "" {
+		h.Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", fileName(f.name)+f.kind))
+	} else if version == f.version || s.drawn(f.path, version) != nil {
+		f.version = version
+		h.Set("Cache-Control", "private, max-age=86400, immutable")
+	}
+	content, err := s.content(f)
+	if errors.Is(err, errNothing) {
+		http.NotFound(w, r)
+		return
 	}
 	if err != nil {
 		s.failed(w, r, v, err)
 		return
 	}
-	h := w.Header()
-	h.Set("Content-Type", types[d.kind])
+	h.Set("Content-Type", contentTypes[f.kind])
 	h.Set("Content-Security-Policy", drawingPolicy)
-	if r.FormValue("v") == "" {
-		h.Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", fileName(d.name)+d.kind))
-	} else {
-		h.Set("Cache-Control", "private, max-age=86400")
+	_, _ = w.Write(content) // who has gone need not have it
+}
+
+func (s *Server) content(f file) ([]byte, error) {
+	var b bytes.Buffer
+	switch f.kind {
+	case ".csv":
+		err := f.table(&b)
+		return b.Bytes(), err
+	case ".pdf":
+		drawn, err := f.make()
+		if err == nil {
+			err = drawn.WritePDF(&b)
+		}
+		return b.Bytes(), err
 	}
-	_, _ = w.Write(b.Bytes()) // who has gone need not have it
+	d, err := s.draw(f.path, f.version, f.make)
+	if err != nil {
+		return nil, err
+	}
+	return d.svg, nil
 }
 
 // fileName is a name without what files' names should not have.

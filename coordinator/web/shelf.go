@@ -34,3 +34,11 @@ func (s *shelf[T]) get(name string, fresh func() T) T {
 	}
 	return thing
 }
+
+// find finds a thing that is there.
+func (s *shelf[T]) find(name string) (thing T, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	thing, ok = s.kept[name]
+	return thing, ok
+}

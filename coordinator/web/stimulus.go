@@ -207,14 +207,14 @@ func (s *Server) newStimulusView(l *stimulusLook, v *visitor, step string) (*sti
 	for _, set := range l.sets {
 		view.Sets = append(view.Sets, fmt.Sprintf("%s #%d: %s", l.in.Sets[set].Model, set+1, l.in.Sets[set].Settings()))
 	}
-	board, _, err := s.draw(l.path()+"/storyboard", l.version(), l.board)
+	board, err := s.draw(l.path()+"/figures/storyboard", l.version(), l.board)
 	if err != nil {
 		return nil, err
 	}
 	view.Board = newFigureView("Storyboard", l.path()+"/figures/storyboard", l.version(), board)
 	if len(l.story.Scenes) > 0 {
 		view.Step = l.step(step)
-		scene, _, err := s.draw(fmt.Sprint(l.path(), "/scene-", view.Step), l.version(), func() (*figure.Figure, error) { return l.scene(view.Step) })
+		scene, err := s.draw(fmt.Sprint(l.path(), "/figures/scene-", view.Step), l.version(), func() (*figure.Figure, error) { return l.scene(view.Step) })
 		if err != nil {
 			return nil, err
 		}
@@ -286,22 +286,21 @@ func (s *Server) stimulusFigure(w http.ResponseWriter, r *http.Request, v *visit
 		s.failed(w, r, v, err)
 		return
 	}
-	file := r.PathValue("figure")
-	kind := path.Ext(file)
-	name := strings.TrimSuffix(file, kind)
-	d := drawn{name: l.GetSweepId() + "-" + l.in.Stimuli[l.stimulus].Stimulus + "-" + name, path: l.path() + "/" + name, version: l.version(), kind: kind, table: l.write}
+	kind := path.Ext(r.PathValue("figure"))
+	name := strings.TrimSuffix(r.PathValue("figure"), kind)
+	f := file{name: l.GetSweepId() + "-" + l.in.Stimuli[l.stimulus].Stimulus + "-" + name, path: l.path() + "/figures/" + name, version: l.version(), kind: kind, table: l.write}
 	number, isScene := strings.CutPrefix(name, "scene-")
 	i, err := strconv.Atoi(number)
 	switch {
 	case name == "storyboard":
-		d.make = l.board
+		f.make = l.board
 	case isScene && err == nil && i >= 0 && i < len(l.story.Scenes):
-		d.make = func() (*figure.Figure, error) { return l.scene(i) }
+		f.make = func() (*figure.Figure, error) { return l.scene(i) }
 	default:
 		http.NotFound(w, r)
 		return
 	}
-	s.serve(w, r, v, d)
+	s.serve(w, r, v, f)
 }
 
 // write writes what people and models say at every step.

@@ -7,7 +7,6 @@ import (
 	"math"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -125,15 +124,53 @@ func (s *Server) sweepParts(ctx context.Context, id string, v *visitor, q fitsQu
 		return nil, err
 	}
 	view := s.newSweepView(l.Sweep)
-	sensitivity, err := s.sensitivity(l)
+	now, err := renderAll(map[string]any{"state": dict("Sweep", view, "Visitor", v), "progress": view})
 	if err != nil {
 		return nil, err
 	}
-	return renderAll(map[string]any{
-		"state": dict("Sweep", view, "Visitor", v), "progress": view,
-		"coverage": newCoverageView(l), "best": newBestViews(l), "sensitivity": sensitivity, "profiles": s.profiles(l),
-		"fits": newFitsView(l, q), "failures": newFailureViews(l),
-	})
+	for name, of := range map[string]struct {
+		key     any    // what tells it from others of its name
+		version string // of what it is made from
+		view    func() (any, error)
+	}{
+		"coverage":    {nil, strconv.FormatInt(l.GetProgress().GetCellsDone(), 10), func() (any, error) { return newCoverageView(l), nil }},
+		"best":        {nil, l.version(), func() (any, error) { return newBestViews(l), nil }},
+		"sensitivity": {nil, l.version(), func() (any, error) { return s.sensitivity(l) }},
+		"profiles":    {nil, l.version(), func() (any, error) { return s.profiles(l), nil }},
+		"fits":        {q, fmt.Sprint(l.version(), l.fits.waiting), func() (any, error) { return newFitsView(l, q), nil }},
+		"failures":    {nil, strconv.Itoa(len(l.in.Failures)), func() (any, error) { return newFailureViews(l), nil }},
+	} {
+		if now[name], err = s.made(fmt.Sprint(id, " ", name, " ", of.key), of.version, name, of.view); err != nil {
+			return nil, err
+		}
+	}
+	return now, nil
+}
+
+// madePart is a part as it was made last.
+type madePart struct {
+	mu      sync.Mutex // guards what follows; held while it is made, so that it is made once for all who look
+	version string
+	part    part
+}
+
+// made is a part that is made again only when what it is made from has another version.
+func (s *Server) made(key, version, name string, view func() (any, error)) (part, error) {
+	p := s.parts.get(key, func() *madePart { return &madePart{} })
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.version == version && p.part.Version != "" {
+		return p.part, nil
+	}
+	v, err := view()
+	if err != nil {
+		return part{}, err
+	}
+	if p.part, err = render(name, v); err != nil {
+		return part{}, err
+	}
+	p.version = version
+	return p.part, nil
 }
 
 // coverageView is a heat map: how far each model is on each stimulus.
@@ -384,37 +421,32 @@ func varying(in *Inside, model string) (axes, constants []string) {
 
 // failureView is a job that failed.
 type failureView struct {
-	Job      int
-	What     string
-	Reason   string
-	Command  string // that does the first of its cells again; "" for a comparison with people
-	Stimulus string
-	Path     string // of the stimulus
+	Job     int
+	What    string
+	Reason  string
+	Command string // that does the first of its cells again; "" if there is none
 }
 
 type failureViews struct {
-	Failures []failureView
-	More     int64 // that are not listed
+	Causes []failureView
+	Follow []failureView // comparisons with people, which need what has failed
+	More   int64         // that are not listed
 }
 
 func newFailureViews(l *look) *failureViews {
 	views := &failureViews{More: l.GetProgress().GetJobsFailed() - int64(len(l.in.Failures))}
 	for i := range l.in.Failures {
 		f := &l.in.Failures[i]
-		v := failureView{Job: f.Job, Reason: f.Reason, Stimulus: f.Stimulus, What: count(int64(len(f.Sets)), "parameter set")}
-		if f.Score {
-			v.What += " compared with people"
-		} else {
-			v.Path = sweepPath(l.GetSweepId()) + "/stimuli/" + url.PathEscape(f.Stimulus)
-			v.Command = reproduce(l, f)
-		}
+		what := count(int64(len(f.Sets)), "parameter set")
 		if f.Stage == sweep.ReportStage {
-			v.What += ", for the report"
+			what = "the best parameter sets, for the report"
 		}
-		views.Failures = append(views.Failures, v)
+		if f.Score {
+			views.Follow = append(views.Follow, failureView{Job: f.Job, What: what + ", compared with people", Reason: f.Reason})
+			continue
+		}
+		views.Causes = append(views.Causes, failureView{f.Job, what + ", on stimulus " + f.Stimulus, f.Reason, reproduce(l, f)})
 	}
-	follows := func(v failureView) int { return min(1, len(v.Path)) }
-	slices.SortStableFunc(views.Failures, func(a, b failureView) int { return follows(b) - follows(a) }) // causes first
 	return views
 }
 

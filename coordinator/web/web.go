@@ -61,6 +61,7 @@ type Server struct {
 	fits        shelf[*fitTable] // by sweep
 	studies     shelf[*book]     // by hash
 	drawings    shelf[*drawing]
+	parts       shelf[*madePart]
 	streams     chan struct{} // holds a token a stream of events
 	background  sync.WaitGroup
 }
@@ -95,7 +96,8 @@ func New(cfg Config) (*Server, error) {
 	}
 	s := &Server{
 		cfg: cfg, log: log.Named("web"), gate: gate, streams: make(chan struct{}, maxStreams),
-		fits: newShelf[*fitTable](8), studies: newShelf[*book](8), drawings: newShelf[*drawing](256),
+		fits: newShelf[*fitTable](8), studies: newShelf[*book](8), drawings: newShelf[*drawing](128),
+		parts: newShelf[*madePart](128),
 	}
 	s.handle = s.routes()
 	return s, nil

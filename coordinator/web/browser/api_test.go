@@ -11,16 +11,16 @@ import (
 	foiblev1 "foible/proto/foible/v1"
 )
 
-// dial connects to the coordinator as a user does.
-func (c *cluster) dial() *grpc.ClientConn {
+// dialAs connects to the coordinator with a token of a kind.
+func (c *cluster) dialAs(kind access.Kind) *grpc.ClientConn {
 	c.t.Helper()
 	client, err := access.NewClient(func() (access.Token, error) {
-		return access.ReadToken(access.TokenFile(filepath.Join(c.dir, "foible-data"), access.User))
+		return access.ReadToken(access.TokenFile(filepath.Join(c.dir, "foible-data"), kind))
 	}, nil)
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	conn, err := grpc.NewClient(c.address, client.Options()...)
+	conn, err := grpc.NewClient(c.address, append(client.Options(), grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(64<<20)))...)
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func (c *cluster) submitFailing(t *testing.T) (id string) {
 	if study == nil {
 		t.Fatal(findings)
 	}
-	conn := c.dial()
+	conn := c.dialAs(access.User)
 	store(t, conn, study)
 	made, err := foiblev1.NewSweepServiceClient(conn).CreateSweep(t.Context(), &foiblev1.CreateSweepRequest{
 		StudyHash: study.Hash, StudyName: study.Name,

@@ -23,7 +23,7 @@ func TestDashboard(t *testing.T) {
 	id := c.do("submit", "--method", "sips", "--particles", "60", "--runs", "5", "--models", "full,plan-lesioned,boltzmann")
 	b.press(".brand")
 	b.press(".sweeps a")
-	evaluate[bool](b, "window.marked = true")
+	b.script("window.marked = true")
 	c.work(2)
 	const done = "Number(document.getElementById('cells-done').textContent)"
 	b.wait("a tenth of the cells", done+" > 30")
@@ -84,9 +84,9 @@ func (b *tab) filtersFits() {
 	}
 	b.run(chromedp.SendKeys(chromedp.CSS("#filter input"), " wrong"+kb.Enter))
 	b.wait("what is wrong", `document.querySelector('#fits [role=alert]')?.textContent === '"wrong" is no condition; write one as alpha=0.5 or r>0.8.'`)
-	evaluate[bool](b, "history.back() || true")
+	b.script("history.back()")
 	b.wait("six fits again", "document.querySelectorAll('#fits tbody tr').length === 6 && document.querySelector('#filter input').value === 'search_noise=0.5 budget_r<3'")
-	evaluate[string](b, "filter.elements.model.value = filter.elements.filter.value = ''")
+	b.script("filter.elements.model.value = filter.elements.filter.value = ''")
 	b.run(chromedp.Click(chromedp.CSS("#filter button")))
 	b.wait("all fits again", "document.querySelectorAll('#fits tbody tr').length === 34")
 }
@@ -94,12 +94,12 @@ func (b *tab) filtersFits() {
 // readsPoints points at the best parameter set of the full model, and goes on to its neighbours by keys.
 func (b *tab) readsPoints() {
 	b.t.Helper()
-	evaluate[bool](b, "document.getElementById('sensitivity').scrollIntoView() || true")
+	b.script("document.getElementById('sensitivity').scrollIntoView()")
 	at := evaluate[[]float64](b, "(() => { const r = document.querySelector('#spot-full-23 circle').getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2 + 2] })()")
 	b.run(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, at[0], at[1]))
 	b.wait("the best set", "/^full #\\d+: r = \\.9\\d\\d \\[.*\\]; goal_noise=0, budget_r=\\d, .*action_noise=/.test(document.querySelector('.readout').textContent)")
 	b.picture("hover")
-	evaluate[bool](b, "document.querySelector('#spot-full-23').focus() || true")
+	b.script("document.querySelector('#spot-full-23').focus()")
 	best := b.text(".readout")
 	b.run(chromedp.KeyEvent(kb.ArrowLeft))
 	if next := b.text(".readout"); next == best || !strings.HasPrefix(next, "full #") {

@@ -234,6 +234,12 @@ func evaluate[T any](b *tab, expression string) T {
 	return v
 }
 
+// script runs a statement in the page.
+func (b *tab) script(statement string) {
+	b.t.Helper()
+	evaluate[bool](b, "(() => { "+statement+" })(), true")
+}
+
 // look sets the width of the window and the colour scheme.
 func (b *tab) look(width int64, scheme string) {
 	b.t.Helper()
@@ -280,7 +286,7 @@ func (b *tab) open(url string) {
 // press clicks on a link or button, and waits for the page that it leads to.
 func (b *tab) press(selector string) {
 	b.t.Helper()
-	evaluate[bool](b, "window.before = true")
+	b.script("window.before = true")
 	b.run(chromedp.Click(chromedp.CSS(selector), chromedp.NodeVisible))
 	b.wait("the page behind "+selector, "window.before === undefined && document.readyState === 'complete'")
 }
