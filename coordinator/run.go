@@ -136,8 +136,9 @@ func (r *sweepRun) result(ctx context.Context, job int) (*foiblev1.JobResult, er
 // errCancelled refuses results of a sweep that was cancelled.
 var errCancelled = errors.New("the sweep was cancelled")
 
-// record makes a result durable, and does what follows from it; false if the job has one already, which stands.
-func (r *sweepRun) record(ctx context.Context, job int, result *foiblev1.JobResult) (fresh bool, err error) {
+// record makes a result durable, and does what follows from it; false if the job has one already, which stands. The
+// lease says how long a worker took; it is nil if that is not known, or none was needed.
+func (r *sweepRun) record(ctx context.Context, job int, result *foiblev1.JobResult, l *lease) (fresh bool, err error) {
 	r.recording.RLock()
 	defer r.recording.RUnlock()
 	if r.now() == cancelled {
@@ -150,6 +151,12 @@ func (r *sweepRun) record(ctx context.Context, job int, result *foiblev1.JobResu
 	switch err := r.c.engine.Record(ctx, r.id, job, value); {
 	case err == nil:
 		fresh = true
+		if l != nil {
+			r.tally(func(t *tally) {
+				t.Timed++
+				t.Seconds += time.Since(l.since).Seconds()
+			})
+		}
 	case errors.Is(err, engine.ErrRecorded):
 		r.tally(func(t *tally) { t.Duplicates++ })
 		if r.done(job) {

@@ -148,7 +148,7 @@ func (s *session) open(ctx context.Context, o offer) (*foiblev1.Assign, error) {
 	}
 	if attempt > s.c.cfg.MaxAttempts {
 		reason := fmt.Sprintf("given out %d times without a result", attempt-1)
-		if _, err := o.run.record(ctx, job, failed(reason)); err != nil {
+		if _, err := o.run.record(ctx, job, failed(reason), nil); err != nil {
 			return nil, err
 		}
 		return nil, o.delivery.Ack()
@@ -277,7 +277,7 @@ func (s *session) Record(ctx context.Context, m *foiblev1.Result) (*foiblev1.Rec
 			result = failed(reason)
 		}
 	}
-	fresh, err := run.record(ctx, job, result)
+	fresh, err := run.record(ctx, job, result, l)
 	if errors.Is(err, errCancelled) {
 		answer.Verdict, answer.Reason = foiblev1.Verdict_VERDICT_REFUSED, err.Error()
 		return answer, nil
@@ -288,7 +288,7 @@ func (s *session) Record(ctx context.Context, m *foiblev1.Result) (*foiblev1.Rec
 	done = true
 	answer.Verdict = foiblev1.Verdict_VERDICT_RECORDED
 	if fresh {
-		s.recorded(run, l)
+		s.recorded()
 	} else {
 		answer.Verdict = foiblev1.Verdict_VERDICT_DUPLICATE
 		log.Debug("duplicate result refused")
@@ -296,18 +296,12 @@ func (s *session) Record(ctx context.Context, m *foiblev1.Result) (*foiblev1.Rec
 	return answer, nil
 }
 
-// recorded counts a result of the worker; the lease, if there is one, says how long it took.
-func (s *session) recorded(run *sweepRun, l *lease) {
+// recorded counts a result of the worker.
+func (s *session) recorded() {
 	s.c.mu.Lock()
+	defer s.c.mu.Unlock()
 	s.shown.Done++
 	s.shown.Heard = time.Now()
-	s.c.mu.Unlock()
-	if l != nil {
-		run.tally(func(t *tally) {
-			t.Timed++
-			t.Seconds += time.Since(l.since).Seconds()
-		})
-	}
 }
 
 // maxGone is how many workers that have left are shown.
