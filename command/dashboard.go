@@ -48,8 +48,8 @@ func (e *Env) invite(address string) (*web.Server, error) {
 	if address == "" || address == noWeb {
 		return nil, nil
 	}
-	if err := hostPort("--web", address, true); err != nil {
-		return nil, err
+	if hostPort("--web", address, true) != nil {
+		return nil, usagef("--web=%s: it must be an address of this machine, such as %s", address, DefaultWebAddress)
 	}
 	listener, err := net.Listen("tcp", address)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"sync"
 	"time"
 
@@ -103,13 +104,18 @@ func New(cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// URL is where the dashboard is.
+// URL is where the dashboard is; of all addresses of a machine, it has the name by which others know it.
 func (s *Server) URL() string {
-	scheme := "https"
+	scheme, address := "https", s.cfg.Listener.Addr().String()
 	if s.cfg.Plain {
 		scheme = "http"
 	}
-	return scheme + "://" + s.cfg.Listener.Addr().String()
+	if host, port, err := net.SplitHostPort(address); err == nil && net.ParseIP(host).IsUnspecified() {
+		if name, err := os.Hostname(); err == nil {
+			address = net.JoinHostPort(name, port)
+		}
+	}
+	return scheme + "://" + address
 }
 
 // Invite is a link that lets whoever opens it first in, to look and to act.

@@ -29,7 +29,7 @@ func TestDashboard(t *testing.T) {
 	b.wait("a tenth of the cells", done+" > 30")
 	before := evaluate[int](b, done)
 	b.wait("more cells", fmt.Sprintf("%s > %d", done, before))
-	b.wait("a curve that grows", "document.querySelectorAll('.spots a').length > 3")
+	b.wait("curves that grow", "document.querySelectorAll('.spots g').length > 1")
 	b.picture("running")
 	b.wait("the end", "document.querySelector('.badge').textContent === 'done'")
 	b.wait("all fits", "document.querySelectorAll('.spots a').length === 34 && document.querySelectorAll('#best tbody tr').length === 3")
