@@ -3,6 +3,7 @@ package browser_test
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -29,7 +30,7 @@ func TestDashboard(t *testing.T) {
 	b.wait("a tenth of the cells", done+" > 30")
 	before := evaluate[int](b, done)
 	b.wait("more cells", fmt.Sprintf("%s > %d", done, before))
-	b.wait("curves that grow", "document.querySelectorAll('.spots g').length > 1")
+	b.wait("a curve that grows", "document.querySelectorAll('.spots a').length > 3")
 	b.picture("running")
 	b.wait("the end", "document.querySelector('.badge').textContent === 'done'")
 	b.wait("all fits", "document.querySelectorAll('.spots a').length === 34 && document.querySelectorAll('#best tbody tr').length === 3")
@@ -163,6 +164,27 @@ func (b *tab) sharesAndLeaves(source string) {
 	b.accessible("read-only", source)
 }
 
+// TestPictures takes those of README.md, of a sweep that is slow enough.
+func TestPictures(t *testing.T) {
+	if os.Getenv(screenshotsEnv) == "" {
+		t.Skip(screenshotsEnv + " names no directory for pictures")
+	}
+	b := newTab(t)
+	c := newCluster(t)
+	b.login(c)
+	many := c.work(40) // for many slots, jobs are small, and curves grow smoothly
+	many.says("connected")
+	id := c.do("submit", "--method", "sips", "--particles", "400", "--runs", "10")
+	many.stop()
+	c.work(1)
+	c.work(1)
+	b.open(c.url + "/sweeps/" + id)
+	b.wait("curves", "document.querySelectorAll('.spots g').length > 1 && document.querySelector('.badge').textContent === 'running'")
+	b.front("dashboard", 1262)
+	b.open(c.url + "/sweeps/" + id + "/stimuli/3-1?step=8")
+	b.front("dashboard-stimulus", 930)
+}
+
 // A visitor pauses a sweep, lets it go on, cancels it, and reads why a job of another one has failed.
 func TestControl(t *testing.T) {
 	b, source := newTab(t), axe(t)
@@ -207,7 +229,7 @@ func TestControl(t *testing.T) {
 	b.press(fmt.Sprintf("[id='sweep-%s']", failing))
 	b.wait("the end", "document.querySelector('.badge').textContent === 'done in part'")
 	b.run(chromedp.Click(chromedp.CSS("#progress a[href='#failures']"), chromedp.NodeVisible))
-	b.wait("the reason", "document.querySelector('.reason')?.textContent.includes('no stimulus')")
+	b.wait("the reason", "document.querySelector('.reason')?.textContent.includes('no stimulus') ?? false")
 	if got := b.text(".failures pre"); !strings.HasPrefix(got, "foible infer doors-keys-gems-sample nowhere --model boltzmann --set alpha=") {
 		t.Error(got)
 	}

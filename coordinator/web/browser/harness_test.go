@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 )
 
@@ -270,7 +271,10 @@ func (b *tab) text(selector string) string {
 func (b *tab) wait(what, expression string) {
 	b.t.Helper()
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		if evaluate[bool](b, expression) {
+		ctx, cancel := context.WithTimeout(b.ctx, 10*time.Second)
+		is, err := chromedp.Run(ctx, chromedp.Evaluate[bool](expression))
+		cancel()
+		if err == nil && is { // between two pages there is nothing to ask
 			return
 		}
 	}
@@ -302,6 +306,24 @@ func (b *tab) picture(name string) {
 	png, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
 	if err == nil {
 		err = errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, strings.ReplaceAll(name, "/", "-")+".png"), png, 0o644))
+	}
+	if err != nil {
+		b.t.Logf("picture %s: %v", name, err)
+	}
+}
+
+// front writes a picture of the upper part of the page, as README.md has it, if pictures are wanted.
+func (b *tab) front(name string, height float64) {
+	dir := os.Getenv(screenshotsEnv)
+	if dir == "" {
+		return
+	}
+	beyond := true
+	got, err := chromedp.Call(b.ctx, page.CaptureScreenshot, page.CaptureScreenshotParams{
+		Clip: &page.Viewport{Width: 1280, Height: height, Scale: 1}, CaptureBeyondViewport: &beyond,
+	})
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, name+".png"), got.Data, 0o644)
 	}
 	if err != nil {
 		b.t.Logf("picture %s: %v", name, err)
