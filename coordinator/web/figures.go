@@ -31,14 +31,14 @@ type drawing struct {
 
 // draw is the drawing of a name at a version of what it is drawn from. Pages ask for what they show by its version, so
 // that a figure fits what stands around it though the sweep goes on.
-func (s *Server) draw(name, version string, make func() (*figure.Figure, error)) (*drawing, error) {
+func (s *Server) draw(name, version string, drawn func() (*figure.Figure, error)) (*drawing, error) {
 	d := s.drawings.get(name+"?"+version, func() *drawing { return &drawing{} })
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.svg != nil {
 		return d, nil
 	}
-	f, err := make()
+	f, err := drawn()
 	if err != nil {
 		return nil, err
 	}
@@ -247,21 +247,21 @@ func (s *Server) sweepFigure(w http.ResponseWriter, r *http.Request, v *visitor)
 	name := strings.TrimSuffix(r.PathValue("figure"), kind)
 	version := l.version()
 	var table func(io.Writer) error
-	var make func() (*figure.Figure, error)
+	var draw func() (*figure.Figure, error)
 	switch model, isProfile := strings.CutPrefix(name, "profile-"); {
 	case name == "sensitivity":
-		table, make = l.writeFits, func() (*figure.Figure, error) { return l.sensitivity(), nil }
+		table, draw = l.writeFits, func() (*figure.Figure, error) { return l.sensitivity(), nil }
 	case name == "coverage":
-		table, make = l.writeCoverage, func() (*figure.Figure, error) { return l.coverage(), nil }
+		table, draw = l.writeCoverage, func() (*figure.Figure, error) { return l.coverage(), nil }
 		version = fmt.Sprint(l.GetProgress().GetCellsDone())
 	case isProfile:
 		m, _ := sweep.ModelByName(model) // one that is not there has nothing to show
-		table, make = func(to io.Writer) error { return l.writeProfile(to, m) }, func() (*figure.Figure, error) { return l.profile(m) }
+		table, draw = func(to io.Writer) error { return l.writeProfile(to, m) }, func() (*figure.Figure, error) { return l.profile(m) }
 	default:
 		http.NotFound(w, r)
 		return
 	}
-	s.serve(w, r, v, file{name: l.GetSweepId() + "-" + name, path: l.figure(name), version: version, kind: kind, make: make, table: table})
+	s.serve(w, r, v, file{name: l.GetSweepId() + "-" + name, path: l.figure(name), version: version, kind: kind, draw: draw, table: table})
 }
 
 // coverage is the heat map of a sweep's progress.
@@ -285,7 +285,7 @@ func (l *look) coverage() *figure.Figure {
 type file struct {
 	name, path, version string
 	kind                string // .svg, .pdf, .csv
-	make                func() (*figure.Figure, error)
+	draw                func() (*figure.Figure, error)
 	table               func(io.Writer) error
 }
 
@@ -325,13 +325,13 @@ func (s *Server) content(f file) ([]byte, error) {
 		err := f.table(&b)
 		return b.Bytes(), err
 	case ".pdf":
-		drawn, err := f.make()
+		drawn, err := f.draw()
 		if err == nil {
 			err = drawn.WritePDF(&b)
 		}
 		return b.Bytes(), err
 	}
-	d, err := s.draw(f.path, f.version, f.make)
+	d, err := s.draw(f.path, f.version, f.draw)
 	if err != nil {
 		return nil, err
 	}

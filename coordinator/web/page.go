@@ -33,7 +33,7 @@ func (s *Server) newPage(title string, v *visitor) page { return page{Title: tit
 
 // Part is an element whose content changes.
 func (p *page) Part(id string) template.HTML {
-	return template.HTML(fmt.Sprintf(`<div id="%s" data-version="%s">%s</div>`, id, p.parts[id].Version, p.parts[id].HTML)) //nolint:gosec // made by a template
+	return template.HTML(fmt.Sprintf(`<div id="%s" data-version="%s">%s</div>`, id, p.parts[id].Version, p.parts[id].HTML)) // made by a template
 }
 
 // templates are the pages by the names of their files, each with layout.html and parts.html.
@@ -57,7 +57,7 @@ var templates = func() map[string]*template.Template {
 // moment is a time that a browser shows in its own zone, and others in UTC.
 func moment(t time.Time) template.HTML {
 	t = t.UTC()
-	return template.HTML(fmt.Sprintf(`<time datetime="%s">%s</time>`, t.Format(time.RFC3339), t.Format("2 Jan 2006 15:04 MST"))) //nolint:gosec // digits and letters
+	return template.HTML(fmt.Sprintf(`<time datetime="%s">%s</time>`, t.Format(time.RFC3339), t.Format("2 Jan 2006 15:04 MST"))) // digits and letters
 }
 
 // dict makes a value of pairs, for a template that is given more than one.

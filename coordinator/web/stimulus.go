@@ -293,9 +293,9 @@ func (s *Server) stimulusFigure(w http.ResponseWriter, r *http.Request, v *visit
 	i, err := strconv.Atoi(number)
 	switch {
 	case name == "storyboard":
-		f.make = l.board
+		f.draw = l.board
 	case isScene && err == nil && i >= 0 && i < len(l.story.Scenes):
-		f.make = func() (*figure.Figure, error) { return l.scene(i) }
+		f.draw = func() (*figure.Figure, error) { return l.scene(i) }
 	default:
 		http.NotFound(w, r)
 		return

@@ -138,7 +138,11 @@ func (f *fake) Changes(string) <-chan struct{} {
 	return f.changed
 }
 
-func (f *fake) CellsDone() map[string]int64 { return map[string]int64{theSweep: f.done} }
+func (f *fake) CellsDone() map[string]int64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return map[string]int64{theSweep: f.done}
+}
 
 func (f *fake) Workers() []Worker {
 	return []Worker{
