@@ -188,3 +188,18 @@ func TestShelf(t *testing.T) {
 		t.Error("c is still there")
 	}
 }
+
+// A server that stops ends the streams of pages that are open, and waits for them.
+func TestStop(t *testing.T) {
+	r := newRig(t, nil)
+	r.login(false)
+	next(t, r.listen("/events"))
+	began := time.Now()
+	r.stop()
+	if took := time.Since(began); took > stopTimeout/2 {
+		t.Errorf("it took %v to stop", took)
+	}
+	if n := len(r.server.streams); n > 0 {
+		t.Errorf("%d streams go on", n)
+	}
+}

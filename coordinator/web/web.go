@@ -126,7 +126,6 @@ func (s *Server) Invite() string {
 // Run serves what a coordinator has until ctx ends, and returns when all that it started has stopped: nil after ctx.
 func (s *Server) Run(ctx context.Context, c Coordinator) error {
 	ctx, stop := context.WithCancel(ctx)
-	defer stop()
 	s.coordinator, s.ctx = c, ctx
 	s.background.Go(func() { s.meter.run(ctx, c) })
 	defer s.background.Wait()
@@ -147,15 +146,20 @@ func (s *Server) Run(ctx context.Context, c Coordinator) error {
 		server.TLSConfig.NextProtos = []string{"h2", "http/1.1"}
 		listener = tls.NewListener(listener, server.TLSConfig)
 	}
-	defer context.AfterFunc(ctx, func() {
+	stopped := make(chan struct{}) // closed when no request goes on
+	context.AfterFunc(ctx, func() {
+		defer close(stopped)
 		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 		defer cancel()
 		if server.Shutdown(late) != nil {
 			_ = server.Close()
 		}
-	})()
+	})
 	s.log.Info("dashboard", "url", s.URL())
-	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+	err := server.Serve(listener)
+	stop()
+	<-stopped
+	if !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("web: %w", err)
 	}
 	return nil

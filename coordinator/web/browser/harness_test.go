@@ -27,13 +27,15 @@ const (
 	axeEnv         = "FOIBLE_AXE"         // axe.min.js of the npm package axe-core
 )
 
+var programDir string // "" before the program is built
+
 // program is the path of foible, built once.
 var program = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "foible-browser-")
-	if err != nil {
+	var err error
+	if programDir, err = os.MkdirTemp("", "foible-browser-"); err != nil {
 		return "", err
 	}
-	path := filepath.Join(dir, "foible")
+	path := filepath.Join(programDir, "foible")
 	build := exec.Command("go", "build", "-o", path, ".")
 	build.Dir = filepath.Join("..", "..", "..")
 	if out, err := build.CombinedOutput(); err != nil {
@@ -44,8 +46,8 @@ var program = sync.OnceValues(func() (string, error) {
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if path, err := program(); err == nil {
-		_ = os.RemoveAll(filepath.Dir(path))
+	if programDir != "" {
+		_ = os.RemoveAll(programDir)
 	}
 	os.Exit(code)
 }
