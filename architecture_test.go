@@ -40,6 +40,7 @@ var arrows = []arrow{
 	{from: []string{"foible/coordinator/..."}, never: []string{"foible/domains/...", "foible/worker/...", "foible/command/..."}},
 	{from: []string{"foible/coordinator/..."}, direct: true, never: []string{"foible/core/..."}, but: []string{"foible/core/sweep", "foible/core/stats", "foible/core/figure"}},
 	{from: []string{"foible/coordinator/engine"}, never: []string{"foible/..."}},
+	{from: []string{"foible/coordinator/web"}, never: []string{"foible/coordinator/..."}, but: []string{"foible/coordinator/access", "foible/coordinator/service"}},
 	{from: []string{"foible/coordinator/access"}, never: []string{"foible/..."}, but: []string{"foible/proto/foible/v1"}},
 	{ // when a sweep will end is arithmetic
 		from: []string{"foible/coordinator/eta"}, direct: true,

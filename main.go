@@ -282,6 +282,8 @@ of a sample: ` + domains.Names() + `.`,
 			return env.Fit(c.Context(), o)
 		},
 	}
+	c.Flags().StringVar(&o.Web, "web", "", "shows the sweep in a browser while it runs, at a free port or at `host:port` of this machine, as in --web=localhost:7411")
+	c.Flags().Lookup("web").NoOptDefVal = command.AnyWebAddress
 	sweepFlags(c, &o.Sweep)
 	notifyFlag(c, &o.Notify)
 	c.Flags().IntVar(&o.Workers, "workers", 0, "`number` of worker slots (default: one a core)")
@@ -429,9 +431,13 @@ work as one: workers and users dial any, and another when that is lost. The data
 the tokens alone, and all coordinators need the same: share it, or copy its directory access before they start.`,
 		Example: "  foible coordinator --listen :7410\n  foible coordinator --listen :7410 --nats nats://a:4222,nats://b:4222,nats://c:4222 --nats-creds foible.creds",
 		GroupID: cluster, Args: atMost(0),
-		RunE: func(c *cobra.Command, _ []string) error { return env.Coordinator(c.Context(), o) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			o.WebAsked = c.Flags().Changed("web")
+			return env.Coordinator(c.Context(), o)
+		},
 	}
 	c.Flags().StringVar(&o.Listen, "listen", command.DefaultAddress, "`host:port` to listen on; :7410 for all addresses of this machine")
+	c.Flags().StringVar(&o.Web, "web", command.DefaultWebAddress, "`host:port` of the dashboard, for browsers; off for none. Beyond this machine it has the coordinator's certificate")
 	c.Flags().StringVar(&o.AddressFile, "address-file", "", "`file` to write host:port to when it listens, for those who read it with --coordinator-file")
 	dataFlag(c, &o.Data, "of studies, sweeps, results and tokens")
 	c.Flags().DurationVar(&o.Lease, "lease", command.DefaultLease, "`time` that a job stays with a worker that is not heard of")

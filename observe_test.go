@@ -72,7 +72,7 @@ var (
 )
 
 // Every metric that the dashboard asks for is served by a coordinator or a worker.
-func TestDashboard(t *testing.T) {
+func TestGrafanaDashboard(t *testing.T) {
 	content, err := os.ReadFile("deploy/grafana/foible.json")
 	if err != nil {
 		t.Fatal(err)

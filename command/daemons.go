@@ -37,6 +37,8 @@ type CoordinatorOptions struct {
 	Insecure     bool   // without encryption and tokens
 	Observe      ObserveOptions
 	AddressFile  string // takes the address when the coordinator listens; "": none
+	Web          string // address of the dashboard; "": none
+	WebAsked     bool   // Web was named, so that it is an error if there can be none
 
 	announced func() error // called before the address is written; nil: nothing
 }
@@ -63,6 +65,11 @@ func (e *Env) Coordinator(ctx context.Context, o CoordinatorOptions) error {
 	}
 	if o.Lease < time.Second {
 		return usagef("--lease %v: must be at least 1s", o.Lease)
+	}
+	if o.Web != "" && o.Web != noWeb {
+		if err := hostPort("--web", o.Web, o.Insecure); err != nil {
+			return err
+		}
 	}
 	if o.Data == "" {
 		return usagef("--data: name a directory")
@@ -98,6 +105,10 @@ func (e *Env) Coordinator(ctx context.Context, o CoordinatorOptions) error {
 			return cannotWrite(o.Data, "--data", err)
 		}
 		e.Logger.Info("tokens are in these files", "workers", access.TokenFile(o.Data, access.Worker), "users", access.TokenFile(o.Data, access.User))
+	}
+	if cfg.Web, err = e.dashboard(&o, cfg.Access); err != nil {
+		_ = listener.Close()
+		return err
 	}
 	cfg.Listening = func() error {
 		if err := o.announce(listener.Addr()); err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"foible/coordinator"
 	"foible/coordinator/engine"
+	"foible/coordinator/web"
 	"foible/domains"
 	foiblev1 "foible/proto/foible/v1"
 	"foible/worker"
@@ -27,6 +28,7 @@ type FitOptions struct {
 	Workers int    // worker slots; 0: one a core
 	Out     string // output directory; "": named after the study
 	Notify  Notify
+	Web     string // address of the dashboard, of this machine; "": none
 }
 
 // stateDir holds, in the output directory, what is recorded so far.
@@ -48,12 +50,16 @@ func (e *Env) Fit(ctx context.Context, o FitOptions) error {
 	if o.Out == "" {
 		o.Out = defaultOut(s)
 	}
+	dashboard, err := e.invite(o.Web)
+	if err != nil {
+		return err
+	}
 	data := filepath.Join(o.Out, stateDir)
 	if err := os.MkdirAll(data, 0o755); err != nil {
 		return cannotWrite(o.Out, "--out", err)
 	}
 
-	cluster, err := e.startLocal(ctx, data, workers)
+	cluster, err := e.startLocal(ctx, data, workers, dashboard)
 	if err != nil {
 		return err
 	}
@@ -128,10 +134,10 @@ type local struct {
 }
 
 // startLocal opens no port.
-func (e *Env) startLocal(ctx context.Context, dataDir string, slots int) (*local, error) {
+func (e *Env) startLocal(ctx context.Context, dataDir string, slots int, dashboard *web.Server) (*local, error) {
 	listener := bufconn.Listen(1 << 20)
 	cfg := coordinator.DefaultConfig()
-	cfg.Listener, cfg.DataDir, cfg.Version, cfg.Logger = listener, dataDir, Version(), e.Logger
+	cfg.Listener, cfg.DataDir, cfg.Version, cfg.Logger, cfg.Web = listener, dataDir, Version(), e.Logger, dashboard
 	// The worker lives and dies with the coordinator: after a kill, nothing is to be waited for.
 	cfg.Lease, cfg.Grace = 3*time.Second, 3*time.Second
 	c, err := coordinator.New(cfg)

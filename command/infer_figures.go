@@ -12,14 +12,22 @@ import (
 
 // figureTitle names study and stimulus; simulated judgements are never shown as people's.
 func figureTitle(s *domains.Study, st *study.Stimulus) string {
+	of := ": stimulus " + st.ID
+	if st.Category != "" {
+		of += ", " + st.Category
+	}
+	return titleOf(s, of)
+}
+
+// studyTitle names a study.
+func studyTitle(s *domains.Study) string { return titleOf(s, "") }
+
+func titleOf(s *domains.Study, of string) string {
 	title := s.Title
 	if title == "" {
 		title = s.Name
 	}
-	title += ": stimulus " + st.ID
-	if st.Category != "" {
-		title += ", " + st.Category
-	}
+	title += of
 	if s.Simulated != "" && !strings.Contains(strings.ToLower(title), "simulated") {
 		title += " (simulated participants)"
 	}
@@ -53,16 +61,9 @@ func timeCourse(c *chosen, cells []sweep.Cell) *figure.Figure {
 }
 
 func storyboard(c *chosen, cells []sweep.Cell) (*figure.Figure, error) {
-	pictures, err := c.study.Pictures(c.stimulus)
+	story, err := storyOf(c.study, c.stimulus, c.stimulus.JudgementSteps)
 	if err != nil {
 		return nil, err
-	}
-	st := c.stimulus
-	story := figure.Story{Title: figureTitle(c.study, st)}
-	for g := range st.Goals {
-		story.Goals = append(story.Goals, figure.StoryGoal{
-			Name: st.Goals[g].Name, Colour: c.study.Domain.Colour(g, st.Goals[g].Name), True: g == st.TrueGoal,
-		})
 	}
 	var notes []string
 	for i := range c.sets {
@@ -70,7 +71,32 @@ func storyboard(c *chosen, cells []sweep.Cell) (*figure.Figure, error) {
 		notes = append(notes, c.sets[i].Model+": "+c.sets[i].Settings())
 	}
 	story.Note = strings.Join(notes, "; ") + "."
-	for j, step := range st.JudgementSteps {
+	for i := range story.Scenes {
+		scene := &story.Scenes[i]
+		for m := range cells {
+			var row []float64
+			if scene.Step < len(cells[m].Posterior) {
+				row = cells[m].Posterior[scene.Step]
+			}
+			scene.Models = append(scene.Models, row)
+		}
+	}
+	return figure.Storyboard(story)
+}
+
+// storyOf is a stimulus at some steps, ascending, as people judged it.
+func storyOf(s *domains.Study, st *study.Stimulus, steps []int) (figure.Story, error) {
+	pictures, err := s.Pictures(st, steps)
+	if err != nil {
+		return figure.Story{}, err
+	}
+	story := figure.Story{Title: figureTitle(s, st)}
+	for g := range st.Goals {
+		story.Goals = append(story.Goals, figure.StoryGoal{
+			Name: st.Goals[g].Name, Colour: s.Domain.Colour(g, st.Goals[g].Name), True: g == st.TrueGoal,
+		})
+	}
+	for j, step := range steps {
 		scene := figure.Scene{Step: step, Action: actionText(st, step)}
 		if j < len(pictures) {
 			scene.Picture = pictures[j]
@@ -79,14 +105,7 @@ func storyboard(c *chosen, cells []sweep.Cell) (*figure.Figure, error) {
 			mean, se := judged(st, step, g)
 			scene.Human, scene.SE = append(scene.Human, mean), append(scene.SE, se)
 		}
-		for m := range cells {
-			var row []float64
-			if step < len(cells[m].Posterior) {
-				row = cells[m].Posterior[step]
-			}
-			scene.Models = append(scene.Models, row)
-		}
 		story.Scenes = append(story.Scenes, scene)
 	}
-	return figure.Storyboard(story)
+	return story, nil
 }

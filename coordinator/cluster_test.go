@@ -35,7 +35,8 @@ type cluster struct {
 	mu       sync.Mutex // guards listener
 	listener *bufconn.Listener
 
-	stop    func() // ends the coordinator's Run, and waits
+	inner   *coordinator.Coordinator // of the moment
+	stop    func()                   // ends the coordinator's Run, and waits
 	conn    *grpc.ClientConn
 	sweeps  foiblev1.SweepServiceClient
 	studies foiblev1.StudyServiceClient
@@ -71,6 +72,7 @@ func (c *cluster) start() {
 	if err != nil {
 		c.t.Fatal(err)
 	}
+	c.inner = co
 	ctx, cancel := context.WithCancel(context.Background())
 	stopped := make(chan error, 1)
 	go func() { stopped <- co.Run(ctx) }()

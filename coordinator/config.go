@@ -18,6 +18,7 @@ import (
 
 	"foible/coordinator/access"
 	"foible/coordinator/engine"
+	"foible/coordinator/web"
 )
 
 // Config of a coordinator. The zero value of a field has no meaning but where it says so; start from DefaultConfig.
@@ -43,6 +44,8 @@ type Config struct {
 	MaxFailures int
 	// MaxStudyBytes bounds a study's bundle.
 	MaxStudyBytes int
+	// Web serves the dashboard; nil: there is none.
+	Web *web.Server
 	// Listening is called when calls are answered; its error ends the coordinator. nil: nothing.
 	Listening func() error
 	// Metrics takes what the coordinator counts; nil: nobody reads it.

@@ -57,7 +57,9 @@ type Coordinator struct {
 	sweeps   map[string]*sweepRun
 	slots    map[*session]int // connected workers and their slots
 	sessions uint64           // connections of workers so far
+	gone     []*session       // workers that have left, the latest last; at most maxGone
 	leases   map[uint64]*lease
+	past     map[string]*sweepRun // see viewed
 
 	background *errgroup.Group
 	ctx        context.Context // of background work; ends with Run
@@ -82,6 +84,7 @@ func New(cfg Config) (*Coordinator, error) {
 		sweeps:  map[string]*sweepRun{},
 		slots:   map[*session]int{},
 		leases:  map[uint64]*lease{},
+		past:    map[string]*sweepRun{},
 	}
 	if cfg.Tracing != nil {
 		c.tracer = cfg.Tracing.Tracer("foible/coordinator")
@@ -125,6 +128,9 @@ func (c *Coordinator) Run(ctx context.Context) (err error) {
 		}
 		return nil
 	})
+	if c.cfg.Web != nil {
+		c.background.Go(func() error { return c.cfg.Web.Run(c.ctx, c) })
+	}
 	if c.cfg.Listening != nil {
 		c.background.Go(c.cfg.Listening)
 	}

@@ -28,7 +28,7 @@ func (r *sweepRun) assign(ctx context.Context, number int) (m *foiblev1.Assign, 
 			return nil, nil, err
 		}
 		if len(sets) == 0 && len(job.Sets) > 0 {
-			_, err := r.record(ctx, number, &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Infer{Infer: &foiblev1.InferResult{Cells: kept}}})
+			_, err := r.record(ctx, number, &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Infer{Infer: &foiblev1.InferResult{Cells: kept}}}, nil)
 			return nil, nil, err
 		}
 		m.Work = &foiblev1.Assign_Infer{Infer: codec.InferJob(r.plan.Stimuli[job.Stimulus].Stimulus, r.plan.Procedure(&r.config, job.Stage), sets)}
@@ -39,7 +39,7 @@ func (r *sweepRun) assign(ctx context.Context, number int) (m *foiblev1.Assign, 
 		return nil, nil, err
 	}
 	if failure != "" {
-		_, err := r.record(ctx, number, failed(failure))
+		_, err := r.record(ctx, number, failed(failure), nil)
 		return nil, nil, err
 	}
 	score := &foiblev1.ScoreJob{Bootstrap: codec.Bootstrap(r.plan.BootstrapOf(&r.config, job.Stage))}

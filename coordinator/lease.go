@@ -25,10 +25,10 @@ type lease struct {
 // leased: this one is not needed.
 func (c *Coordinator) lend(l *lease) bool {
 	l.run.mu.Lock()
-	other := l.run.leases[l.job] != nil
-	twice := other && l.delivery.Attempt() == 1 // else the other lease has run out
+	before := l.run.leases[l.job]
+	twice := before != nil && l.delivery.Attempt() == 1 // else the other lease has run out
 	if !twice {
-		l.run.lend(l, other)
+		l.run.lend(l, before != nil)
 	}
 	l.run.mu.Unlock()
 	if twice {
@@ -36,6 +36,9 @@ func (c *Coordinator) lend(l *lease) bool {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if before != nil && before.owner != nil {
+		before.owner.shown.Lost++
+	}
 	for l.id == 0 || c.leases[l.id] != nil {
 		l.id = rand.Uint64() // numbers of an earlier life, or of another coordinator, must not be met again
 	}
@@ -113,6 +116,7 @@ func (c *Coordinator) orphan(s *session, grace time.Duration) (orphans int) {
 			lost := c.leases[l.id] == l && l.owner == nil
 			if lost {
 				delete(c.leases, l.id)
+				s.shown.Lost++
 			}
 			c.mu.Unlock()
 			if lost {

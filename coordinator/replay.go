@@ -88,6 +88,7 @@ func (r *sweepRun) replay(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	r.replayed = int64(r.progress.JobsDone())
 	for chunk := range begun {
 		if !begun[chunk] {
 			continue

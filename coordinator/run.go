@@ -47,29 +47,52 @@ type sweepRun struct {
 	ending        bool               // its end is being stored
 	failures      int                // jobs recorded as failed
 	reasons       []string           // why; different ones, at most maxReasons
+	failed        []failedJob        // at most maxFailed
 	reported      map[int]int        // failures that workers reported, of jobs without a result
 	leases        map[int]*lease     // by job, the lease given out last
 	tallied       tally              // since the coordinator started
 	eta           *eta.Estimator     // nil until the sweep is started
 	forecast      forecast           // what it said last
 	best          map[string]bestFit // by model
+	replayed      int64              // jobs that were recorded before
 	audited       time.Time          // when the queue was last compared with the results
 	changed       chan struct{}      // closed at the next change
 }
 
-const maxReasons = 10
+const (
+	maxReasons = 10
+	maxFailed  = 200
+)
+
+// failedJob is a job recorded as failed.
+type failedJob struct {
+	job    int
+	reason string
+}
 
 // tally counts what is in no result.
 type tally struct {
-	Duplicates int64 `json:"duplicates,omitempty"` // results refused because there was one
-	Retries    int64 `json:"retries,omitempty"`    // jobs given out again
-	Lost       int64 `json:"lost,omitempty"`       // leases whose worker was not heard of
+	Duplicates int64   `json:"duplicates,omitempty"` // results refused because there was one
+	Retries    int64   `json:"retries,omitempty"`    // jobs given out again
+	Lost       int64   `json:"lost,omitempty"`       // leases whose worker was not heard of
+	Timed      int64   `json:"timed,omitempty"`      // results of which it is known how long a worker took,
+	Seconds    float64 `json:"seconds,omitempty"`    // and how long in all
 }
 
 func (t *tally) add(o tally) {
 	t.Duplicates += o.Duplicates
 	t.Retries += o.Retries
 	t.Lost += o.Lost
+	t.Timed += o.Timed
+	t.Seconds += o.Seconds
+}
+
+// tally changes what is counted.
+func (r *sweepRun) tally(change func(*tally)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	change(&r.tallied)
+	r.change()
 }
 
 // newRun plans a sweep from its spec.
@@ -119,8 +142,9 @@ func (r *sweepRun) result(ctx context.Context, job int) (*foiblev1.JobResult, er
 // errCancelled refuses results of a sweep that was cancelled.
 var errCancelled = errors.New("the sweep was cancelled")
 
-// record makes a result durable, and does what follows from it; false if the job has one already, which stands.
-func (r *sweepRun) record(ctx context.Context, job int, result *foiblev1.JobResult) (fresh bool, err error) {
+// record makes a result durable, and does what follows from it; false if the job has one already, which stands. The
+// lease says how long a worker took; it is nil if that is not known, or none was needed.
+func (r *sweepRun) record(ctx context.Context, job int, result *foiblev1.JobResult, l *lease) (fresh bool, err error) {
 	r.recording.RLock()
 	defer r.recording.RUnlock()
 	if r.now() == cancelled {
@@ -133,11 +157,14 @@ func (r *sweepRun) record(ctx context.Context, job int, result *foiblev1.JobResu
 	switch err := r.c.engine.Record(ctx, r.id, job, value); {
 	case err == nil:
 		fresh = true
+		if l != nil {
+			r.tally(func(t *tally) {
+				t.Timed++
+				t.Seconds += time.Since(l.since).Seconds()
+			})
+		}
 	case errors.Is(err, engine.ErrRecorded):
-		r.mu.Lock()
-		r.tallied.Duplicates++
-		r.change()
-		r.mu.Unlock()
+		r.tally(func(t *tally) { t.Duplicates++ })
 		if r.done(job) {
 			return false, nil
 		}
@@ -247,7 +274,7 @@ func (r *sweepRun) job(number int) sweep.Job {
 // take keeps what is shown of a recorded result. The caller holds mu, or alone has r.
 func (r *sweepRun) take(job int, result *foiblev1.JobResult) {
 	if f := result.GetFailure(); f != nil {
-		r.blame(f)
+		r.blame(job, f)
 	}
 	if fits := result.GetScore().GetFits(); len(fits) > 0 {
 		if j := r.plan.Job(job); j.Stage == sweep.FitStage {
@@ -257,8 +284,11 @@ func (r *sweepRun) take(job int, result *foiblev1.JobResult) {
 }
 
 // blame counts a recorded failure. The caller holds mu, or alone has r.
-func (r *sweepRun) blame(f *foiblev1.Failure) {
+func (r *sweepRun) blame(job int, f *foiblev1.Failure) {
 	r.failures++
+	if len(r.failed) < maxFailed {
+		r.failed = append(r.failed, failedJob{job, f.GetReason()})
+	}
 	if len(r.reasons) < maxReasons && !slices.Contains(r.reasons, f.GetReason()) {
 		r.reasons = append(r.reasons, f.GetReason())
 	}

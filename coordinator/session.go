@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"foible/coordinator/service"
+	"foible/coordinator/web"
 	foiblev1 "foible/proto/foible/v1"
 )
 
@@ -18,8 +19,9 @@ type session struct {
 	c      *Coordinator
 	log    hclog.Logger
 	slots  int
-	number uint64  // of the connections that this coordinator has had
-	offers []offer // fetched, not yet opened; Next alone touches them
+	shown  web.Worker // for people, but for what follows from the rest; guarded by Coordinator.mu
+	number uint64     // of the connections that this coordinator has had
+	offers []offer    // fetched, not yet opened; Next alone touches them
 
 	draining context.Context // ends when the worker takes no more jobs
 	drain    context.CancelFunc
@@ -45,6 +47,7 @@ func (c *Coordinator) Join(hello *foiblev1.Hello) (service.Session, error) {
 		c: c, log: c.log.With("host", hello.GetHost()), slots: int(hello.GetSlots()),
 		held: map[uint64]struct{}{}, unnamed: int(hello.GetBusy()), vacated: map[uint64]struct{}{},
 		freed: make(chan struct{}, 1),
+		shown: web.Worker{Host: hello.GetHost(), Slots: int(hello.GetSlots()), Joined: time.Now(), Heard: time.Now()},
 	}
 	s.draining, s.drain = context.WithCancel(context.Background())
 	c.mu.Lock()
@@ -171,7 +174,7 @@ func (s *session) open(ctx context.Context, o offer) (*foiblev1.Assign, error) {
 	}
 	if attempt > s.c.cfg.MaxAttempts {
 		reason := fmt.Sprintf("given out %d times without a result", attempt-1)
-		if _, err := o.run.record(ctx, job, failed(reason)); err != nil {
+		if _, err := o.run.record(ctx, job, failed(reason), nil); err != nil {
 			return nil, err
 		}
 		return nil, o.delivery.Ack()
@@ -234,6 +237,7 @@ func (s *session) Heartbeat(ids []uint64) (unwanted []uint64) {
 	s.mu.Unlock()
 	var kept []*lease
 	s.c.mu.Lock()
+	s.shown.Heard = time.Now()
 	for _, id := range ids {
 		if l := s.c.leases[id]; l != nil {
 			l.owner = s
@@ -307,7 +311,7 @@ func (s *session) Record(ctx context.Context, m *foiblev1.Result) (answer *foibl
 			result = failed(reason)
 		}
 	}
-	fresh, err := run.record(ctx, job, result)
+	fresh, err := run.record(ctx, job, result, l)
 	if errors.Is(err, errCancelled) {
 		answer.Verdict, answer.Reason = foiblev1.Verdict_VERDICT_REFUSED, err.Error()
 		return answer, nil
@@ -320,11 +324,25 @@ func (s *session) Record(ctx context.Context, m *foiblev1.Result) (answer *foibl
 	if !fresh {
 		answer.Verdict = foiblev1.Verdict_VERDICT_DUPLICATE
 		log.Debug("duplicate result refused")
-	} else if l != nil {
+		return answer, nil
+	}
+	s.recorded()
+	if l != nil {
 		s.c.metrics.duration.WithLabelValues(kind(run.job(job).Score)).Observe(time.Since(l.since).Seconds())
 	}
 	return answer, nil
 }
+
+// recorded counts a result of the worker.
+func (s *session) recorded() {
+	s.c.mu.Lock()
+	defer s.c.mu.Unlock()
+	s.shown.Done++
+	s.shown.Heard = time.Now()
+}
+
+// maxGone is how many workers that have left are shown.
+const maxGone = 50
 
 // Drain implements [service.Session].
 func (s *session) Drain(released []uint64) {
@@ -345,6 +363,10 @@ func (s *session) Leave(handedBack bool) {
 	delete(s.c.slots, s)
 	for _, run := range s.c.sweeps {
 		run.left(s)
+	}
+	s.shown.Left = time.Now()
+	if s.c.gone = append(s.c.gone, s); len(s.c.gone) > maxGone {
+		s.c.gone = s.c.gone[1:]
 	}
 	s.c.mu.Unlock()
 	s.c.others.tell(s.c)

@@ -39,6 +39,11 @@ func (r *sweepRun) count() *foiblev1.Progress {
 		Duplicates: t.Duplicates, Retries: t.Retries, LeasesLost: t.Lost, Failures: slices.Clone(r.reasons),
 		Stages: parts(r.progress.Stages()), Models: parts(r.progress.Models()), Best: r.bestFits(),
 	}
+	p.WorkerSeconds = t.Seconds
+	if earlier := min(r.replayed, p.JobsDone-t.Timed); earlier > 0 && t.Timed > 0 {
+		p.WorkerSeconds += t.Seconds / float64(t.Timed) * float64(earlier)
+		p.WorkerSecondsEstimated = true
+	}
 	if len(r.plan.Stimuli) <= maxShownStimuli {
 		p.Stimuli = parts(r.progress.Stimuli())
 	}

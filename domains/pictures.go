@@ -16,16 +16,16 @@ func (s *Study) Stimulus(id string) (*study.Stimulus, bool) {
 	return &s.Stimuli[i], true
 }
 
-// Pictures draws a stimulus at each of its judgement steps, with the way that
-// led there, as SVG. A plan that cannot be followed gives fewer.
-func (s *Study) Pictures(st *study.Stimulus) ([]string, error) {
+// Pictures draws a stimulus at some steps, ascending, with the way that led
+// there, as SVG. A plan that cannot be followed gives fewer.
+func (s *Study) Pictures(st *study.Stimulus, steps []int) ([]string, error) {
 	task, err := st.Task()
 	if err != nil {
 		return nil, err
 	}
 	states, _, _ := task.Validate(st.Plan) // up to where the plan can be followed
 	var pictures []string
-	for _, step := range st.JudgementSteps {
+	for _, step := range steps {
 		if step >= len(states) {
 			break
 		}

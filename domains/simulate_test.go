@@ -239,14 +239,14 @@ func TestPicturesOfJudgementSteps(t *testing.T) {
 	for _, s := range samples(t) {
 		for i := range s.Stimuli {
 			st := &s.Stimuli[i]
-			pictures, err := s.Pictures(st)
+			pictures, err := s.Pictures(st, st.JudgementSteps)
 			if err != nil || len(pictures) != len(st.JudgementSteps) {
 				t.Errorf("%s: %d pictures of %d steps, %v", st.ID, len(pictures), len(st.JudgementSteps), err)
 			}
 		}
 		st := s.Stimuli[0]
 		st.Plan = append(st.Plan[:1:1], pddl.Step{Name: "fly"})
-		if pictures, err := s.Pictures(&st); err != nil || len(pictures) != 1 {
+		if pictures, err := s.Pictures(&st, st.JudgementSteps); err != nil || len(pictures) != 1 {
 			t.Errorf("of a plan that ends after 1 action: %d pictures, %v", len(pictures), err)
 		}
 	}

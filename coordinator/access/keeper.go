@@ -2,6 +2,7 @@ package access
 
 import (
 	"context"
+	"crypto/ecdsa"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -49,6 +50,7 @@ type Keeper struct {
 	limits    Limits
 	log       hclog.Logger
 	authority Pin
+	key       *ecdsa.PrivateKey // of the authority
 	records   *watched[[]Record]
 	tls       *tls.Config
 
@@ -69,7 +71,7 @@ func Open(cfg Config) (*Keeper, error) {
 	if err != nil {
 		return nil, fmt.Errorf("access: %w", err)
 	}
-	k.authority = pinOf(a.certificate)
+	k.authority, k.key = pinOf(a.certificate), a.key
 	k.records = &watched[[]Record]{paths: []string{tokens.file()}, load: tokens.List, log: k.log}
 	certificate := a.get
 	if cfg.CertFile != "" {

@@ -96,6 +96,9 @@ func Sensitivity(curves []Curve, o SensitivityOptions) *Figure {
 			p.Add(layer(r))
 		}
 	}
+	for i, r := range ranked {
+		p.Add(r.spots(i))
+	}
 	if known(o.Ceiling) {
 		p.Add(ceilingLine(o.Ceiling))
 	}
@@ -135,6 +138,7 @@ type ranking struct {
 	model     string
 	style     style
 	points    []Point   // with a defined r, ascending
+	index     []int     // of each in the curve's Points
 	x         []float64 // scaled rank of each
 	chosen    int       // index into points, or -1
 	undefined int
@@ -159,7 +163,7 @@ func rank(c Curve) ranking {
 		if !correlation(p.Low) || !correlation(p.High) {
 			p.Low, p.High = 0, 0
 		}
-		r.points = append(r.points, p)
+		r.points, r.index = append(r.points, p), append(r.index, i)
 		r.x = append(r.x, float64(at)/float64(max(1, len(order)-1)))
 	}
 	return r

@@ -1,8 +1,8 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -144,59 +144,36 @@ func (r *Report) points(c *chosen, stimulus int) []figure.ScatterPoint {
 func (r *Report) profile(model sweep.Model) []figure.ProfilePanel {
 	var panels []figure.ProfilePanel
 	most := 0
-	for _, axis := range model.Axes {
-		at := map[sweep.Setting]int{}
-		p := figure.ProfilePanel{Axis: axis, Chosen: -1}
-		var values []sweep.Setting
-		for i := range r.scored {
-			if r.scored[i].Set.Model == model.Name {
-				v, _ := r.scored[i].Set.Get(axis)
-				if _, ok := at[v]; !ok {
-					at[v] = 0
-					values = append(values, v)
-				}
-			}
-		}
-		if len(values) < 2 {
-			continue
-		}
-		slices.SortStableFunc(values, func(a, b sweep.Setting) int { return cmp.Compare(a.Number, b.Number) }) // words keep their order
-		for k, v := range values {
-			at[v] = k
+	for _, axis := range sweep.Profiles(model, r.correlations(model.Name)) {
+		p := figure.ProfilePanel{Axis: axis.Axis, Best: axis.Best, Mean: axis.Mean, Chosen: -1}
+		for _, v := range axis.Values {
 			p.Labels = append(p.Labels, v.String())
 			if v.Word == "" {
 				p.Values = append(p.Values, v.Number)
 			}
-			p.Best, p.Mean = append(p.Best, math.NaN()), append(p.Mean, 0)
-		}
-		count := make([]float64, len(values))
-		for i := range r.scored {
-			f := &r.scored[i]
-			if f.Set.Model != model.Name || !f.Overall.Defined {
-				continue
-			}
-			v, _ := f.Set.Get(axis)
-			k := at[v]
-			if !(p.Best[k] >= f.Overall.PearsonR) {
-				p.Best[k] = f.Overall.PearsonR
-			}
-			p.Mean[k] += f.Overall.PearsonR
-			count[k]++
-		}
-		for k := range count {
-			p.Mean[k] /= count[k] // NaN without any
 		}
 		if c := r.best[model.Name]; c != nil {
-			v, _ := c.Set.Get(axis)
-			p.Chosen = at[v]
+			v, _ := c.Set.Get(axis.Axis)
+			p.Chosen = slices.Index(axis.Values, v)
 		}
-		most = max(most, len(values))
+		most = max(most, len(axis.Values))
 		panels = append(panels, p)
 	}
 	if most < 3 {
 		return nil
 	}
 	return panels
+}
+
+// correlations are the parameter sets of a model that were scored, each with its r.
+func (r *Report) correlations(model string) iter.Seq2[*sweep.ParameterSet, float64] {
+	return func(yield func(*sweep.ParameterSet, float64) bool) {
+		for i := range r.scored {
+			if f := &r.scored[i]; f.Set.Model == model && !yield(&f.Set, correlation(&f.Overall)) {
+				return
+			}
+		}
+	}
 }
 
 // timeCourse shows the best parameter set of every model on one stimulus.

@@ -2,7 +2,9 @@ package codec
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strconv"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -68,4 +70,29 @@ func setAxis(m *foiblev1.ModelConfig, name string, values []sweep.Setting) {
 		}
 	}
 	r.Set(field, protoreflect.ValueOfList(list))
+}
+
+// SetAxis gives an axis of a model the values that a user wrote.
+func SetAxis(m *foiblev1.ModelConfig, name string, texts []string) error {
+	axis, ok := sweep.AxisByName(name)
+	if !ok {
+		return fmt.Errorf("unknown axis %q", name)
+	}
+	values := make([]sweep.Setting, len(texts))
+	for i, text := range texts {
+		v := &values[i]
+		if len(axis.Words) > 0 {
+			v.Word = text
+		} else {
+			var err error
+			if v.Number, err = strconv.ParseFloat(text, 64); err != nil {
+				return fmt.Errorf("%q is not a number", text)
+			}
+		}
+		if err := axis.Check(*v); err != nil {
+			return err
+		}
+	}
+	setAxis(m, name, values)
+	return nil
 }

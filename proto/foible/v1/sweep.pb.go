@@ -930,9 +930,13 @@ type Progress struct {
 	// The parts of the stimuli, in the study's order; cells alone. Of more than 200 stimuli, none.
 	Stimuli []*PartProgress `protobuf:"bytes,16,rep,name=stimuli,proto3" json:"stimuli,omitempty"`
 	// Of each model that has one, the fit of the highest r so far in the fit stage: parameters and overall alone.
-	Best          []*Fit `protobuf:"bytes,17,rep,name=best,proto3" json:"best,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Best []*Fit `protobuf:"bytes,17,rep,name=best,proto3" json:"best,omitempty"`
+	// Seconds of worker slots that jobs with a result have taken.
+	WorkerSeconds float64 `protobuf:"fixed64,18,opt,name=worker_seconds,json=workerSeconds,proto3" json:"worker_seconds,omitempty"`
+	// Some jobs were recorded before the coordinators of today started, and count as much as the others on average.
+	WorkerSecondsEstimated bool `protobuf:"varint,19,opt,name=worker_seconds_estimated,json=workerSecondsEstimated,proto3" json:"worker_seconds_estimated,omitempty"`
+	unknownFields          protoimpl.UnknownFields
+	sizeCache              protoimpl.SizeCache
 }
 
 func (x *Progress) Reset() {
@@ -1082,6 +1086,20 @@ func (x *Progress) GetBest() []*Fit {
 		return x.Best
 	}
 	return nil
+}
+
+func (x *Progress) GetWorkerSeconds() float64 {
+	if x != nil {
+		return x.WorkerSeconds
+	}
+	return 0
+}
+
+func (x *Progress) GetWorkerSecondsEstimated() bool {
+	if x != nil {
+		return x.WorkerSecondsEstimated
+	}
+	return false
 }
 
 // PartProgress counts the distinct results of a part of a sweep.
@@ -3182,7 +3200,7 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\bpriority\x18\f \x01(\x05R\bpriority\x12\x18\n" +
 	"\aextends\x18\r \x01(\tR\aextends\x122\n" +
 	"\aeta_low\x18\x0e \x01(\v2\x19.google.protobuf.DurationR\x06etaLow\x124\n" +
-	"\beta_high\x18\x0f \x01(\v2\x19.google.protobuf.DurationR\aetaHigh\"\xbc\x04\n" +
+	"\beta_high\x18\x0f \x01(\v2\x19.google.protobuf.DurationR\aetaHigh\"\x9d\x05\n" +
 	"\bProgress\x12\x14\n" +
 	"\x05cells\x18\x01 \x01(\x03R\x05cells\x12\x1d\n" +
 	"\n" +
@@ -3207,7 +3225,9 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\x06stages\x18\x0e \x03(\v2\x17.foible.v1.PartProgressR\x06stages\x12/\n" +
 	"\x06models\x18\x0f \x03(\v2\x17.foible.v1.PartProgressR\x06models\x121\n" +
 	"\astimuli\x18\x10 \x03(\v2\x17.foible.v1.PartProgressR\astimuli\x12\"\n" +
-	"\x04best\x18\x11 \x03(\v2\x0e.foible.v1.FitR\x04best\"\x88\x01\n" +
+	"\x04best\x18\x11 \x03(\v2\x0e.foible.v1.FitR\x04best\x12%\n" +
+	"\x0eworker_seconds\x18\x12 \x01(\x01R\rworkerSeconds\x128\n" +
+	"\x18worker_seconds_estimated\x18\x13 \x01(\bR\x16workerSecondsEstimated\"\x88\x01\n" +
 	"\fPartProgress\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05cells\x18\x02 \x01(\x03R\x05cells\x12\x1d\n" +

@@ -1,0 +1,190 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"foible/coordinator/service"
+	"foible/coordinator/web"
+	"foible/core/sweep"
+	"foible/proto/codec"
+	foiblev1 "foible/proto/foible/v1"
+)
+
+// What follows implements [web.Coordinator].
+
+// maxViewed is how many sweeps that ended before this coordinator started are kept as they were.
+const maxViewed = 8
+
+// viewed finds a sweep's run with its progress. One that is not taken up here, because it has ended or is of another
+// version, is made again from its results, to be looked at alone.
+func (c *Coordinator) viewed(ctx context.Context, id string) (*sweepRun, error) {
+	if run, ok := c.find(ctx, id); ok {
+		return run, nil
+	}
+	spec, revision, err := c.stored(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	run := c.past[id]
+	c.mu.Unlock()
+	if run != nil && run.revision == revision {
+		return run, nil
+	}
+	spec.Extends = "" // what it kept is among its results
+	if run, err = c.newRun(ctx, spec); err != nil {
+		return nil, err
+	}
+	run.revision = revision
+	if err := run.replay(ctx); err != nil && !errors.Is(err, service.ErrNotFound) {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for other := range c.past {
+		if len(c.past) < maxViewed {
+			break
+		}
+		delete(c.past, other)
+	}
+	c.past[id] = run
+	return run, nil
+}
+
+// Inside implements [web.Coordinator].
+func (c *Coordinator) Inside(ctx context.Context, id string) (*web.Inside, error) {
+	run, err := c.viewed(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return run.inside(), nil
+}
+
+func (r *sweepRun) inside() *web.Inside {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	in := &web.Inside{
+		Config: r.config, Sets: r.plan.Sets, Stimuli: r.plan.Stimuli, CellsPerJob: r.plan.CellsPerJob,
+		Coverage: r.progress.Coverage(), Chosen: slices.Clone(r.plan.Chosen()),
+		Scored: make([]bool, r.plan.FitChunks()),
+	}
+	for chunk := range in.Scored {
+		in.Scored[chunk] = r.progress.Done(r.plan.ScoreJob(chunk))
+	}
+	for _, f := range r.failed {
+		job := r.plan.Job(f.job)
+		failure := web.Failure{Job: f.job, Stage: job.Stage, Score: job.Score, Sets: job.Sets, Reason: f.reason}
+		if !job.Score {
+			failure.Stimulus = r.plan.Stimuli[job.Stimulus].Stimulus
+		}
+		in.Failures = append(in.Failures, failure)
+	}
+	return in
+}
+
+// ChunkFits implements [web.Coordinator].
+func (c *Coordinator) ChunkFits(ctx context.Context, id string, chunk int) ([]*foiblev1.Fit, error) {
+	run, err := c.viewed(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	result, err := run.result(ctx, run.plan.ScoreJob(chunk))
+	if errors.Is(err, service.ErrNotFound) {
+		return nil, nil
+	}
+	return result.GetScore().GetFits(), err
+}
+
+// Cell implements [web.Coordinator]. That of the report goes before that of the fit stage.
+func (c *Coordinator) Cell(ctx context.Context, id string, set, stimulus int) (*sweep.Cell, error) {
+	run, err := c.viewed(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	for _, at := range run.cells(set, stimulus) {
+		result, err := run.result(ctx, at.job)
+		if errors.Is(err, service.ErrNotFound) || err == nil && at.place >= len(result.GetInfer().GetCells()) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		cell, err := codec.ReadCell(result.GetInfer().GetCells()[at.place], &run.plan.Stimuli[stimulus])
+		return &cell, err
+	}
+	return nil, nil
+}
+
+// cellPlace is a job, and the place of a cell in it.
+type cellPlace struct{ job, place int }
+
+// cells are the places of what a parameter set predicts of a stimulus, that of the report first.
+func (r *sweepRun) cells(set, stimulus int) []cellPlace {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var at []cellPlace
+	if place := slices.Index(r.plan.Chosen(), set); place >= 0 {
+		at = append(at, cellPlace{r.plan.FitJobs() + stimulus, place})
+	}
+	chunk := set / r.plan.CellsPerJob
+	return append(at, cellPlace{chunk*len(r.plan.Stimuli) + stimulus, set % r.plan.CellsPerJob})
+}
+
+// Study implements [web.Coordinator].
+func (c *Coordinator) Study(ctx context.Context, hash string) ([]byte, error) {
+	return studies{c.engine}.Study(ctx, hash)
+}
+
+// Changes implements [web.Coordinator].
+func (c *Coordinator) Changes(id string) <-chan struct{} {
+	if run, ok := c.run(id); ok {
+		return run.changes()
+	}
+	return nil
+}
+
+// CellsDone implements [web.Coordinator].
+func (c *Coordinator) CellsDone() map[string]int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	done := map[string]int64{}
+	for id, run := range c.sweeps {
+		run.mu.Lock()
+		if unended(run.state) {
+			done[id] = int64(run.progress.CellsDone())
+		}
+		run.mu.Unlock()
+	}
+	return done
+}
+
+// Workers implements [web.Coordinator]. Those that are connected come first, and of them those that have been longest.
+func (c *Coordinator) Workers() []web.Worker {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	jobs := map[*session][]web.Job{}
+	for _, l := range c.leases {
+		jobs[l.owner] = append(jobs[l.owner], web.Job{Sweep: l.run.id, Number: l.job, Since: l.since})
+	}
+	var all []web.Worker
+	for s := range c.slots {
+		w := s.shown
+		w.Draining = s.draining.Err() != nil
+		w.Jobs = jobs[s]
+		slices.SortFunc(w.Jobs, func(a, b web.Job) int { return a.Since.Compare(b.Since) })
+		all = append(all, w)
+	}
+	slices.SortFunc(all, func(a, b web.Worker) int { return a.Joined.Compare(b.Joined) })
+	for _, s := range slices.Backward(c.gone) {
+		all = append(all, s.shown)
+	}
+	return all
+}
+
+// Elsewhere implements [web.Coordinator].
+func (c *Coordinator) Elsewhere() int {
+	workers, _, _ := c.others.sum("")
+	return workers
+}

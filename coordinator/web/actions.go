@@ -1,0 +1,159 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"foible/core/sweep"
+	"foible/proto/codec"
+	foiblev1 "foible/proto/foible/v1"
+)
+
+// change is something that a visitor can do to a sweep.
+type change struct {
+	Name   string
+	Button string
+	Says   string // what will happen
+	Danger bool   // it cannot be taken back
+	do     func(c Coordinator, ctx context.Context, id string) (*foiblev1.Sweep, error)
+}
+
+var changes = []change{
+	{
+		Name: "pause", Button: "Pause the sweep", do: Coordinator.PauseSweep,
+		Says: "No more jobs are given out until it is resumed. Those that workers have are finished and recorded.",
+	},
+	{
+		Name: "resume", Button: "Resume the sweep", do: Coordinator.ResumeSweep,
+		Says: "Jobs are given out again, from where it stopped.",
+	},
+	{
+		Name: "cancel", Button: "Cancel the sweep", Danger: true, do: Coordinator.CancelSweep,
+		Says: "It ends here. What is recorded stays and can be read; what workers still have is refused when it comes. Submitted again, it goes on from there.",
+	},
+	{Name: "extend", Button: "Extend the sweep", Says: "Makes a sweep of the larger grid. Cells that this one has recorded are kept; it begins when this one has ended."},
+}
+
+type actionView struct {
+	page
+	Change  change
+	Sweep   *sweepView
+	Axes    []axisView // of extend
+	Message string
+}
+
+// axisView is an axis that can have more values.
+type axisView struct {
+	Name   string
+	Has    string // its values by now
+	Models string // that have it
+	Given  string // what the visitor wrote
+}
+
+// changeOf finds what a request is to do, and the sweep; it answers itself if there is none.
+func (s *Server) changeOf(w http.ResponseWriter, r *http.Request, v *visitor) (change, *foiblev1.Sweep, bool) {
+	i := slices.IndexFunc(changes, func(c change) bool { return c.Name == r.PathValue("action") })
+	if i < 0 {
+		http.NotFound(w, r)
+		return change{}, nil, false
+	}
+	m, err := s.coordinator.Sweep(r.Context(), r.PathValue("sweep"))
+	if err != nil {
+		s.failed(w, r, v, err)
+		return change{}, nil, false
+	}
+	return changes[i], m, true
+}
+
+// actionPage asks whether it is meant.
+func (s *Server) actionPage(w http.ResponseWriter, r *http.Request, v *visitor) {
+	if c, m, ok := s.changeOf(w, r, v); ok {
+		s.ask(w, r, v, c, m, http.StatusOK, "")
+	}
+}
+
+func (s *Server) ask(w http.ResponseWriter, r *http.Request, v *visitor, c change, m *foiblev1.Sweep, status int, message string) {
+	view := &actionView{page: s.newPage(c.Button, v), Change: c, Sweep: s.newSweepView(m), Message: message}
+	if c.do == nil {
+		view.Axes = axesOf(m, r)
+	}
+	s.show(w, r, status, "action.html", view)
+}
+
+// action does it.
+func (s *Server) action(w http.ResponseWriter, r *http.Request, v *visitor) {
+	c, m, ok := s.changeOf(w, r, v)
+	if !ok {
+		return
+	}
+	if c.do == nil {
+		s.extend(w, r, v, c, m)
+		return
+	}
+	if _, err := c.do(s.coordinator, r.Context(), m.GetSweepId()); err != nil {
+		s.failed(w, r, v, err)
+		return
+	}
+	s.log.Info("sweep changed by a visitor", "sweep", m.GetSweepId(), "change", c.Name, "peer", r.RemoteAddr)
+	http.Redirect(w, r, sweepPath(m.GetSweepId()), http.StatusSeeOther)
+}
+
+// axesOf are the axes of a sweep's models, and what the request says of them.
+func axesOf(m *foiblev1.Sweep, r *http.Request) []axisView {
+	config, err := codec.Config(m.GetConfig())
+	if err != nil {
+		return nil
+	}
+	var all []axisView
+	for _, axis := range sweep.Axes {
+		var models, values []string
+		for i := range config.Models {
+			has := settings(&config.Models[i], axis)
+			if len(has) > 0 {
+				models = append(models, config.Models[i].Model)
+			}
+			for _, v := range has {
+				if !slices.Contains(values, v.String()) {
+					values = append(values, v.String())
+				}
+			}
+		}
+		if len(models) > 0 {
+			all = append(all, axisView{axis.Name, strings.Join(values, ", "), strings.Join(models, ", "), r.PostFormValue(axis.Name)})
+		}
+	}
+	return all
+}
+
+func (s *Server) extend(w http.ResponseWriter, r *http.Request, v *visitor, c change, m *foiblev1.Sweep) {
+	more := map[string]*foiblev1.ModelConfig{}
+	for _, axis := range axesOf(m, r) {
+		values := strings.FieldsFunc(axis.Given, func(r rune) bool { return r == ',' || r == ' ' || r == ';' })
+		for _, model := range strings.Split(axis.Models, ", ") {
+			if len(values) == 0 {
+				continue
+			}
+			if more[model] == nil {
+				more[model] = &foiblev1.ModelConfig{}
+			}
+			if err := codec.SetAxis(more[model], axis.Name, values); err != nil {
+				s.ask(w, r, v, c, m, http.StatusUnprocessableEntity, sentence(fmt.Sprintf("%s: %v", axis.Name, err)))
+				return
+			}
+		}
+	}
+	if len(more) == 0 {
+		s.ask(w, r, v, c, m, http.StatusUnprocessableEntity, "Name at least one new value.")
+		return
+	}
+	larger, _, err := s.coordinator.ExtendSweep(r.Context(), &foiblev1.ExtendSweepRequest{SweepId: m.GetSweepId(), Models: more})
+	if err != nil {
+		s.ask(w, r, v, c, m, http.StatusUnprocessableEntity, sentence(err.Error()))
+		return
+	}
+	s.log.Info("sweep extended by a visitor", "sweep", m.GetSweepId(), "larger", larger.GetSweepId(), "peer", r.RemoteAddr)
+	http.Redirect(w, r, sweepPath(larger.GetSweepId()), http.StatusSeeOther)
+}

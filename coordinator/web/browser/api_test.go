@@ -1,0 +1,62 @@
+package browser_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"google.golang.org/grpc"
+
+	"foible/coordinator/access"
+	"foible/domains"
+	foiblev1 "foible/proto/foible/v1"
+)
+
+// dialAs connects to the coordinator with a token of a kind.
+func (c *cluster) dialAs(kind access.Kind) *grpc.ClientConn {
+	c.t.Helper()
+	client, err := access.NewClient(func() (access.Token, error) {
+		return access.ReadToken(access.TokenFile(filepath.Join(c.dir, "foible-data"), kind))
+	}, nil)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	conn, err := grpc.NewClient(c.address, append(client.Options(), grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(64<<20)))...)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.t.Cleanup(func() { _ = conn.Close() })
+	return conn
+}
+
+// store sends a study to a coordinator.
+func store(t *testing.T, conn *grpc.ClientConn, study *domains.Study) {
+	t.Helper()
+	stream, err := foiblev1.NewStudyServiceClient(conn).CreateStudy(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = stream.Send(&foiblev1.CreateStudyRequest{Chunk: study.Bundle}) // CloseAndRecv says what is wrong
+	if _, err := stream.CloseAndRecv(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// submitFailing makes a sweep of the sample study in which a stimulus is named that the study has not.
+func (c *cluster) submitFailing(t *testing.T) (id string) {
+	t.Helper()
+	study, findings := domains.Load(domains.All[0].Sample)
+	if study == nil {
+		t.Fatal(findings)
+	}
+	conn := c.dialAs(access.User)
+	store(t, conn, study)
+	made, err := foiblev1.NewSweepServiceClient(conn).CreateSweep(t.Context(), &foiblev1.CreateSweepRequest{
+		StudyHash: study.Hash, StudyName: study.Name,
+		Config:  &foiblev1.SweepConfig{Models: map[string]*foiblev1.ModelConfig{"boltzmann": {}}},
+		Stimuli: append(study.Shapes(), &foiblev1.StimulusShape{Stimulus: "nowhere", Goals: 3, Actions: 2, JudgementSteps: []int32{1}}),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made.GetSweep().GetSweepId()
+}

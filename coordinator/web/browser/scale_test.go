@@ -1,0 +1,225 @@
+package browser_test
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"foible/coordinator/access"
+	"foible/core/sweep"
+	"foible/domains"
+	"foible/proto/codec"
+	foiblev1 "foible/proto/foible/v1"
+	"foible/worker"
+)
+
+// Bounds of a sweep of 100,000 parameter sets.
+const (
+	maxFirstPaint = time.Second
+	maxUpdate     = 200 * time.Millisecond
+)
+
+// made answers jobs rightly with made-up numbers, but one that is held.
+type made struct {
+	held int32 // a job's number
+	free chan struct{}
+}
+
+// Execute implements worker.Executor.
+func (m made) Execute(ctx context.Context, job *foiblev1.Assign) (*foiblev1.JobResult, error) {
+	if work := job.GetInfer(); work != nil {
+		procedure, sets, err := codec.ReadInferJob(work)
+		if err != nil {
+			return nil, err
+		}
+		hasher := sweep.NewCellHash(job.GetStudyHash(), work.GetStimulus(), job.GetSeed(), procedure)
+		result := &foiblev1.InferResult{}
+		for i := range sets {
+			cell := &sweep.Cell{Undefined: &sweep.Undefined{Reason: "made up"}}
+			if procedure.Detail == sweep.DetailJudged {
+				cell.Judge(nil)
+			}
+			message := codec.Cell(cell)
+			message.CellHash = hasher.Of(&sets[i])
+			result.Cells = append(result.Cells, message)
+		}
+		return &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Infer{Infer: result}}, nil
+	}
+	if job.GetJob() == m.held {
+		select {
+		case <-m.free:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	return score(job)
+}
+
+// score has the r of a parameter set from its hash: like that of a grid, many middling ones and few good ones.
+func score(job *foiblev1.Assign) (*foiblev1.JobResult, error) {
+	work := job.GetScore()
+	result := &foiblev1.ScoreResult{}
+	for _, scored := range work.GetScored() {
+		set, err := codec.ReadParameterSet(scored.GetParameterSet())
+		if err != nil {
+			return nil, err
+		}
+		goals := slices.Repeat([]int{3}, len(scored.GetPredictions()))
+		predictions, err := codec.ReadPredictions(scored.GetPredictions(), goals)
+		if err != nil {
+			return nil, err
+		}
+		hash := sweep.ScoreHash(job.GetStudyHash(), job.GetSeed(), codec.ReadBootstrap(work.GetBootstrap()), &set, predictions)
+		unit := float64(binary.LittleEndian.Uint64(hash)>>11) / (1 << 53)
+		r := 0.9 - 0.6*math.Sqrt(unit) - set.GoalNoise.Number/2
+		fit := codec.Fit(&sweep.Fit{
+			Overall:   sweep.Correlation{N: 105, PearsonR: r, Defined: true, RMSE: 0.3 - r/4},
+			Intervals: []sweep.Interval{{Unit: "participants", Low: r - 0.05, High: r + 0.04, Resamples: 500}},
+		})
+		fit.ParameterSet, fit.ScoreHash = scored.GetParameterSet(), hash
+		result.Fits = append(result.Fits, fit)
+	}
+	return &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Score{Score: result}}, nil
+}
+
+// grid has 100,000 parameter sets of the full model and 7 of Boltzmann's.
+func grid() map[string]*foiblev1.ModelConfig {
+	tenths := func(first, step float64) []float64 {
+		values := make([]float64, 10)
+		for i := range values {
+			values[i] = math.Round(1e6*(first+float64(i)*step)) / 1e6
+		}
+		return values
+	}
+	return map[string]*foiblev1.ModelConfig{
+		"full": {
+			GoalNoise: tenths(0.02, 0.02), BudgetR: []int32{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, BudgetQ: tenths(0.5, 0.05),
+			SearchNoise: tenths(0.02, 0.1), ActionNoise: tenths(0.02, 0.03),
+		},
+		"boltzmann": {},
+	}
+}
+
+// pretend starts a worker that makes numbers up.
+func (c *cluster) pretend(version string, do worker.Executor) {
+	c.t.Helper()
+	conn := c.dialAs(access.Worker)
+	cfg := worker.DefaultConfig()
+	cfg.Conn, cfg.Executor, cfg.Slots, cfg.Version, cfg.Host, cfg.DrainTimeout = conn, do, 2, version, "pretender", 0
+	w, err := worker.New(cfg)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- w.Run(ctx) }()
+	c.t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			c.t.Error(err)
+		}
+	})
+}
+
+// painted is how long after its beginning a page was painted first.
+func (b *tab) painted(url string) time.Duration {
+	b.t.Helper()
+	b.open(url)
+	b.wait("paint", "performance.getEntriesByName('first-contentful-paint').length === 1")
+	ms := evaluate[float64](b, "performance.getEntriesByName('first-contentful-paint')[0].startTime")
+	return time.Duration(ms * float64(time.Millisecond))
+}
+
+// took measures how long after a deed a part of the page has changed and been painted.
+func (b *tab) took(part string, deed func()) time.Duration {
+	b.t.Helper()
+	b.script(fmt.Sprintf("window.changed = new Promise(done => new MutationObserver((_, o) => { o.disconnect(); requestAnimationFrame(() => setTimeout(() => done(Date.now()))) }).observe(document.getElementById(%q), {childList: true}))", part))
+	began := time.Now()
+	deed()
+	at := time.UnixMilli(evaluate[int64](b, "window.changed"))
+	return at.Sub(began)
+}
+
+// Of a sweep with 100,000 parameter sets, the page is painted within a second, also when nobody has looked at it before,
+// and a change of the sweep is on the page 200 ms later.
+func TestManyParameterSets(t *testing.T) {
+	if testing.Short() {
+		t.Skip("100,000 parameter sets take half a minute, and this is a short run")
+	}
+	b := newTab(t)
+	c := newCluster(t)
+	b.login(c)
+	study, findings := domains.Load(domains.All[0].Sample)
+	if study == nil {
+		t.Fatal(findings)
+	}
+	conn := c.dialAs(access.User)
+	store(t, conn, study)
+	sweeps, none := foiblev1.NewSweepServiceClient(conn), int32(0)
+	response, err := sweeps.CreateSweep(t.Context(), &foiblev1.CreateSweepRequest{
+		StudyHash: study.Hash, StudyName: study.Name, Stimuli: study.Shapes()[:2],
+		Config: &foiblev1.SweepConfig{Models: grid(), Report: &foiblev1.StageConfig{}, Bootstrap: &foiblev1.BootstrapConfig{Resamples: &none}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := response.GetSweep()
+	last := int32(m.GetProgress().GetJobs() - 1)
+	free := make(chan struct{})
+	c.pretend(m.GetVersion(), made{last, free})
+	for began := time.Now(); m.GetProgress().GetJobsDone() < int64(last); time.Sleep(200 * time.Millisecond) {
+		got, err := sweeps.GetSweep(t.Context(), &foiblev1.GetSweepRequest{SweepId: m.GetSweepId()})
+		if err != nil || time.Since(began) > 3*time.Minute {
+			t.Fatal(m.GetProgress(), err)
+		}
+		m = got.GetSweep()
+	}
+
+	page := c.url + "/sweeps/" + m.GetSweepId()
+	cold := b.painted(page)
+	b.wait("all fits but those of the last job", "/^1 to 50 of (9\\d|100),\\d{3} parameter sets\\./.test(document.querySelector('#fits .note').textContent)")
+	warm := b.painted(page)
+	time.Sleep(3 * time.Second) // the stream's first look at everything is over
+	t.Logf("first paint %v when nobody has looked before, %v after that", cold, warm)
+	if cold > maxFirstPaint || warm > maxFirstPaint {
+		t.Errorf("more than %v", maxFirstPaint)
+	}
+
+	var updates []time.Duration
+	for i := range 10 {
+		updates = append(updates, b.took("state", func() {
+			var err error
+			if i%2 == 0 {
+				_, err = sweeps.PauseSweep(t.Context(), &foiblev1.PauseSweepRequest{SweepId: m.GetSweepId()})
+			} else {
+				_, err = sweeps.ResumeSweep(t.Context(), &foiblev1.ResumeSweepRequest{SweepId: m.GetSweepId()})
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		}))
+		time.Sleep(700 * time.Millisecond)
+	}
+	slices.Sort(updates)
+	median, worst := updates[len(updates)/2], updates[len(updates)-1]
+	t.Logf("update from the coordinator to the screen: median %v, worst %v", median, worst)
+	if median > maxUpdate {
+		t.Errorf("more than %v", maxUpdate)
+	}
+
+	sorted := b.took("fits", func() { b.script("document.getElementById('by-rmse').click()") })
+	t.Logf("sorted by another column in %v", sorted)
+	if sorted > maxFirstPaint {
+		t.Errorf("more than %v", maxFirstPaint)
+	}
+	if spots := evaluate[int](b, "document.querySelectorAll('.spots a').length"); spots < 200 || spots > 250 {
+		t.Errorf("%d places in the plot", spots)
+	}
+	b.picture("many")
+	close(free)
+	b.wait("the end", "document.querySelector('.badge').textContent === 'done' && document.querySelector('#fits .note').textContent.includes('100,007 parameter sets')")
+}

@@ -1,0 +1,79 @@
+package web
+
+import (
+	"context"
+	"time"
+
+	"foible/core/sweep"
+	foiblev1 "foible/proto/foible/v1"
+)
+
+// Coordinator is what the dashboard shows, and what it changes. Unknown sweeps are [service.ErrNotFound].
+type Coordinator interface {
+	Sweep(ctx context.Context, id string) (*foiblev1.Sweep, error)
+	// ListSweeps returns all sweeps, newest first.
+	ListSweeps(ctx context.Context) ([]*foiblev1.Sweep, error)
+	PauseSweep(ctx context.Context, id string) (*foiblev1.Sweep, error)
+	ResumeSweep(ctx context.Context, id string) (*foiblev1.Sweep, error)
+	CancelSweep(ctx context.Context, id string) (*foiblev1.Sweep, error)
+	ExtendSweep(ctx context.Context, m *foiblev1.ExtendSweepRequest) (sweep *foiblev1.Sweep, existed bool, err error)
+
+	// Inside is a sweep seen closely.
+	Inside(ctx context.Context, id string) (*Inside, error)
+	// ChunkFits are the fits of a chunk, in the order of its parameter sets; none if its score job has failed or has no result.
+	ChunkFits(ctx context.Context, id string, chunk int) ([]*foiblev1.Fit, error)
+	// Cell is what a parameter set predicts of a stimulus, by their places in the plan; nil if there is no result.
+	Cell(ctx context.Context, id string, set, stimulus int) (*sweep.Cell, error)
+	// Study is the bundle of a study.
+	Study(ctx context.Context, hash string) ([]byte, error)
+	// Changes is closed at the next change of a sweep; nil if it has ended, or is not followed here.
+	Changes(id string) <-chan struct{}
+	// CellsDone counts the cells with a result of each sweep that has not ended.
+	CellsDone() map[string]int64
+	// Workers are those of this coordinator, and those that have left it of late.
+	Workers() []Worker
+	// Elsewhere counts the workers of other coordinators that share the data.
+	Elsewhere() int
+}
+
+// Inside is a sweep seen closely. Nothing in it changes.
+type Inside struct {
+	Config      sweep.Config
+	Sets        []sweep.ParameterSet
+	Stimuli     []sweep.Shape
+	CellsPerJob int
+	Coverage    []sweep.Coverage
+	Scored      []bool // by chunk of the fit stage: its score job has a result
+	Chosen      []int  // indexes into Sets of the report's parameter sets; nil before they are chosen
+	Failures    []Failure
+}
+
+// Failure is a job whose result is a failure.
+type Failure struct {
+	Job      int
+	Stage    string // fit or report
+	Score    bool   // a comparison with people
+	Stimulus string // of a job that is none
+	Sets     []sweep.ParameterSet
+	Reason   string
+}
+
+// Worker is one connection of a worker.
+type Worker struct {
+	Host     string
+	Slots    int
+	Draining bool
+	Joined   time.Time
+	Heard    time.Time // its last heartbeat or result
+	Left     time.Time // zero: it is connected
+	Done     int64     // results of it that were recorded
+	Lost     int64     // jobs that it has lost to others, because it was not heard of
+	Jobs     []Job     // that it has, oldest first
+}
+
+// Job is one that a worker has.
+type Job struct {
+	Sweep  string
+	Number int
+	Since  time.Time
+}

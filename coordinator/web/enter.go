@@ -1,0 +1,141 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+type loginView struct {
+	page
+	Next    string
+	Message string
+	Open    bool // there are no tokens, and none is asked for
+	Invited bool // there are no tokens, and a link is
+}
+
+func (s *Server) loginPage(w http.ResponseWriter, r *http.Request) {
+	s.showLogin(w, r, http.StatusOK, "")
+}
+
+func (s *Server) showLogin(w http.ResponseWriter, r *http.Request, status int, message string) {
+	s.show(w, r, status, "login.html", &loginView{
+		page: s.newPage("Log in", nil), Next: local(r.FormValue("next")), Message: message,
+		Open: s.gate.open, Invited: s.gate.keeper == nil && !s.gate.open,
+	})
+}
+
+// login takes a token, once; what the browser keeps is a session.
+func (s *Server) login(w http.ResponseWriter, r *http.Request) {
+	next := local(r.PostFormValue("next"))
+	if s.gate.open {
+		s.gate.begin(w, session{Expires: time.Now().Add(sessionLife)})
+		http.Redirect(w, r, next, http.StatusSeeOther)
+		return
+	}
+	if s.gate.keeper == nil {
+		s.showLogin(w, r, http.StatusForbidden, "")
+		return
+	}
+	if s.gate.tries.Tokens() < 1 {
+		s.showLogin(w, r, http.StatusTooManyRequests, "Too many tokens have been refused of late. Try again in a minute.")
+		return
+	}
+	record, err := s.gate.keeper.Admit(r.PostFormValue("token"))
+	if err != nil {
+		s.turnAway(r, err.Error())
+		s.showLogin(w, r, http.StatusForbidden, sentence(err.Error()))
+		return
+	}
+	s.gate.begin(w, session{Token: record.Hash, ReadOnly: record.ReadOnly, Expires: time.Now().Add(sessionLife)})
+	http.Redirect(w, r, next, http.StatusSeeOther)
+}
+
+// turnAway notes that someone was refused.
+func (s *Server) turnAway(r *http.Request, why string) {
+	if s.gate.tries.Allow() {
+		s.log.Warn("visitor refused", "peer", r.RemoteAddr, "reason", why)
+	}
+}
+
+func (s *Server) logout(w http.ResponseWriter, r *http.Request, v *visitor) {
+	if v.meant(r.PostFormValue("csrf")) {
+		s.gate.end(w)
+	}
+	http.Redirect(w, r, "/login", http.StatusSeeOther)
+}
+
+type enterView struct {
+	page
+	Key      string
+	Valid    bool
+	ReadOnly bool
+	Expires  time.Time
+}
+
+// enterPage asks before a link is used: who looks at links before people do uses none up, and a cookie for this site
+// alone is not sent along from another one.
+func (s *Server) enterPage(w http.ResponseWriter, r *http.Request) {
+	key := r.URL.Query().Get("key")
+	l, ok := s.gate.read(key)
+	status := http.StatusOK
+	if !ok {
+		status = http.StatusForbidden
+	}
+	s.show(w, r, status, "enter.html", &enterView{page: s.newPage("Dashboard", nil), Key: key, Valid: ok, ReadOnly: l.ReadOnly, Expires: l.Expires})
+}
+
+func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
+	l, ok := s.gate.read(r.PostFormValue("key"))
+	if !ok || !s.gate.use(l) {
+		s.turnAway(r, "the link has ended, or is not one of this dashboard's")
+		s.show(w, r, http.StatusForbidden, "enter.html", &enterView{page: s.newPage("Dashboard", nil)})
+		return
+	}
+	expires := l.Expires
+	if !l.ReadOnly {
+		expires = time.Now().Add(sessionLife)
+	}
+	s.gate.begin(w, session{Token: l.Token, ReadOnly: l.ReadOnly, Expires: expires})
+	http.Redirect(w, r, "/", http.StatusSeeOther)
+}
+
+type shareView struct {
+	page
+	Link    string
+	Days    int
+	Expires time.Time
+}
+
+func (s *Server) sharePage(w http.ResponseWriter, r *http.Request, v *visitor) {
+	s.show(w, r, http.StatusOK, "share.html", &shareView{page: s.newPage("Share", v), Days: 7})
+}
+
+// share makes a link with which others may look until it ends, or the token of who made it does.
+func (s *Server) share(w http.ResponseWriter, r *http.Request, v *visitor) {
+	days, err := strconv.Atoi(r.PostFormValue("days"))
+	life := time.Duration(days) * 24 * time.Hour
+	if err != nil || life <= 0 || life > maxShareLife {
+		s.refuse(w, r, v, http.StatusUnprocessableEntity, "A link lasts 1 to 90 days.")
+		return
+	}
+	expires := time.Now().Add(life).Truncate(time.Second)
+	to := url.URL{Scheme: "https", Host: r.Host, Path: "/enter", RawQuery: s.gate.link(link{Token: v.Token, ReadOnly: true, Expires: expires}).Encode()}
+	if s.cfg.Plain {
+		to.Scheme = "http"
+	}
+	s.show(w, r, http.StatusOK, "share.html", &shareView{page: s.newPage("Share", v), Link: to.String(), Days: days, Expires: expires})
+}
+
+// local is a path of this dashboard, to go to; the first page if it is none.
+func local(path string) string {
+	u, err := url.Parse(path)
+	if err != nil || u.Scheme != "" || u.Host != "" || !strings.HasPrefix(u.Path, "/") || strings.HasPrefix(path, "//") || strings.Contains(path, `\`) {
+		return "/"
+	}
+	return u.String()
+}
+
+func escape(s string) string { return url.QueryEscape(s) }

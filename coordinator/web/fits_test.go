@@ -1,0 +1,232 @@
+package web
+
+import (
+	"fmt"
+	"math"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"foible/core/sweep"
+	foiblev1 "foible/proto/foible/v1"
+)
+
+// some are fits of two models; that of the third set has no r.
+func some() ([]fit, []sweep.ParameterSet) {
+	var sets []sweep.ParameterSet
+	var fits []fit
+	for i, alpha := range []float64{0.5, 1, 2} {
+		set := sweep.ParameterSet{Model: "boltzmann"}
+		set.Set("alpha", sweep.Setting{Number: alpha})
+		set.Set("value", sweep.Setting{Word: []string{"optimal", "heuristic"}[i%2]})
+		sets = append(sets, set)
+	}
+	set := sweep.ParameterSet{Model: "plan-lesioned"}
+	set.Set("action_noise", sweep.Setting{Number: 0.1})
+	sets = append(sets, set)
+	for i, r := range []float64{0.7, 0.8, math.NaN(), 0.8} {
+		fits = append(fits, fit{set: i, r: r, n: 100 - i})
+	}
+	return fits, sets
+}
+
+func TestChoose(t *testing.T) {
+	fits, sets := some()
+	for _, test := range []struct{ query, want string }{
+		{"", "1 3 0 2"}, // what has no r comes last
+		{"order=up", "0 1 3 2"},
+		{"sort=n", "0 1 2 3"},
+		{"sort=set", "3 2 1 0"},
+		{"sort=model&order=up", "0 1 2 3"},
+		{"sort=alpha", "2 1 0 3"}, // so does what has not got the axis
+		{"sort=alpha&order=up", "0 1 2 3"},
+		{"sort=value&order=up", "1 0 2 3"},
+		{"sort=nonsense", "0 1 2 3"},
+		{"model=boltzmann", "1 0 2"},
+		{"model=other", ""},
+		{"filter=alpha%3D1", "1"},
+		{"filter=alpha%3E0.5", "1 2"},
+		{"filter=alpha%3E%3D1+alpha%3C2", "1"},
+		{"filter=alpha%3C%3D1&sort=alpha", "1 0"},
+		{"filter=r%3E0.75", "1 3"},
+		{"filter=r%3C2", "1 3 0"},
+		{"filter=value%3Dheuristic", "1"},
+		{"filter=model%3Dplan-lesioned", "3"},
+		{"filter=%233", "2"},
+		{"filter=++", "1 3 0 2"},
+	} {
+		values, err := url.ParseQuery(test.query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := readQuery(values)
+		chosen, err := q.choose(fits, sets)
+		var got []string
+		for _, f := range chosen {
+			got = append(got, fmt.Sprint(f.set))
+		}
+		if strings.Join(got, " ") != test.want || err != nil {
+			t.Errorf("%s: %v, %v, want %s", test.query, got, err, test.want)
+		}
+	}
+}
+
+func TestFilterIsRefused(t *testing.T) {
+	for text, want := range map[string]string{
+		"full":      `"full" is no condition; write one as alpha=0.5 or r>0.8`,
+		"=1":        `"=1" is no condition; write one as alpha=0.5 or r>0.8`,
+		"beta=1":    `there is no column "beta"`,
+		"r>much":    `"r>much": "much" is no number`,
+		"alpha=":    `"alpha=": "" is no number`,
+		"r>0.5 r<x": `"r<x": "x" is no number`,
+	} {
+		if _, err := parseFilter(text); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// However far one turns the pages, there is one, and all of them together have every fit once.
+func TestPagesOfFits(t *testing.T) {
+	var l look
+	l.Sweep, l.in = &foiblev1.Sweep{SweepId: "s"}, &Inside{}
+	for i := range 120 {
+		l.in.Sets = append(l.in.Sets, sweep.ParameterSet{Model: "boltzmann"})
+		l.fits.fits = append(l.fits.fits, fit{set: i, r: float64(i) / 200})
+	}
+	seen := map[int]bool{}
+	for page, want := range map[int]string{0: "1 50", 1: "1 50", 2: "51 100", 3: "101 120", 4: "101 120", math.MaxInt: "101 120"} {
+		v := newFitsView(&l, readQuery(url.Values{"page": {fmt.Sprint(page)}}))
+		if got := fmt.Sprint(v.First, v.Last); got != want || len(v.Rows) != v.Last-v.First+1 {
+			t.Errorf("page %d: %s, %d rows, want %s", page, got, len(v.Rows), want)
+		}
+		if page >= 1 && page <= 3 {
+			if (v.Previous != "") != (page > 1) || (v.Next != "") != (page < 3) {
+				t.Errorf("page %d: previous %q, next %q", page, v.Previous, v.Next)
+			}
+			for _, row := range v.Rows {
+				seen[row.Set] = true
+			}
+		}
+	}
+	if len(seen) != 120 {
+		t.Errorf("%d fits are on a page", len(seen))
+	}
+	if v := newFitsView(&l, fitsQuery{Filter: "r>2", Page: 7}); v.First != 0 || v.Last != 0 || len(v.Rows) != 0 || v.Next+v.Previous != "" {
+		t.Errorf("of nothing: %+v", v)
+	}
+}
+
+// Each chunk that has been scored is read once, whoever looks how often.
+func TestChunksAreReadOnce(t *testing.T) {
+	r := newRig(t, nil)
+	r.login(false)
+	path := "/sweeps/" + theSweep + "?filter=r%3E0"
+	for deadline := time.Now().Add(10 * time.Second); !strings.Contains(r.get(path).body, "1 to 6 of 6 parameter sets."); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal(r.get(path).body)
+		}
+	}
+	for range 3 {
+		r.get(path)
+	}
+	r.fake.mu.Lock()
+	defer r.fake.mu.Unlock()
+	if got := fmt.Sprint(r.fake.chunks); got != "map[0:1 2:1]" {
+		t.Errorf("chunks were read so often: %s", got)
+	}
+}
+
+func TestTable(t *testing.T) {
+	r := newRig(t, nil)
+	r.login(false)
+	path := "/sweeps/" + theSweep + "/figures/sensitivity.csv"
+	const want = `model,parameter_set,goal_noise,budget_r,budget_q,search_noise,action_noise,alpha,value,unreachable_value,n,pearson_r,ci_low,ci_high,mc_se,rmse
+boltzmann,1,,,,,,1,optimal,-1000,12,0.05,,,0,0
+`
+	for deadline := time.Now().Add(10 * time.Second); strings.Count(r.get(path).body, "\n") != 7; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal(r.get(path).body)
+		}
+	}
+	got := r.get(path)
+	if !strings.HasPrefix(got.body, want) || got.Header.Get("Content-Disposition") != `attachment; filename="`+theSweep+`-sensitivity.csv"` {
+		t.Errorf("%s\n%s", got.Header.Get("Content-Disposition"), got.body)
+	}
+}
+
+func TestText(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "1 s", 40 * time.Second: "40 s", 59900 * time.Millisecond: "59 s", 125 * time.Second: "2 min 5 s", time.Hour: "1 h",
+		3*time.Hour + 20*time.Minute + 29*time.Second: "3 h 20 min", 52 * time.Hour: "2 d 4 h", 23*time.Hour + 59*time.Minute + 59*time.Second: "24 h",
+	} {
+		if got := duration(d); got != want {
+			t.Errorf("%v: %s, want %s", d, got, want)
+		}
+	}
+	for v, want := range map[float64]string{0.9124: ".912", 1: "1.000", -0.2: "−.200", -0.0001: ".000", math.NaN(): "–"} {
+		if got := statistic(v, 3); got != want {
+			t.Errorf("%v: %s, want %s", v, got, want)
+		}
+	}
+	for seconds, want := range map[float64]string{0: "0", 10: "< 0.01", 3600: "1.00", 36e3: "10.0", 36e6: "10,000"} {
+		if got := coreHours(seconds); got != want {
+			t.Errorf("%v s: %s, want %s", seconds, got, want)
+		}
+	}
+	for word, want := range map[string]string{"1-1": "1-1", "a b": "'a b'", "it's": `'it'\''s'`, "": "''"} {
+		if got := quoted(word); got != want {
+			t.Errorf("%q: %s, want %s", word, got, want)
+		}
+	}
+}
+
+// The rate is that of the last minute; what has ended, or stands still, has none, and so no time left.
+func TestMeter(t *testing.T) {
+	var m meter
+	began := time.Unix(1e9, 0)
+	for s := range 121 {
+		done := int64(10 * s)
+		if s > 60 {
+			done = 600 + int64(s-60)
+		}
+		m.take(began.Add(time.Duration(s)*time.Second), map[string]int64{"a": done, "b": 5})
+	}
+	if rate := m.rate("a"); math.Abs(rate-1) > 0.01 {
+		t.Errorf("%v cells a second", rate)
+	}
+	if m.rate("b") != 0 || m.rate("c") != 0 {
+		t.Errorf("%v and %v cells a second", m.rate("b"), m.rate("c"))
+	}
+	m.take(began, nil)
+	if len(m.samples) != 0 {
+		t.Error("what has ended is kept")
+	}
+	s := &foiblev1.Sweep{State: running, Progress: &foiblev1.Progress{Cells: 200, CellsDone: 80}}
+	if got := eta(s, 2); got != "about 1 min" {
+		t.Error(got)
+	}
+	if got := eta(s, 0); got != "" {
+		t.Error(got)
+	}
+	if s.State = paused; eta(s, 2) != "" {
+		t.Error(eta(s, 2))
+	}
+}
+
+// Progress is never more than the plan.
+func TestProgressIsBounded(t *testing.T) {
+	s := &Server{}
+	for done, want := range map[int64]int{0: 0, 999: 99, 1000: 100, 2000: 100} {
+		v := s.newSweepView(&foiblev1.Sweep{State: running, Progress: &foiblev1.Progress{Cells: 1000, CellsDone: done}})
+		if v.Percent != want || v.Cells != "1,000" || done == 2000 && v.Done != "1,000" {
+			t.Errorf("%d: %+v", done, v)
+		}
+	}
+	for _, test := range []struct{ done, of, level int }{{0, 10, 0}, {1, 1000, 1}, {55, 100, 5}, {999, 1000, 9}, {10, 10, 10}, {0, 0, 0}} {
+		if h := newHeat(test.done, test.of); h.Level != test.level {
+			t.Errorf("%+v: %+v", test, h)
+		}
+	}
+}

@@ -1,0 +1,199 @@
+package web
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"foible/coordinator/access"
+)
+
+// Lives of what lets a visitor in.
+const (
+	sessionLife  = 7 * 24 * time.Hour
+	inviteLife   = 24 * time.Hour
+	maxShareLife = 90 * 24 * time.Hour
+)
+
+// gate knows visitors by what it has signed: sessions, which are cookies, and links. Nothing of them is kept, so that
+// they hold over a restart, and for all coordinators of one authority. They end with the token that they rest on.
+type gate struct {
+	keeper *access.Keeper // nil: there are no tokens
+	open   bool
+	secure bool // cookies are sent over encryption alone
+	key    []byte
+	cookie string        // its name; cookies are shared by all ports of a machine
+	tries  *rate.Limiter // of tokens and links that are refused
+
+	mu   sync.Mutex           // guards used
+	used map[string]time.Time // links that let in once, until they end
+}
+
+func newGate(keeper *access.Keeper, open, secure bool) (*gate, error) {
+	g := &gate{keeper: keeper, open: open && keeper == nil, secure: secure, used: map[string]time.Time{}, tries: rate.NewLimiter(2, 20)}
+	if keeper == nil {
+		g.key = make([]byte, sha256.Size)
+		_, _ = rand.Read(g.key) // it never fails
+	} else {
+		var err error
+		if g.key, err = keeper.Key("dashboard"); err != nil {
+			return nil, err
+		}
+	}
+	g.cookie = "foible-" + hex.EncodeToString(g.mac("cookie", nil)[:4])
+	if secure {
+		g.cookie = "__Host-" + g.cookie
+	}
+	return g, nil
+}
+
+// mac signs a text for one purpose.
+func (g *gate) mac(purpose string, text []byte) []byte {
+	mac := hmac.New(sha256.New, g.key)
+	mac.Write([]byte(purpose))
+	mac.Write([]byte{0})
+	mac.Write(text)
+	return mac.Sum(nil)
+}
+
+var encoding = base64.RawURLEncoding
+
+// sign makes a text of a value that verify reads again.
+func (g *gate) sign(purpose string, value any) string {
+	text, _ := json.Marshal(value) // of plain fields: it never fails
+	return encoding.EncodeToString(text) + "." + encoding.EncodeToString(g.mac(purpose, text))
+}
+
+// verify reads what sign has made for the same purpose. How long it takes does not depend on the signature.
+func (g *gate) verify(purpose, signed string, value any) bool {
+	for i := range signed {
+		if signed[i] != '.' {
+			continue
+		}
+		text, err := encoding.DecodeString(signed[:i])
+		given, err2 := encoding.DecodeString(signed[i+1:])
+		return err == nil && err2 == nil && hmac.Equal(given, g.mac(purpose, text)) && json.Unmarshal(text, value) == nil
+	}
+	return false
+}
+
+// session is what a cookie says.
+type session struct {
+	ID       string    `json:"id"`
+	Token    string    `json:"token,omitempty"` // hash of the token that it rests on; "" where there are none
+	ReadOnly bool      `json:"read_only,omitempty"`
+	Expires  time.Time `json:"expires"`
+}
+
+// link is what a link says.
+type link struct {
+	ID       string    `json:"id"`
+	Token    string    `json:"token,omitempty"`
+	ReadOnly bool      `json:"read_only,omitempty"`
+	Once     bool      `json:"once,omitempty"`
+	Expires  time.Time `json:"expires"`
+}
+
+// visitor is who has been let in.
+type visitor struct {
+	session
+	gate *gate
+}
+
+// CSRF is what a form of the session has and one of another site has not.
+func (v *visitor) CSRF() string { return encoding.EncodeToString(v.gate.mac("csrf", []byte(v.ID))) }
+
+// meant says whether a form is of the session.
+func (v *visitor) meant(csrf string) bool {
+	given, err := encoding.DecodeString(csrf)
+	return err == nil && hmac.Equal(given, v.gate.mac("csrf", []byte(v.ID)))
+}
+
+// visitor is who a request is of; nil if it is nobody who may look.
+func (g *gate) visitor(r *http.Request) *visitor {
+	c, err := r.Cookie(g.cookie)
+	if err != nil {
+		return nil
+	}
+	v := &visitor{gate: g}
+	if !g.verify("session", c.Value, &v.session) || !g.current(&v.session) {
+		return nil
+	}
+	return v
+}
+
+// current says whether a session has not ended, nor the token that it rests on. It is for reading alone if that is by now.
+func (g *gate) current(s *session) bool {
+	if !time.Now().Before(s.Expires) {
+		return false
+	}
+	if g.keeper == nil {
+		return s.Token == ""
+	}
+	record, ok := g.keeper.Current(s.Token)
+	s.ReadOnly = s.ReadOnly || ok && record.ReadOnly
+	return ok
+}
+
+// begin gives a visitor a session.
+func (g *gate) begin(w http.ResponseWriter, s session) {
+	s.ID = rand.Text()
+	http.SetCookie(w, &http.Cookie{
+		Name: g.cookie, Value: g.sign("session", s), Path: "/", Expires: s.Expires,
+		HttpOnly: true, Secure: g.secure, SameSite: http.SameSiteStrictMode,
+	})
+}
+
+// end takes the session away.
+func (g *gate) end(w http.ResponseWriter) {
+	http.SetCookie(w, &http.Cookie{Name: g.cookie, Path: "/", MaxAge: -1, HttpOnly: true, Secure: g.secure, SameSite: http.SameSiteStrictMode})
+}
+
+// link is the query of a link.
+func (g *gate) link(l link) url.Values {
+	l.ID = rand.Text()
+	return url.Values{"key": {g.sign("link", l)}}
+}
+
+// read says what a link lets in to; false if it is not one, or has ended.
+func (g *gate) read(key string) (l link, ok bool) {
+	if !g.verify("link", key, &l) || !time.Now().Before(l.Expires) || l.Once && g.wasUsed(l.ID) {
+		return l, false
+	}
+	return l, g.current(&session{Token: l.Token, Expires: l.Expires})
+}
+
+func (g *gate) wasUsed(id string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	_, used := g.used[id]
+	return used
+}
+
+// use takes a link, which is then of no more use if it lets in once.
+func (g *gate) use(l link) bool {
+	if !l.Once {
+		return true
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if _, used := g.used[l.ID]; used {
+		return false
+	}
+	for id, end := range g.used {
+		if time.Now().After(end) {
+			delete(g.used, id)
+		}
+	}
+	g.used[l.ID] = l.Expires
+	return true
+}

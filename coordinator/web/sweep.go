@@ -1,0 +1,475 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+
+	"foible/coordinator/service"
+	"foible/core/figure"
+	"foible/core/sweep"
+	foiblev1 "foible/proto/foible/v1"
+)
+
+// look is a sweep as a page sees it.
+type look struct {
+	*foiblev1.Sweep
+	title string // of the study
+	in    *Inside
+	fits  fitsNow
+}
+
+func (s *Server) look(ctx context.Context, id string) (*look, error) {
+	m, err := s.coordinator.Sweep(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	in, err := s.coordinator.Inside(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	table := s.fits.get(id, func() *fitTable { return &fitTable{} })
+	l := &look{m, m.GetStudyName(), in, table.now(s, id, in)}
+	if study, err := s.study(ctx, m.GetStudyHash()); err == nil { // else figures do without
+		l.title = study.Title
+	}
+	return l, nil
+}
+
+// study opens a study, once.
+func (s *Server) study(ctx context.Context, hash string) (*Study, error) {
+	book := s.studies.get(hash, func() *book { return &book{} })
+	book.mu.Lock()
+	defer book.mu.Unlock()
+	if book.study != nil {
+		return book.study, nil
+	}
+	bundle, err := s.coordinator.Study(ctx, hash)
+	if err != nil {
+		return nil, err
+	}
+	study, err := s.cfg.Open(bundle)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", service.ErrInvalid, err)
+	}
+	book.study = study
+	return study, nil
+}
+
+// book holds a study.
+type book struct {
+	mu      sync.Mutex // guards what follows; held while it is opened
+	study   *Study
+	stories map[string]*figure.Story // by stimulus, those that have been told
+}
+
+type sweepPageView struct {
+	page
+	Study  string // its title
+	Query  fitsQuery
+	Models []string
+}
+
+func (s *Server) sweepPage(w http.ResponseWriter, r *http.Request, v *visitor) {
+	id, q := r.PathValue("sweep"), readQuery(r.URL.Query())
+	p := &sweepPageView{page: s.newPage(id, v), Query: q}
+	p.Events = sweepPath(id) + "/events?" + q.Encode()
+	m, err := s.coordinator.Sweep(r.Context(), id)
+	if err != nil {
+		s.failed(w, r, v, err)
+		return
+	}
+	p.Study = m.GetStudyName()
+	if study, err := s.study(r.Context(), m.GetStudyHash()); err == nil {
+		p.Study = study.Title
+	}
+	for _, model := range sweep.Models {
+		if m.GetConfig().GetModels()[model.Name] != nil {
+			p.Models = append(p.Models, model.Name)
+		}
+	}
+	if p.parts, err = s.sweepParts(r.Context(), id, v, q, true); err != nil {
+		s.failed(w, r, v, err)
+		return
+	}
+	s.show(w, r, http.StatusOK, "sweep.html", p)
+}
+
+func (s *Server) sweepEvents(w http.ResponseWriter, r *http.Request, v *visitor) {
+	id, q := r.PathValue("sweep"), readQuery(r.URL.Query())
+	s.stream(w, r, v, source{
+		parts:   func(ctx context.Context, all bool) (parts, error) { return s.sweepParts(ctx, id, v, q, all) },
+		changes: func() <-chan struct{} { return s.coordinator.Changes(id) },
+	})
+}
+
+// sweepParts are the parts of a sweep's page: its numbers, or all.
+func (s *Server) sweepParts(ctx context.Context, id string, v *visitor, q fitsQuery, all bool) (parts, error) {
+	if !all {
+		m, err := s.coordinator.Sweep(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		view := s.newSweepView(m)
+		return renderAll(map[string]any{"state": dict("Sweep", view, "Visitor", v), "progress": view})
+	}
+	l, err := s.look(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	view := s.newSweepView(l.Sweep)
+	now, err := renderAll(map[string]any{"state": dict("Sweep", view, "Visitor", v), "progress": view})
+	if err != nil {
+		return nil, err
+	}
+	for name, of := range map[string]struct {
+		key     any    // what tells it from others of its name
+		version string // of what it is made from
+		view    func() (any, error)
+	}{
+		"coverage":    {nil, strconv.FormatInt(l.GetProgress().GetCellsDone(), 10), func() (any, error) { return newCoverageView(l), nil }},
+		"best":        {nil, l.version(), func() (any, error) { return newBestViews(l), nil }},
+		"sensitivity": {nil, l.version(), func() (any, error) { return s.sensitivity(l) }},
+		"profiles":    {nil, l.version(), func() (any, error) { return s.profiles(l), nil }},
+		"fits":        {q, fmt.Sprint(l.version(), l.fits.waiting), func() (any, error) { return newFitsView(l, q), nil }},
+		"failures":    {nil, strconv.Itoa(len(l.in.Failures)), func() (any, error) { return newFailureViews(l), nil }},
+	} {
+		if now[name], err = s.made(fmt.Sprint(id, " ", name, " ", of.key), of.version, name, of.view); err != nil {
+			return nil, err
+		}
+	}
+	return now, nil
+}
+
+// madePart is a part as it was made last.
+type madePart struct {
+	mu      sync.Mutex // guards what follows; held while it is made, so that it is made once for all who look
+	version string
+	part    part
+}
+
+// made is a part that is made again only when what it is made from has another version.
+func (s *Server) made(key, version, name string, view func() (any, error)) (part, error) {
+	p := s.parts.get(key, func() *madePart { return &madePart{} })
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.version == version && p.part.Version != "" {
+		return p.part, nil
+	}
+	v, err := view()
+	if err != nil {
+		return part{}, err
+	}
+	if p.part, err = render(name, v); err != nil {
+		return part{}, err
+	}
+	p.version = version
+	return p.part, nil
+}
+
+// coverageView is a heat map: how far each model is on each stimulus.
+type coverageView struct {
+	Path   string
+	Models []string
+	Rows   []coverageRow
+}
+
+type coverageRow struct {
+	Stimulus, Path string
+	Cells          []heat
+}
+
+// heat is a part of a whole.
+type heat struct {
+	Level   int // 0 to 10 for the colour: 0 is nothing, 10 all
+	Percent int
+	Text    string
+}
+
+func newHeat(done, of int) heat {
+	h := heat{Percent: 100 * done / max(1, of), Text: fmt.Sprintf("%s of %s", thousands(int64(done)), thousands(int64(of)))}
+	h.Level = h.Percent / 10
+	if h.Level == 0 && done > 0 {
+		h.Level = 1
+	}
+	return h
+}
+
+// reportName stands for the report stage where models are named.
+const reportName = "report"
+
+func newCoverageView(l *look) *coverageView {
+	v := &coverageView{Path: sweepPath(l.GetSweepId())}
+	for _, c := range l.in.Coverage {
+		v.Models = append(v.Models, cmp.Or(c.Model, reportName))
+	}
+	for i := range l.in.Stimuli {
+		id := l.in.Stimuli[i].Stimulus
+		row := coverageRow{Stimulus: id, Path: v.Path + "/stimuli/" + url.PathEscape(id)}
+		for _, c := range l.in.Coverage {
+			row.Cells = append(row.Cells, newHeat(c.Done[i], c.Sets))
+		}
+		v.Rows = append(v.Rows, row)
+	}
+	return v
+}
+
+// bestView is a model's best parameter set so far.
+type bestView struct {
+	Model, Settings string
+	Set             int    // its place, from 1
+	R, Interval     string // of the fit stage
+	Reported        string // r of the report; "" before that
+	MCSE, RMSE      string
+	N               int
+}
+
+type bestViews struct {
+	Best     []bestView
+	Interval string
+	Final    bool // the report's parameter sets have been chosen
+	Reported bool
+}
+
+func newBestViews(l *look) *bestViews {
+	views := &bestViews{Interval: l.fits.interval, Final: l.in.Chosen != nil}
+	for _, f := range best(l) {
+		set := &l.in.Sets[f.set]
+		v := bestView{Model: set.Model, Settings: set.Settings(), Set: f.set + 1, R: statistic(f.r, 3), MCSE: monteCarlo(f.mcse), RMSE: statistic(f.rmse, 3), N: f.n}
+		shown := f
+		for i, r := range l.fits.reported {
+			if i < len(l.in.Chosen) && l.in.Chosen[i] == f.set {
+				v.Reported, shown, views.Reported = statistic(r.r, 3), r, true
+			}
+		}
+		v.Interval = interval(shown)
+		views.Best = append(views.Best, v)
+	}
+	return views
+}
+
+// best has the fit of the highest r of each model, in the order of models.
+func best(l *look) []fit {
+	at := map[string]fit{}
+	for _, f := range l.fits.fits {
+		model := l.in.Sets[f.set].Model
+		if b, ok := at[model]; !math.IsNaN(f.r) && (!ok || f.r > b.r || f.r == b.r && f.set < b.set) {
+			at[model] = f
+		}
+	}
+	var all []fit
+	for _, model := range sweep.Models {
+		if f, ok := at[model.Name]; ok {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+func interval(f fit) string {
+	if !(f.low < f.high) {
+		return ""
+	}
+	return "[" + statistic(f.low, 3) + ", " + statistic(f.high, 3) + "]"
+}
+
+// fitsView is a page of the table of fits.
+type fitsView struct {
+	Path       string
+	Query      fitsQuery
+	Models     []string
+	Columns    []column
+	Rows       []fitRow
+	Constants  []string // axes that do not vary, as axis=value
+	Found, All string
+	First      int // number of the first row, from 1
+	Last       int
+	Previous   string // addresses of pages; "" if there is none
+	Next       string
+	Message    string // what is wrong with the filter
+	Waiting    bool   // more fits are being read
+}
+
+type column struct {
+	Name, Title string
+	Number      bool
+	Sorted      string // ascending, descending, or "" if the table is not by this column
+	Path        string // address that sorts by it
+}
+
+type fitRow struct {
+	Set   int
+	Model string
+	Cells []string
+}
+
+func newFitsView(l *look, q fitsQuery) *fitsView {
+	v := &fitsView{Path: sweepPath(l.GetSweepId()), Query: q, All: thousands(int64(len(l.fits.fits))), Waiting: l.fits.waiting}
+	for i := range l.in.Config.Models {
+		v.Models = append(v.Models, l.in.Config.Models[i].Model)
+	}
+	axes, constants := varying(l.in, q.Model)
+	v.Constants = constants
+	chosen, err := q.choose(l.fits.fits, l.in.Sets)
+	if err != nil {
+		v.Message = sentence(err.Error())
+	}
+	v.Found = thousands(int64(len(chosen)))
+	q.Page = min(q.Page, max(1, (len(chosen)+pageRows-1)/pageRows))
+	first := (q.Page - 1) * pageRows
+	last := min(first+pageRows, len(chosen))
+	v.First, v.Last = min(first+1, len(chosen)), last
+	v.Previous, v.Next = v.pages(q, last < len(chosen))
+	v.Columns = v.columns(q, axes)
+	for _, f := range chosen[first:last] {
+		v.Rows = append(v.Rows, newFitRow(&f, l.in.Sets, axes))
+	}
+	return v
+}
+
+func (v *fitsView) pages(q fitsQuery, more bool) (previous, next string) {
+	at := func(page int) string {
+		q.Page = page
+		return v.Path + "?" + q.Encode() + "#fits"
+	}
+	if q.Page > 1 {
+		previous = at(q.Page - 1)
+	}
+	if more {
+		next = at(q.Page + 1)
+	}
+	return previous, next
+}
+
+func (v *fitsView) columns(q fitsQuery, axes []string) []column {
+	all := []column{{Name: "set", Title: "#", Number: true}, {Name: "model", Title: "Model"}}
+	for _, axis := range axes {
+		all = append(all, column{Name: axis, Title: axis, Number: true})
+	}
+	all = append(all, column{Name: "r", Title: "r", Number: true}, column{Title: "95% interval"},
+		column{Name: "mc_se", Title: "MC SE", Number: true}, column{Name: "rmse", Title: "RMSE", Number: true}, column{Name: "n", Title: "n", Number: true})
+	for i := range all {
+		c := &all[i]
+		if c.Name == "" {
+			continue
+		}
+		by := q
+		by.Page, by.Sort, by.Up = 1, c.Name, c.Name == "set" || c.Name == "model"
+		if q.Sort == c.Name {
+			by.Up = !q.Up
+			c.Sorted = map[bool]string{true: "ascending", false: "descending"}[q.Up]
+		}
+		c.Path = v.Path + "?" + by.Encode() + "#fits"
+	}
+	return all
+}
+
+func newFitRow(f *fit, sets []sweep.ParameterSet, axes []string) fitRow {
+	set := &sets[f.set]
+	row := fitRow{Set: f.set + 1, Model: set.Model}
+	for _, axis := range axes {
+		text := ""
+		if v, ok := set.Get(axis); ok {
+			text = v.String()
+		}
+		row.Cells = append(row.Cells, text)
+	}
+	row.Cells = append(row.Cells, statistic(f.r, 3), interval(*f), monteCarlo(f.mcse), statistic(f.rmse, 3), strconv.Itoa(f.n))
+	return row
+}
+
+// settings are the values of an axis in a grid; none if the model has not got it.
+func settings(grid *sweep.ModelGrid, axis sweep.Axis) []sweep.Setting {
+	if values := grid.Axes[axis.Name]; len(values) > 0 {
+		return values
+	}
+	if model, _ := sweep.ModelByName(grid.Model); !model.Has(axis.Name) {
+		return nil
+	}
+	return axis.Default
+}
+
+// varying are the axes with more than one value in the grid of a model, or of any if it is "", and the others as axis=value.
+func varying(in *Inside, model string) (axes, constants []string) {
+	for _, axis := range sweep.Axes {
+		values := map[string]bool{}
+		for i := range in.Config.Models {
+			if grid := &in.Config.Models[i]; model == "" || grid.Model == model {
+				for _, v := range settings(grid, axis) {
+					values[v.String()] = true
+				}
+			}
+		}
+		switch len(values) {
+		case 0:
+		case 1:
+			for v := range values {
+				constants = append(constants, axis.Name+"="+v)
+			}
+		default:
+			axes = append(axes, axis.Name)
+		}
+	}
+	return axes, constants
+}
+
+// failureView is a job that failed.
+type failureView struct {
+	Job     int
+	What    string
+	Reason  string
+	Command string // that does the first of its cells again; "" if there is none
+}
+
+type failureViews struct {
+	Causes []failureView
+	Follow []failureView // comparisons with people, which need what has failed
+	More   int64         // that are not listed
+}
+
+func newFailureViews(l *look) *failureViews {
+	views := &failureViews{More: l.GetProgress().GetJobsFailed() - int64(len(l.in.Failures))}
+	for i := range l.in.Failures {
+		f := &l.in.Failures[i]
+		what := count(int64(len(f.Sets)), "parameter set")
+		if f.Stage == sweep.ReportStage {
+			what = "the best parameter sets, for the report"
+		}
+		if f.Score {
+			views.Follow = append(views.Follow, failureView{Job: f.Job, What: what + ", compared with people", Reason: f.Reason})
+			continue
+		}
+		views.Causes = append(views.Causes, failureView{f.Job, what + ", on stimulus " + f.Stimulus, f.Reason, reproduce(l, f)})
+	}
+	return views
+}
+
+// reproduce is the command that does the first cell of a job again, in the directory where the study's is.
+func reproduce(l *look, f *Failure) string {
+	if len(f.Sets) == 0 {
+		return ""
+	}
+	set, c := &f.Sets[0], &l.in.Config
+	words := []string{"foible", "infer", l.GetStudyName(), quoted(f.Stimulus), "--model", set.Model}
+	for setting := range strings.FieldsSeq(set.Settings()) {
+		words = append(words, "--set", quoted(setting))
+	}
+	words = append(words, "--seed", strconv.FormatUint(c.Seed, 10))
+	if model, _ := sweep.ModelByName(set.Model); !model.Exact {
+		stage := c.Fit
+		if f.Stage == sweep.ReportStage {
+			stage = c.Report
+		}
+		words = append(words, "--method", c.Inference.Method, "--runs", strconv.Itoa(stage.Runs))
+		if c.Inference.Method == sweep.SIPS {
+			words = append(words, "--particles", strconv.Itoa(stage.ParticlesPerGoal))
+		}
+	}
+	return strings.Join(words, " ")
+}

@@ -1,0 +1,119 @@
+package web
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// thousands writes a count with its thousands apart: 100,000.
+func thousands(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// count is a number of things.
+func count(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return thousands(n) + " " + noun + "s"
+}
+
+// statistic writes a value that cannot exceed 1 in size without its zero (APA): .912, −.20; "–" where it is undefined.
+func statistic(v float64, digits int) string {
+	if math.IsNaN(v) {
+		return "–"
+	}
+	s := strconv.FormatFloat(v, 'f', digits, 64)
+	s, negative := strings.CutPrefix(s, "-")
+	s = strings.TrimPrefix(s, "0")
+	if negative && strings.Trim(s, ".0") != "" {
+		return "−" + s
+	}
+	return s
+}
+
+// significant writes a number to three digits, written out.
+func significant(v float64) string {
+	switch {
+	case v >= 100:
+		return thousands(int64(math.Round(v)))
+	case v >= 10:
+		return strconv.FormatFloat(v, 'f', 1, 64)
+	}
+	return strconv.FormatFloat(v, 'f', 2, 64)
+}
+
+// duration writes a time to two units: 40 s, 2 min 5 s, 3 h 20 min, 2 d 4 h.
+func duration(d time.Duration) string {
+	units := []struct {
+		of   time.Duration
+		name string
+	}{{24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "min"}, {time.Second, "s"}}
+	d = max(d, time.Second)
+	for i, u := range units {
+		if d < u.of {
+			continue
+		}
+		if i == len(units)-1 {
+			return fmt.Sprintf("%d s", d/u.of)
+		}
+		next := units[i+1]
+		d = d.Round(next.of)
+		text := fmt.Sprintf("%d %s", d/u.of, u.name)
+		if rest := d % u.of / next.of; rest > 0 {
+			text += fmt.Sprintf(" %d %s", rest, next.name)
+		}
+		return text
+	}
+	return "1 s"
+}
+
+// coreHours writes seconds of worker slots.
+func coreHours(seconds float64) string {
+	switch h := seconds / 3600; {
+	case h == 0:
+		return "0"
+	case h < 0.01:
+		return "< 0.01"
+	default:
+		return significant(h)
+	}
+}
+
+// sentence begins with a capital and ends with a full stop.
+func sentence(s string) string {
+	first, size := utf8.DecodeRuneInString(s)
+	s = string(unicode.ToUpper(first)) + s[size:]
+	if !strings.HasSuffix(s, ".") {
+		s += "."
+	}
+	return s
+}
+
+// quoted is a word as it can be typed in a shell.
+func quoted(s string) string {
+	plain := func(r rune) bool {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("/._-+,:=@%", r)
+	}
+	if s != "" && strings.TrimFunc(s, plain) == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// monteCarlo writes a Monte-Carlo error; that of exact models is 0.
+func monteCarlo(se float64) string {
+	if se == 0 {
+		return "0"
+	}
+	return statistic(se, 4)
+}

@@ -1,0 +1,44 @@
+package sweep
+
+// Coverage is how many cells of one model have a result.
+type Coverage struct {
+	Model string // "" of the report, which has every model's best parameter set
+	Sets  int    // parameter sets, each of which has a cell a stimulus
+	Done  []int  // cells with a result, by stimulus
+}
+
+// Coverage counts the cells with a result by model, in the plan's order, and
+// then those of the report, if there is one.
+func (g *Progress) Coverage() []Coverage {
+	p := g.plan
+	var all []Coverage
+	for _, m := range p.models {
+		all = append(all, g.coverage(m.Name, m.First, m.End))
+	}
+	if p.Report {
+		report := Coverage{Sets: len(p.models), Done: make([]int, len(p.Stimuli))}
+		for s, job := range p.ReportJobs() {
+			if g.Done(job) {
+				report.Done[s] = len(p.models)
+			}
+		}
+		all = append(all, report)
+	}
+	return all
+}
+
+// coverage is that of the parameter sets from first up to end.
+func (g *Progress) coverage(model string, first, end int) Coverage {
+	p := g.plan
+	c := Coverage{Model: model, Sets: end - first, Done: make([]int, len(p.Stimuli))}
+	for chunk := first / p.CellsPerJob; chunk*p.CellsPerJob < end; chunk++ {
+		from := max(first, chunk*p.CellsPerJob)
+		to := min(end, (chunk+1)*p.CellsPerJob)
+		for s := range c.Done {
+			if g.Done(chunk*len(p.Stimuli) + s) {
+				c.Done[s] += to - from
+			}
+		}
+	}
+	return c
+}
