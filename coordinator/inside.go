@@ -145,21 +145,6 @@ func (c *Coordinator) Changes(id string) <-chan struct{} {
 	return nil
 }
 
-// CellsDone implements [web.Coordinator].
-func (c *Coordinator) CellsDone() map[string]int64 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	done := map[string]int64{}
-	for id, run := range c.sweeps {
-		run.mu.Lock()
-		if unended(run.state) {
-			done[id] = int64(run.progress.CellsDone())
-		}
-		run.mu.Unlock()
-	}
-	return done
-}
-
 // Workers implements [web.Coordinator]. Those that are connected come first, and of them those that have been longest.
 func (c *Coordinator) Workers() []web.Worker {
 	c.mu.Lock()

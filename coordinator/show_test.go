@@ -131,7 +131,7 @@ func TestShownAgain(t *testing.T) {
 		after := c.sweep(id)
 		best(c, after)
 		for _, p := range []*foiblev1.Progress{before.Progress, after.Progress} { // what is counted from the start of the coordinator
-			p.JobsLeased, p.Retries, p.LeasesLost, p.Workers, p.Slots, p.CellsPerSecond = 0, 0, 0, 0, 0, 0
+			p.JobsLeased, p.Retries, p.LeasesLost, p.Workers, p.Slots, p.CellsPerSecond, p.WorkerSeconds = 0, 0, 0, 0, 0, 0, 0
 		}
 		if !proto.Equal(before.GetProgress(), after.GetProgress()) {
 			t.Errorf("after a restart %v, not %v", after.GetProgress(), before.GetProgress())

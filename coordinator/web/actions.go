@@ -76,7 +76,7 @@ func (s *Server) actionPage(w http.ResponseWriter, r *http.Request, v *visitor) 
 }
 
 func (s *Server) ask(w http.ResponseWriter, r *http.Request, v *visitor, c change, m *foiblev1.Sweep, status int, message string) {
-	view := &actionView{page: s.newPage(c.Button, v), Change: c, Sweep: s.newSweepView(m), Message: message}
+	view := &actionView{page: s.newPage(c.Button, v), Change: c, Sweep: newSweepView(m), Message: message}
 	if c.do == nil {
 		view.Axes = axesOf(m, r)
 	}

@@ -28,8 +28,6 @@ type Coordinator interface {
 	Study(ctx context.Context, hash string) ([]byte, error)
 	// Changes is closed at the next change of a sweep; nil if it has ended, or is not followed here.
 	Changes(id string) <-chan struct{}
-	// CellsDone counts the cells with a result of each sweep that has not ended.
-	CellsDone() map[string]int64
 	// Workers are those of this coordinator, and those that have left it of late.
 	Workers() []Worker
 	// Elsewhere counts the workers of other coordinators that share the data.

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/protobuf/types/known/durationpb"
+
 	"foible/core/sweep"
 	foiblev1 "foible/proto/foible/v1"
 )
@@ -182,44 +184,30 @@ func TestText(t *testing.T) {
 	}
 }
 
-// The rate is that of the last minute; what has ended, or stands still, has none, and so no time left.
-func TestMeter(t *testing.T) {
-	var m meter
-	began := time.Unix(1e9, 0)
-	for s := range 121 {
-		done := int64(10 * s)
-		if s > 60 {
-			done = 600 + int64(s-60)
-		}
-		m.take(began.Add(time.Duration(s)*time.Second), map[string]int64{"a": done, "b": 5})
+// What time is left is a range, of a sweep that runs and of which it is known.
+func TestETA(t *testing.T) {
+	m := &foiblev1.Sweep{State: running}
+	if got := eta(m); got != "" {
+		t.Errorf("%q, and nothing is known", got)
 	}
-	if rate := m.rate("a"); math.Abs(rate-1) > 0.01 {
-		t.Errorf("%v cells a second", rate)
+	m.EtaLow, m.EtaHigh = durationpb.New(70*time.Second), durationpb.New(150*time.Second)
+	if got := eta(m); got != "1 min 10 s to 2 min 30 s" {
+		t.Errorf("%q", got)
 	}
-	if m.rate("b") != 0 || m.rate("c") != 0 {
-		t.Errorf("%v and %v cells a second", m.rate("b"), m.rate("c"))
+	m.EtaLow = m.EtaHigh
+	if got := eta(m); got != "about 2 min 30 s" {
+		t.Errorf("%q", got)
 	}
-	m.take(began, nil)
-	if len(m.samples) != 0 {
-		t.Error("what has ended is kept")
-	}
-	s := &foiblev1.Sweep{State: running, Progress: &foiblev1.Progress{Cells: 200, CellsDone: 80}}
-	if got := eta(s, 2); got != "about 1 min" {
-		t.Error(got)
-	}
-	if got := eta(s, 0); got != "" {
-		t.Error(got)
-	}
-	if s.State = paused; eta(s, 2) != "" {
-		t.Error(eta(s, 2))
+	m.State = paused
+	if got := eta(m); got != "" {
+		t.Errorf("%q while it is paused", got)
 	}
 }
 
 // Progress is never more than the plan.
 func TestProgressIsBounded(t *testing.T) {
-	s := &Server{}
 	for done, want := range map[int64]int{0: 0, 999: 99, 1000: 100, 2000: 100} {
-		v := s.newSweepView(&foiblev1.Sweep{State: running, Progress: &foiblev1.Progress{Cells: 1000, CellsDone: done}})
+		v := newSweepView(&foiblev1.Sweep{State: running, Progress: &foiblev1.Progress{Cells: 1000, CellsDone: done}})
 		if v.Percent != want || v.Cells != "1,000" || done == 2000 && v.Done != "1,000" {
 			t.Errorf("%d: %+v", done, v)
 		}

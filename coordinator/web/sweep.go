@@ -116,14 +116,14 @@ func (s *Server) sweepParts(ctx context.Context, id string, v *visitor, q fitsQu
 		if err != nil {
 			return nil, err
 		}
-		view := s.newSweepView(m)
+		view := newSweepView(m)
 		return renderAll(map[string]any{"state": dict("Sweep", view, "Visitor", v), "progress": view})
 	}
 	l, err := s.look(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	view := s.newSweepView(l.Sweep)
+	view := newSweepView(l.Sweep)
 	now, err := renderAll(map[string]any{"state": dict("Sweep", view, "Visitor", v), "progress": view})
 	if err != nil {
 		return nil, err

@@ -29,19 +29,18 @@ type sweepView struct {
 
 var stateWords = map[foiblev1.SweepState]string{running: "running", paused: "paused", succeeded: "done", failed: "done in part", cancelled: "cancelled"}
 
-func (s *Server) newSweepView(m *foiblev1.Sweep) *sweepView {
+func newSweepView(m *foiblev1.Sweep) *sweepView {
 	p := m.GetProgress()
 	done := min(p.GetCellsDone(), p.GetCells())
-	rate := s.meter.rate(m.GetSweepId())
 	v := &sweepView{
 		ID: m.GetSweepId(), Study: m.GetStudyName(), Extends: m.GetExtends(), Path: sweepPath(m.GetSweepId()),
 		State: stateWords[m.GetState()], Ended: m.GetState() != running && m.GetState() != paused,
 		Percent: int(100 * done / max(1, p.GetCells())), Done: thousands(done), Cells: thousands(p.GetCells()),
-		ETA: eta(m, rate), Cost: coreHours(p.GetWorkerSeconds()), Estimated: p.GetWorkerSecondsEstimated(),
+		ETA: eta(m), Cost: coreHours(p.GetWorkerSeconds()), Estimated: p.GetWorkerSecondsEstimated(),
 		Retries: thousands(p.GetRetries()), Duplicates: thousands(p.GetDuplicates()), Failed: p.GetJobsFailed(),
 		Workers: p.GetWorkers(), Slots: p.GetSlots(), Created: m.GetCreateTime().AsTime(),
 	}
-	if m.GetState() == running && rate > 0 {
+	if rate := p.GetCellsPerSecond(); m.GetState() == running && rate > 0 {
 		v.Rate = significant(rate)
 	}
 	if end := m.GetEndTime(); end != nil {
@@ -49,6 +48,18 @@ func (s *Server) newSweepView(m *foiblev1.Sweep) *sweepView {
 		v.Took = duration(v.End.Sub(v.Created))
 	}
 	return v
+}
+
+// eta says as a range how much longer a sweep takes; "" if nobody can tell.
+func eta(m *foiblev1.Sweep) string {
+	if m.GetState() != running || m.GetEtaHigh() == nil {
+		return ""
+	}
+	low, high := duration(m.GetEtaLow().AsDuration()), duration(m.GetEtaHigh().AsDuration())
+	if low == high {
+		return "about " + high
+	}
+	return low + " to " + high
 }
 
 func sweepPath(id string) string { return "/sweeps/" + url.PathEscape(id) }
@@ -64,7 +75,7 @@ func (s *Server) sweepsParts(ctx context.Context) (parts, error) {
 	more := max(0, len(all)-listed)
 	var views []*sweepView
 	for _, m := range all[:len(all)-more] {
-		views = append(views, s.newSweepView(m))
+		views = append(views, newSweepView(m))
 	}
 	workers, slots := 0, 0
 	for _, w := range s.coordinator.Workers() {

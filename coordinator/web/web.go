@@ -58,7 +58,6 @@ type Server struct {
 
 	coordinator Coordinator // set by Run, before anything is served
 	ctx         context.Context
-	meter       meter
 	fits        shelf[*fitTable] // by sweep
 	studies     shelf[*book]     // by hash
 	drawings    shelf[*drawing]
@@ -127,7 +126,6 @@ func (s *Server) Invite() string {
 func (s *Server) Run(ctx context.Context, c Coordinator) error {
 	ctx, stop := context.WithCancel(ctx)
 	s.coordinator, s.ctx = c, ctx
-	s.background.Go(func() { s.meter.run(ctx, c) })
 	defer s.background.Wait()
 	defer stop()
 

@@ -138,12 +138,6 @@ func (f *fake) Changes(string) <-chan struct{} {
 	return f.changed
 }
 
-func (f *fake) CellsDone() map[string]int64 {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return map[string]int64{theSweep: f.done}
-}
-
 func (f *fake) Workers() []Worker {
 	return []Worker{
 		{Host: "node<1>", Slots: 4, Joined: time.Now(), Heard: time.Now(), Done: 12, Lost: 1, Jobs: []Job{{theSweep, 3, time.Now()}}},
