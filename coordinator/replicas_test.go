@@ -118,7 +118,7 @@ func TestReplicas(t *testing.T) {
 	done := map[*cluster]map[string]int{a: {}, b: {}}
 	for _, c := range []*cluster{a, b} {
 		c.work(2, func(_ context.Context, job *foiblev1.Assign) error {
-			time.Sleep(20 * time.Millisecond)
+			time.Sleep(60 * time.Millisecond) // so that both hear of the sweep before it is over
 			mu.Lock()
 			defer mu.Unlock()
 			done[c][fmt.Sprint(job.GetJob())]++
