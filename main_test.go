@@ -220,6 +220,7 @@ func TestWrongWays(t *testing.T) {
 		{"fit --nonsense", 2, "there is no flag --nonsense (see `foible fit --help`)"},
 		{"fit -z", 2, "there is no flag -z (see `foible fit --help`)"},
 		{"fit one two", 2, "\"two\" is too much: write `foible fit [STUDY]` (see `foible fit --help`)"},
+		{"fit --web 127.0.0.1:7411", 2, "--web takes its address behind a =: write --web=127.0.0.1:7411 (see `foible fit --help`)"},
 		{"fit nothing", 1, "no study \"nothing\" (no such file or directory): name a directory that holds study.yaml, or a sample: doors-keys-gems, block-words"},
 		{"fit a_file", 1, "'a file' is a file: name the directory that holds study.yaml"},
 		{"fit .", 1, "the directory . holds no study.yaml; `foible sample DIR` writes a study to start from"},

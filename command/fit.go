@@ -43,6 +43,9 @@ func (e *Env) Fit(ctx context.Context, o FitOptions) error {
 	if err := o.Notify.check(); err != nil {
 		return err
 	}
+	if _, _, err := net.SplitHostPort(o.Study); err == nil && o.Web == AnyWebAddress {
+		return usagef("--web takes its address behind a =: write --web=%s", o.Study)
+	}
 	s, config, err := e.prepare(o.Study, o.Sweep)
 	if err != nil {
 		return err
