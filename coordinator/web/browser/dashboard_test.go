@@ -126,6 +126,7 @@ func (b *tab) followsStimulus(source string) {
 	}
 	b.run(chromedp.KeyEvent(kb.ArrowRight))
 	b.wait("the next one", "document.getElementById('scene').src.includes('/scene-1.svg') && document.getElementById('step').getAttribute('aria-valuetext').startsWith('Step 1 of 14: ')")
+	b.wait("its files", "[...document.querySelectorAll('#scene-files a')].map(a => a.pathname.split('/').pop()).join() == 'scene-1.svg,scene-1.pdf,scene-1.csv'")
 	b.open(strings.Split(evaluate[string](b, "location.href"), "?")[0])
 	if again := evaluate[string](b, "document.getElementById('scene').src"); again != scene {
 		b.t.Errorf("%s is not %s", again, scene)

@@ -165,6 +165,9 @@ if (step) {
 		if (step.value !== wanted) return;
 		scene.src = img.src;
 		scene.alt = li.textContent;
+		for (const a of document.querySelectorAll("#scene-files a")) {
+			a.href = li.dataset.src.replace(/\.svg\?.*/, a.getAttribute("href").match(/\.[a-z]+$/)[0]);
+		}
 		history.replaceState(null, "", "?step=" + wanted);
 	};
 	step.addEventListener("input", show);
