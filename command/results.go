@@ -122,7 +122,7 @@ func (e *Env) collect(ctx context.Context, c *client, m *foiblev1.Sweep, s *doma
 		return cannotWrite(dir, "--out", err)
 	}
 	e.summarize(r, s)
-	fmt.Fprintf(e.Out, "Wrote tables and figures to %s; look at %s first.\n", quoted(dir), filepath.Join("figures", "sensitivity.svg"))
+	fmt.Fprintf(e.Out, "Wrote tables and figures to %s; open %s first.\n", quoted(dir), quoted(filepath.Join(dir, "report.html")))
 	if m.GetState() == foiblev1.SweepState_SWEEP_STATE_FAILED {
 		return fmt.Errorf("some parameter sets have no fit, %s says why", quoted(filepath.Join(dir, failuresFile)))
 	}

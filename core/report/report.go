@@ -41,7 +41,8 @@ type Manifest struct {
 	Version    string            `json:"version"`
 	Complete   bool              `json:"complete"` // every cell has a result
 	Cells      int               `json:"cells"`
-	Parameters map[string]int    `json:"parameter_sets"` // by model
+	Parameters map[string]int    `json:"parameter_sets"`     // by model
+	Warnings   []string          `json:"warnings,omitempty"` // what the caller has to warn readers of; report.html begins with them
 	Notes      []string          `json:"notes,omitempty"`
 	Created    string            `json:"created"` // when the sweep was made, RFC 3339
 }
@@ -64,6 +65,9 @@ type Report struct {
 	failed  *table // nil until something failed
 	slips   *table // mistakes.csv; nil until a cell has them
 
+	ceilings sweep.Ceilings
+	drawn    map[string]string // figures as SVG, by name
+
 	first  map[string]int // index in the plan of each model's first parameter set
 	scored []sweep.ParameterFit
 	best   map[string]*chosen // by model
@@ -84,7 +88,7 @@ func New(out Output, st *study.Study, plan *sweep.Plan, config sweep.Config, m M
 	r := &Report{
 		Manifest: m, study: st, plan: plan, config: config, out: out,
 		group: map[string]*table{}, first: map[string]int{}, best: map[string]*chosen{},
-		all: plan.Cells() <= sweep.MaxDetailedCells,
+		drawn: map[string]string{}, all: plan.Cells() <= sweep.MaxDetailedCells,
 	}
 	for i, set := range plan.Sets {
 		if _, ok := r.first[set.Model]; !ok {
@@ -93,6 +97,9 @@ func New(out Output, st *study.Study, plan *sweep.Plan, config sweep.Config, m M
 		r.Manifest.Parameters[set.Model]++
 	}
 	var err error
+	if r.ceilings, err = sweep.NewCeilings(st, config.Seed); err != nil {
+		return nil, err
+	}
 	open := func(name string, columns ...string) *table {
 		if err != nil {
 			return nil
@@ -137,7 +144,7 @@ func (r *Report) Add(g *sweep.Gathered) error {
 	case g.Stage == sweep.ReportStage && best != nil:
 		best.Gathered = g
 	case g.Stage == sweep.FitStage:
-		r.scored = append(r.scored, sweep.ParameterFit{Set: g.Set, Fit: sweep.Fit{Overall: g.Fit.Overall, Intervals: g.Fit.Intervals}}) // a large sweep has many
+		r.scored = append(r.scored, sweep.ParameterFit{Set: g.Set, Fit: sweep.Fit{Overall: g.Fit.Overall, Intervals: g.Fit.Intervals, Undefined: g.Fit.Undefined}}) // a large sweep has many
 		if g.Fit.Overall.Defined && (best == nil || g.Fit.Overall.PearsonR > best.Fit.Overall.PearsonR) {
 			r.best[g.Set.Model] = &chosen{at: len(r.scored) - 1, Gathered: g}
 		}
@@ -416,7 +423,8 @@ type Best struct {
 	Fitted float64 // r in the fit stage, which is biased upwards by the choice
 }
 
-// Close writes what needs all parameter sets: figures, the configuration, the manifest.
+// Close writes what needs all parameter sets: figures, the configuration,
+// report.html, the manifest.
 func (r *Report) Close() error {
 	if !r.all {
 		for _, model := range sweep.Models {
@@ -438,6 +446,9 @@ func (r *Report) Close() error {
 		return err
 	}
 	if err := r.write("sweep.yaml", func(w io.Writer) error { return writeConfig(w, &r.config) }); err != nil {
+		return err
+	}
+	if err := r.write("report.html", r.writePage); err != nil {
 		return err
 	}
 	return r.write("manifest.json", func(w io.Writer) error {

@@ -32,6 +32,15 @@ func field(v any) (string, error) {
 	panic(fmt.Sprintf("report: no field for %T", v))
 }
 
+// valuesOf are the values of an axis that a grid has.
+func valuesOf(grid *sweep.ModelGrid, axis string) []sweep.Setting {
+	if values := grid.Axes[axis]; len(values) > 0 {
+		return values
+	}
+	a, _ := sweep.AxisByName(axis)
+	return a.Default
+}
+
 // writeConfig writes a configuration as a sweep.yaml with nothing left to default.
 func writeConfig(w io.Writer, c *sweep.Config) error {
 	var b strings.Builder
@@ -43,11 +52,7 @@ func writeConfig(w io.Writer, c *sweep.Config) error {
 			}
 			fmt.Fprintf(&b, "  %s:\n", model.Name)
 			for _, name := range model.Axes {
-				axis, _ := sweep.AxisByName(name)
-				values := grid.Axes[name]
-				if len(values) == 0 {
-					values = axis.Default
-				}
+				values := valuesOf(&grid, name)
 				texts := make([]string, len(values))
 				for i, v := range values {
 					texts[i] = v.String()
