@@ -66,6 +66,9 @@ func (r *Report) dataText() string {
 	default:
 		text += " There are no judgements."
 	}
+	if st.Simulated != "" {
+		text += " The participants are simulated: " + st.Simulated
+	}
 	return text + fmt.Sprintf(" Models are compared with the mean judgements at %s (stimulus, judgement step, goal).", count(points, "point"))
 }
 

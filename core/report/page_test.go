@@ -164,7 +164,7 @@ func TestWarnings(t *testing.T) {
 		all[4].Fits[0].Intervals = []sweep.Interval{{Unit: "participants", Low: 0.25, High: 0.5}}
 	})
 	want := []string{
-		"The participants are simulated. Drawn by hand.",
+		"The participants are simulated; Methods say how. No number here is of people.",
 		"Some jobs failed; failures.csv says why.",
 		"The sweep is incomplete: what follows lacks 1 of 2 parameter sets for want of a fit.",
 		"From some step on there is no posterior of boltzmann on 1 of 2 stimuli. Points without one are left out of r, so r of these models is over fewer points.",

@@ -4,7 +4,6 @@
 package report
 
 import (
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +16,7 @@ import (
 )
 
 // Output makes the files of a report; names are relative and slash-separated.
+// See also [TableOutput].
 type Output interface {
 	Create(name string) (io.WriteCloser, error)
 }
@@ -193,10 +193,14 @@ func (r *Report) addFit(g *sweep.Gathered) error {
 	f := g.Fit
 	row := r.key(g)
 	for _, name := range parameters {
-		if v, ok := g.Set.Get(name); ok {
-			row = append(row, v.String())
-		} else {
+		v, ok := g.Set.Get(name)
+		switch {
+		case !ok:
 			row = append(row, nil)
+		case v.Word != "":
+			row = append(row, v.Word)
+		default:
+			row = append(row, v.Number)
 		}
 	}
 	runs, particles := r.size(g)
@@ -476,43 +480,4 @@ func (r *Report) write(name string, content func(io.Writer) error) error {
 		return err
 	}
 	return errors.Join(content(f), f.Close())
-}
-
-// table is a CSV file with a fixed number of columns.
-type table struct {
-	name    string
-	file    io.WriteCloser
-	csv     *csv.Writer
-	columns int
-	record  []string
-}
-
-func newTable(out Output, name string, columns []string) (*table, error) {
-	f, err := out.Create(name)
-	if err != nil {
-		return nil, err
-	}
-	t := &table{name: name, file: f, csv: csv.NewWriter(f), columns: len(columns)}
-	return t, t.csv.Write(columns)
-}
-
-// row writes a row; nil is an empty field. A number that is not finite is refused.
-func (t *table) row(values ...any) error {
-	if len(values) != t.columns {
-		panic(fmt.Sprintf("report: %d values for the %d columns of %s", len(values), t.columns, t.name))
-	}
-	t.record = t.record[:0]
-	for _, v := range values {
-		text, err := field(v)
-		if err != nil {
-			return fmt.Errorf("%s: %w", t.name, err)
-		}
-		t.record = append(t.record, text)
-	}
-	return t.csv.Write(t.record)
-}
-
-func (t *table) close() error {
-	t.csv.Flush()
-	return errors.Join(t.csv.Error(), t.file.Close())
 }

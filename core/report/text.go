@@ -18,14 +18,11 @@ func field(v any) (string, error) {
 		return "", nil
 	case string:
 		return v, nil
-	case int:
-		return strconv.Itoa(v), nil
+	case int64:
+		return strconv.FormatInt(v, 10), nil
 	case float64:
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return "", fmt.Errorf("a value is %v", v)
-		}
-		if v == 0 {
-			v = 0 // not -0
 		}
 		return strconv.FormatFloat(v, 'g', -1, 64), nil
 	}

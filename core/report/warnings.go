@@ -13,7 +13,7 @@ func (r *Report) warnings() []string {
 	var all []string
 	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	if r.study.Simulated != "" {
-		add("The participants are simulated. %s", r.study.Simulated)
+		add("The participants are simulated; Methods say how. No number here is of people.")
 	}
 	if r.failed != nil {
 		add("Some jobs failed; failures.csv says why.")
