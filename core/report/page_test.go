@@ -46,8 +46,8 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// The pages of the tiny study, but for the drawings: of an exact model, and of a
-// sweep of two models with a report stage.
+// The pages of the tiny study, but for the drawings, and its tables for LaTeX: of
+// an exact model, and of a sweep of two models with a report stage.
 func TestPage(t *testing.T) {
 	exact, _ := write(t, tiny(), config("optimal", "heuristic"), 1, []int{0, 1, 2, 3, 4, 5}, nil)
 	sampled, _ := stagedReport(t, rand.New(rand.NewPCG(2, 2)), 1, nil)
@@ -55,6 +55,7 @@ func TestPage(t *testing.T) {
 		page := out.text("report.html")
 		golden(t, name, drawing.ReplaceAllString(page, "</desc>…</svg>"))
 		checkPage(t, name, page)
+		golden(t, strings.Replace(name, ".html", ".tex", 1), out.text("tables/fits.tex"))
 	}
 }
 
@@ -128,6 +129,25 @@ func TestPageEscapes(t *testing.T) {
 		if strings.Contains(page, bad) {
 			t.Errorf("the page has %s", bad)
 		}
+	}
+}
+
+// A study's texts do not end the table for LaTeX, or begin anything in it.
+func TestLaTeXEscapes(t *testing.T) {
+	st := tiny()
+	st.Title = `50% of {A} & B_1 \input{x} $#^~`
+	out, _ := write(t, st, config("optimal"), 1, []int{0, 1, 2}, nil)
+	want := `\caption{50\% of \{A\} \& B\_1 \textbackslash{}input\{x\} \$\#\textasciicircum{}\textasciitilde{} (simulated participants). `
+	if text := out.text("tables/fits.tex"); !strings.Contains(text, want) {
+		t.Errorf("no %s in\n%s", want, text)
+	}
+}
+
+// Without a fit there is a table that says so.
+func TestLaTeXWithoutFits(t *testing.T) {
+	out, _ := write(t, tiny(), config("optimal"), 1, nil, nil)
+	if text := out.text("tables/fits.tex"); !strings.Contains(text, "No parameter set has a defined correlation") || !strings.Contains(text, `\end{table}`) {
+		t.Errorf("%s", text)
 	}
 }
 

@@ -428,7 +428,7 @@ type Best struct {
 }
 
 // Close writes what needs all parameter sets: figures, the configuration,
-// report.html, the manifest.
+// tables/fits.tex, report.html, the manifest.
 func (r *Report) Close() error {
 	if !r.all {
 		for _, model := range sweep.Models {
@@ -450,6 +450,9 @@ func (r *Report) Close() error {
 		return err
 	}
 	if err := r.write("sweep.yaml", func(w io.Writer) error { return writeConfig(w, &r.config) }); err != nil {
+		return err
+	}
+	if err := r.write("tables/fits.tex", r.writeLaTeX); err != nil {
 		return err
 	}
 	if err := r.write("report.html", r.writePage); err != nil {

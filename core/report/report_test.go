@@ -223,7 +223,7 @@ func TestReport(t *testing.T) {
 		"figures/sensitivity.pdf", "figures/sensitivity.svg",
 		"figures/timecourse-a.pdf", "figures/timecourse-a.svg",
 		"figures/timecourse-b.pdf", "figures/timecourse-b.svg",
-		"fits.csv", "fits_by_category.csv", "fits_by_stimulus.csv", "intervals.csv", "manifest.json", "posteriors.csv", "report.html", "sweep.yaml",
+		"fits.csv", "fits_by_category.csv", "fits_by_stimulus.csv", "intervals.csv", "manifest.json", "posteriors.csv", "report.html", "sweep.yaml", "tables/fits.tex",
 	}
 	if got := slices.Sorted(maps.Keys(out.files)); !slices.Equal(got, want) {
 		t.Errorf("files %v, want %v", got, want)
@@ -443,7 +443,7 @@ func TestReportPassesErrorsOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"fits.csv", "posteriors.csv", "figures/sensitivity.svg", "figures/timecourse-b.pdf", "sweep.yaml", "report.html", "manifest.json", "failures.csv"} {
+	for _, name := range []string{"fits.csv", "posteriors.csv", "figures/sensitivity.svg", "figures/timecourse-b.pdf", "sweep.yaml", "tables/fits.tex", "report.html", "manifest.json", "failures.csv"} {
 		out := &folder{full: name}
 		r, err := report.New(out, st, plan, c, report.Manifest{})
 		if err == nil {
