@@ -142,7 +142,7 @@ func (r *Report) inferenceText() string {
 	switch {
 	case !sampled:
 	case in.Method == sweep.Marginal:
-		text = fmt.Sprintf("Goals were inferred by marginal inference: the observed states are taken as known, what the agent may have in mind (goal, plan, budget) is summed over by a forward recursion, and the outcomes of searches alone are sampled, until the Monte-Carlo standard error of r was below %v and that of each probability at a judgement step below %v.", in.MCSE, in.PosteriorSE)
+		text = fmt.Sprintf("Goals were inferred by marginal inference: the observed states are taken as known, what the agent may have in mind (goal, plan, budget) is summed over by a forward recursion, and the outcomes of searches alone are sampled, with a target for the Monte-Carlo standard error of r of %v and for that of each probability at a judgement step of %v.", in.MCSE, in.PosteriorSE)
 	default:
 		text = fmt.Sprintf("Goals were inferred by Sequential Inverse Plan Search, a particle filter (observe: %s; filters: %s; resample: %s, threshold %v of the particles, %s; rejuvenate: %s).", in.Observe, in.Filters, in.Resample, in.ResampleThreshold, in.ResampleKind, in.Rejuvenate)
 		if in.Observe == "noisy" {
