@@ -62,7 +62,7 @@ func (r *Report) dataText() string {
 	case answers > 0:
 		text += fmt.Sprintf(" %s %s a stimulus, whose identities are not linked between stimuli, gave %s, each a distribution over the goals at a judgement step.", capital(span(each, "")), who, count(answers, "judgement"))
 	case points > 0:
-		text += fmt.Sprintf(" Of the %s, means alone are known, at %s.", who, count(answered, "judgement step"))
+		text += fmt.Sprintf(" Of the judgements of %s the means alone are known, at %s.", who, count(answered, "judgement step"))
 	default:
 		text += " There are no judgements."
 	}

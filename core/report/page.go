@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"foible/core/study"
 	"foible/core/sweep"
 )
 
@@ -396,7 +397,10 @@ func (r *Report) placeFigures(p *page) {
 		if r.study.Simulated != "" {
 			people = "Mean judgements of the simulated participants"
 		}
-		caption := fmt.Sprintf("%s against what %s infers (%s): a point is a goal at a judgement step of a stimulus. Bars: ±1 standard error; dashed: identity.", people, c.Set.Model, c.Set.Settings())
+		caption := fmt.Sprintf("%s against what %s infers (%s): a point is a goal at a judgement step of a stimulus. Dashed: identity.", people, c.Set.Model, c.Set.Settings())
+		if slices.ContainsFunc(r.study.Stimuli, func(st study.Stimulus) bool { return st.Human.SE != nil }) {
+			caption += " Bars: ±1 standard error."
+		}
 		if r.ceilings.All > 0 {
 			caption += " Ceiling: the r that a perfect model would reach with these judgements."
 		} else {
