@@ -29,13 +29,17 @@ var arrows = []arrow{
 			"foible/proto/...", "foible/coordinator/...", "foible/worker/...", "foible/domains/...", "foible/command/...",
 			"google.golang.org/...", "github.com/hashicorp/go-hclog/...", "github.com/nats-io/...", "net/...", "os/exec",
 		},
+		but: []string{"net/url", "net/netip"}, // what html/template reads addresses with
 	},
 	{ // files come to it as an fs.FS
 		from: []string{"foible/core/..."}, except: []string{"foible/core/published"},
-		direct: true, never: []string{"os/...", "embed"},
+		direct: true, never: []string{"os/..."},
 	},
+	{from: []string{"foible/core/..."}, except: []string{"foible/core/report"}, direct: true, never: []string{"embed"}}, // the page that it fills in is its own
 	{from: []string{"foible/..."}, except: []string{"foible/coordinator/engine"}, direct: true, never: []string{"github.com/nats-io/...", "github.com/synadia-io/..."}},
 	{from: []string{"foible/command/kubernetes"}, never: []string{"foible/..."}, but: []string{"foible/deploy/kubernetes"}},
+	{from: []string{"foible/command/tables"}, direct: true, never: []string{"foible/..."}, but: []string{"foible/core/report"}},
+	{from: []string{"foible/..."}, except: []string{"foible/command/tables"}, direct: true, never: []string{"github.com/parquet-go/..."}},
 	{from: []string{"foible/worker/..."}, never: []string{"foible/coordinator/...", "foible/command/..."}},
 	{from: []string{"foible/coordinator/..."}, never: []string{"foible/domains/...", "foible/worker/...", "foible/command/..."}},
 	{from: []string{"foible/coordinator/..."}, direct: true, never: []string{"foible/core/..."}, but: []string{"foible/core/sweep", "foible/core/stats", "foible/core/figure"}},

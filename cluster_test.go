@@ -273,7 +273,7 @@ func outputs(t *testing.T, dir string) map[string]string {
 		t.Fatalf("manifest.json has no time of creation:\n%s", files["manifest.json"])
 	}
 	files["manifest.json"] = created.ReplaceAllString(files["manifest.json"], "")
-	for _, name := range []string{"fits.csv", "fits_by_category.csv", "fits_by_stimulus.csv", "posteriors.csv", "degeneracy.csv", "intervals.csv", "sweep.yaml", "figures/sensitivity.svg", "figures/sensitivity.pdf"} {
+	for _, name := range []string{"fits.csv", "fits_by_category.csv", "fits_by_stimulus.csv", "posteriors.csv", "degeneracy.csv", "intervals.csv", "sweep.yaml", "report.html", "fits.parquet", "posteriors.parquet", "tables/fits.tex", "figures/sensitivity.svg", "figures/sensitivity.pdf"} {
 		if files[name] == "" {
 			t.Errorf("%s has no %s", dir, name)
 		}

@@ -16,6 +16,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"foible/command/tables"
 	"foible/core/report"
 	"foible/core/sweep"
 	"foible/domains"
@@ -104,8 +105,10 @@ func (e *Env) collect(ctx context.Context, c *client, m *foiblev1.Sweep, s *doma
 	if err != nil {
 		return err
 	}
-	if err := os.Remove(filepath.Join(dir, failuresFile)); err != nil && !errors.Is(err, fs.ErrNotExist) { // of an earlier report
-		return cannotWrite(dir, "--out", err)
+	for _, name := range []string{failuresFile, "failures.parquet"} { // of an earlier report
+		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return cannotWrite(dir, "--out", err)
+		}
 	}
 	r, err := report.New(directory(dir), s.Study, plan, config, report.Manifest{
 		SweepID: m.GetSweepId(), StudyHash: s.Hash, Inputs: inputs, Version: m.GetVersion(),
@@ -122,7 +125,7 @@ func (e *Env) collect(ctx context.Context, c *client, m *foiblev1.Sweep, s *doma
 		return cannotWrite(dir, "--out", err)
 	}
 	e.summarize(r, s)
-	fmt.Fprintf(e.Out, "Wrote tables and figures to %s; look at %s first.\n", quoted(dir), filepath.Join("figures", "sensitivity.svg"))
+	fmt.Fprintf(e.Out, "Wrote tables and figures to %s; open %s first.\n", quoted(dir), quoted(filepath.Join(dir, "report.html")))
 	if m.GetState() == foiblev1.SweepState_SWEEP_STATE_FAILED {
 		return fmt.Errorf("some parameter sets have no fit, %s says why", quoted(filepath.Join(dir, failuresFile)))
 	}
@@ -252,6 +255,15 @@ func (d directory) Create(name string) (io.WriteCloser, error) {
 		return nil, err
 	}
 	return &part{File: f, path: path}, nil
+}
+
+// CreateTable implements [report.TableOutput]: tables are Parquet beside the CSV.
+func (d directory) CreateTable(name string, columns []report.Column) (report.Rows, error) {
+	f, err := d.Create(name + ".parquet")
+	if err != nil {
+		return nil, err
+	}
+	return tables.Create(f, columns), nil
 }
 
 type part struct {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"io"
 	"iter"
 	"math"
 	"slices"
@@ -40,8 +41,17 @@ func (r *Report) figures() error {
 	return nil
 }
 
+// save writes a figure, and keeps it for report.html.
 func (r *Report) save(name string, f *figure.Figure) error {
-	if err := r.write("figures/"+name+".svg", f.WriteSVG); err != nil {
+	var svg strings.Builder
+	if err := f.WriteSVG(&svg); err != nil {
+		return err
+	}
+	r.drawn[name] = svg.String()
+	if err := r.write("figures/"+name+".svg", func(w io.Writer) error {
+		_, err := io.WriteString(w, r.drawn[name])
+		return err
+	}); err != nil {
 		return err
 	}
 	return r.write("figures/"+name+".pdf", f.WritePDF)
@@ -63,7 +73,7 @@ func (r *Report) title(of string) string {
 }
 
 func (r *Report) sensitivity() *figure.Figure {
-	options := figure.SensitivityOptions{Title: r.title("")}
+	options := figure.SensitivityOptions{Title: r.title(""), Ceiling: r.ceilings.All}
 	var curves []figure.Curve
 	for _, model := range sweep.Models {
 		curve := figure.Curve{Model: model.Name, Chosen: -1}
@@ -99,14 +109,14 @@ func correlation(c *sweep.Correlation) float64 {
 
 // scatter has a panel of all points, and one a category.
 func (r *Report) scatter(c *chosen) *figure.Figure {
-	all := figure.Panel{Category: "All", R: correlation(&c.Fit.Overall), N: c.Fit.Overall.N}
+	all := figure.Panel{Category: "All", R: correlation(&c.Fit.Overall), N: c.Fit.Overall.N, Ceiling: r.ceilings.All}
 	if len(c.Fit.Intervals) > 0 {
 		all.Low, all.High = c.Fit.Intervals[0].Low, c.Fit.Intervals[0].High
 	}
 	panels := []figure.Panel{all}
 	for i := range c.Fit.ByCategory {
 		group := &c.Fit.ByCategory[i]
-		panels = append(panels, figure.Panel{Category: group.Group, R: correlation(group), N: group.N})
+		panels = append(panels, figure.Panel{Category: group.Group, R: correlation(group), N: group.N, Ceiling: r.ceilings.ByCategory[group.Group]})
 	}
 	for i := range r.study.Stimuli {
 		st := &r.study.Stimuli[i]

@@ -4,7 +4,6 @@
 package report
 
 import (
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +16,7 @@ import (
 )
 
 // Output makes the files of a report; names are relative and slash-separated.
+// See also [TableOutput].
 type Output interface {
 	Create(name string) (io.WriteCloser, error)
 }
@@ -41,7 +41,8 @@ type Manifest struct {
 	Version    string            `json:"version"`
 	Complete   bool              `json:"complete"` // every cell has a result
 	Cells      int               `json:"cells"`
-	Parameters map[string]int    `json:"parameter_sets"` // by model
+	Parameters map[string]int    `json:"parameter_sets"`     // by model
+	Warnings   []string          `json:"warnings,omitempty"` // what the caller has to warn readers of; report.html begins with them
 	Notes      []string          `json:"notes,omitempty"`
 	Created    string            `json:"created"` // when the sweep was made, RFC 3339
 }
@@ -64,6 +65,9 @@ type Report struct {
 	failed  *table // nil until something failed
 	slips   *table // mistakes.csv; nil until a cell has them
 
+	ceilings sweep.Ceilings
+	drawn    map[string]string // figures as SVG, by name
+
 	first  map[string]int // index in the plan of each model's first parameter set
 	scored []sweep.ParameterFit
 	best   map[string]*chosen // by model
@@ -84,7 +88,7 @@ func New(out Output, st *study.Study, plan *sweep.Plan, config sweep.Config, m M
 	r := &Report{
 		Manifest: m, study: st, plan: plan, config: config, out: out,
 		group: map[string]*table{}, first: map[string]int{}, best: map[string]*chosen{},
-		all: plan.Cells() <= sweep.MaxDetailedCells,
+		drawn: map[string]string{}, all: plan.Cells() <= sweep.MaxDetailedCells,
 	}
 	for i, set := range plan.Sets {
 		if _, ok := r.first[set.Model]; !ok {
@@ -93,6 +97,9 @@ func New(out Output, st *study.Study, plan *sweep.Plan, config sweep.Config, m M
 		r.Manifest.Parameters[set.Model]++
 	}
 	var err error
+	if r.ceilings, err = sweep.NewCeilings(st, config.Seed); err != nil {
+		return nil, err
+	}
 	open := func(name string, columns ...string) *table {
 		if err != nil {
 			return nil
@@ -137,7 +144,7 @@ func (r *Report) Add(g *sweep.Gathered) error {
 	case g.Stage == sweep.ReportStage && best != nil:
 		best.Gathered = g
 	case g.Stage == sweep.FitStage:
-		r.scored = append(r.scored, sweep.ParameterFit{Set: g.Set, Fit: sweep.Fit{Overall: g.Fit.Overall, Intervals: g.Fit.Intervals}}) // a large sweep has many
+		r.scored = append(r.scored, sweep.ParameterFit{Set: g.Set, Fit: sweep.Fit{Overall: g.Fit.Overall, Intervals: g.Fit.Intervals, Undefined: g.Fit.Undefined}}) // a large sweep has many
 		if g.Fit.Overall.Defined && (best == nil || g.Fit.Overall.PearsonR > best.Fit.Overall.PearsonR) {
 			r.best[g.Set.Model] = &chosen{at: len(r.scored) - 1, Gathered: g}
 		}
@@ -186,10 +193,14 @@ func (r *Report) addFit(g *sweep.Gathered) error {
 	f := g.Fit
 	row := r.key(g)
 	for _, name := range parameters {
-		if v, ok := g.Set.Get(name); ok {
-			row = append(row, v.String())
-		} else {
+		v, ok := g.Set.Get(name)
+		switch {
+		case !ok:
 			row = append(row, nil)
+		case v.Word != "":
+			row = append(row, v.Word)
+		default:
+			row = append(row, v.Number)
 		}
 	}
 	runs, particles := r.size(g)
@@ -416,7 +427,8 @@ type Best struct {
 	Fitted float64 // r in the fit stage, which is biased upwards by the choice
 }
 
-// Close writes what needs all parameter sets: figures, the configuration, the manifest.
+// Close writes what needs all parameter sets: figures, the configuration,
+// tables/fits.tex, report.html, the manifest.
 func (r *Report) Close() error {
 	if !r.all {
 		for _, model := range sweep.Models {
@@ -438,6 +450,12 @@ func (r *Report) Close() error {
 		return err
 	}
 	if err := r.write("sweep.yaml", func(w io.Writer) error { return writeConfig(w, &r.config) }); err != nil {
+		return err
+	}
+	if err := r.write("tables/fits.tex", r.writeLaTeX); err != nil {
+		return err
+	}
+	if err := r.write("report.html", r.writePage); err != nil {
 		return err
 	}
 	return r.write("manifest.json", func(w io.Writer) error {
@@ -465,43 +483,4 @@ func (r *Report) write(name string, content func(io.Writer) error) error {
 		return err
 	}
 	return errors.Join(content(f), f.Close())
-}
-
-// table is a CSV file with a fixed number of columns.
-type table struct {
-	name    string
-	file    io.WriteCloser
-	csv     *csv.Writer
-	columns int
-	record  []string
-}
-
-func newTable(out Output, name string, columns []string) (*table, error) {
-	f, err := out.Create(name)
-	if err != nil {
-		return nil, err
-	}
-	t := &table{name: name, file: f, csv: csv.NewWriter(f), columns: len(columns)}
-	return t, t.csv.Write(columns)
-}
-
-// row writes a row; nil is an empty field. A number that is not finite is refused.
-func (t *table) row(values ...any) error {
-	if len(values) != t.columns {
-		panic(fmt.Sprintf("report: %d values for the %d columns of %s", len(values), t.columns, t.name))
-	}
-	t.record = t.record[:0]
-	for _, v := range values {
-		text, err := field(v)
-		if err != nil {
-			return fmt.Errorf("%s: %w", t.name, err)
-		}
-		t.record = append(t.record, text)
-	}
-	return t.csv.Write(t.record)
-}
-
-func (t *table) close() error {
-	t.csv.Flush()
-	return errors.Join(t.csv.Error(), t.file.Close())
 }

@@ -11,6 +11,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -188,12 +189,15 @@ func write(t *testing.T, st *study.Study, c sweep.Config, cellsPerJob int, order
 		if !f.closed {
 			t.Errorf("%s is not closed", name)
 		}
-		if !strings.HasSuffix(name, ".pdf") && (strings.Contains(f.String(), "NaN") || strings.Contains(f.String(), "Inf")) {
+		if !strings.HasSuffix(name, ".pdf") && noNumber.MatchString(f.String()) {
 			t.Errorf("%s holds a number that is none:\n%s", name, f.String())
 		}
 	}
 	return out, r
 }
+
+// noNumber is how a number that is none would be printed.
+var noNumber = regexp.MustCompile(`\b(NaN|Inf)\b`)
 
 func compare(t *testing.T, out *folder, name, want string) {
 	t.Helper()
@@ -219,7 +223,7 @@ func TestReport(t *testing.T) {
 		"figures/sensitivity.pdf", "figures/sensitivity.svg",
 		"figures/timecourse-a.pdf", "figures/timecourse-a.svg",
 		"figures/timecourse-b.pdf", "figures/timecourse-b.svg",
-		"fits.csv", "fits_by_category.csv", "fits_by_stimulus.csv", "intervals.csv", "manifest.json", "posteriors.csv", "sweep.yaml",
+		"fits.csv", "fits_by_category.csv", "fits_by_stimulus.csv", "intervals.csv", "manifest.json", "posteriors.csv", "report.html", "sweep.yaml", "tables/fits.tex",
 	}
 	if got := slices.Sorted(maps.Keys(out.files)); !slices.Equal(got, want) {
 		t.Errorf("files %v, want %v", got, want)
@@ -439,7 +443,7 @@ func TestReportPassesErrorsOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"fits.csv", "posteriors.csv", "figures/sensitivity.svg", "figures/timecourse-b.pdf", "sweep.yaml", "manifest.json", "failures.csv"} {
+	for _, name := range []string{"fits.csv", "posteriors.csv", "figures/sensitivity.svg", "figures/timecourse-b.pdf", "sweep.yaml", "tables/fits.tex", "report.html", "manifest.json", "failures.csv"} {
 		out := &folder{full: name}
 		r, err := report.New(out, st, plan, c, report.Manifest{})
 		if err == nil {

@@ -18,18 +18,24 @@ func field(v any) (string, error) {
 		return "", nil
 	case string:
 		return v, nil
-	case int:
-		return strconv.Itoa(v), nil
+	case int64:
+		return strconv.FormatInt(v, 10), nil
 	case float64:
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return "", fmt.Errorf("a value is %v", v)
 		}
-		if v == 0 {
-			v = 0 // not -0
-		}
 		return strconv.FormatFloat(v, 'g', -1, 64), nil
 	}
 	panic(fmt.Sprintf("report: no field for %T", v))
+}
+
+// valuesOf are the values of an axis that a grid has.
+func valuesOf(grid *sweep.ModelGrid, axis string) []sweep.Setting {
+	if values := grid.Axes[axis]; len(values) > 0 {
+		return values
+	}
+	a, _ := sweep.AxisByName(axis)
+	return a.Default
 }
 
 // writeConfig writes a configuration as a sweep.yaml with nothing left to default.
@@ -43,11 +49,7 @@ func writeConfig(w io.Writer, c *sweep.Config) error {
 			}
 			fmt.Fprintf(&b, "  %s:\n", model.Name)
 			for _, name := range model.Axes {
-				axis, _ := sweep.AxisByName(name)
-				values := grid.Axes[name]
-				if len(values) == 0 {
-					values = axis.Default
-				}
+				values := valuesOf(&grid, name)
 				texts := make([]string, len(values))
 				for i, v := range values {
 					texts[i] = v.String()

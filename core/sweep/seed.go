@@ -26,6 +26,12 @@ func BootstrapStream(seed uint64, unit string) *rand.Rand {
 	return stream(seed, "bootstrap", unit, "", 0)
 }
 
+// CeilingStream is the random stream of the splits of a study's people into
+// halves; "of" names the part of the study, "" is all of it.
+func CeilingStream(seed uint64, of string) *rand.Rand {
+	return stream(seed, "ceiling", of, "", 0)
+}
+
 func stream(seed uint64, purpose, what, of string, n uint64) *rand.Rand {
 	return fromHash([]byte(purpose), append(word(seed), word(n)...), []byte(what), []byte(of))
 }

@@ -1,0 +1,229 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"foible/core/sweep"
+)
+
+// methods are the paragraphs of a methods section: what the sweep's
+// configuration says, in words.
+func (r *Report) methods() []string {
+	return []string{r.dataText(), r.modelsText(), r.inferenceText(), r.statisticsText()}
+}
+
+// dataText says what was judged, by how many.
+func (r *Report) dataText() string {
+	st := r.study
+	steps, points, answers, answered := 0, 0, 0, 0
+	var categories []string
+	people := map[string]bool{}
+	var each []int // participants of a stimulus
+	var goals []int
+	for i := range st.Stimuli {
+		s := &st.Stimuli[i]
+		if s.Category != "" && !slices.Contains(categories, s.Category) {
+			categories = append(categories, s.Category)
+		}
+		steps += len(s.JudgementSteps)
+		goals = append(goals, len(s.Goals))
+		for _, row := range s.Human.Mean {
+			points += len(row)
+			if row != nil {
+				answered++
+			}
+		}
+		for _, n := range s.Human.N {
+			answers += n
+		}
+		each = append(each, len(s.Human.Participants))
+		for _, id := range s.Human.Participants {
+			people[id] = true
+		}
+	}
+	text := fmt.Sprintf("The study has %s", count(len(st.Stimuli), "stimulus"))
+	if len(categories) > 1 {
+		text += fmt.Sprintf(" in %d categories (%s)", len(categories), strings.Join(categories, ", "))
+	}
+	if len(st.Stimuli) > 0 {
+		text += fmt.Sprintf(", each a plan seen step by step with %s, and %s in all; step k is after k actions.", span(goals, "candidate goal"), count(steps, "judgement step"))
+	} else {
+		text += "."
+	}
+	who := "participants"
+	if st.Simulated != "" {
+		who = "simulated participants"
+	}
+	switch {
+	case answers > 0 && st.ParticipantsLinked:
+		text += fmt.Sprintf(" %s %s, %s a stimulus, gave %s, each a distribution over the goals at a judgement step.", thousands(len(people)), who, span(each, ""), count(answers, "judgement"))
+	case answers > 0:
+		text += fmt.Sprintf(" %s %s a stimulus, whose identities are not linked between stimuli, gave %s, each a distribution over the goals at a judgement step.", capital(span(each, "")), who, count(answers, "judgement"))
+	case points > 0:
+		text += fmt.Sprintf(" Of the judgements of %s the means alone are known, at %s.", who, count(answered, "judgement step"))
+	default:
+		text += " There are no judgements."
+	}
+	if st.Simulated != "" {
+		text += " The participants are simulated: " + st.Simulated
+	}
+	return text + fmt.Sprintf(" Models are compared with the mean judgements at %s (stimulus, judgement step, goal).", count(points, "point"))
+}
+
+// span is a range of numbers of things: 3 to 5 goals.
+func span(ns []int, thing string) string {
+	if len(ns) == 0 {
+		return "no " + thing + "s"
+	}
+	least, most := slices.Min(ns), slices.Max(ns)
+	text := thousands(most)
+	if thing != "" {
+		text = count(most, thing)
+	}
+	if least == most {
+		return text
+	}
+	return thousands(least) + " to " + text
+}
+
+func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+// modelsText describes the models that were swept.
+func (r *Report) modelsText() string {
+	does := map[string]string{
+		"full":            "full, an agent that may confuse its goal (goal_noise, the probability a step), plans only as far as a noisy A* search comes within a random number of nodes (budget, negative binomial with budget_r failures and probability budget_q of a success; search_noise, the temperature of the search in units of cost), and may slip (action_noise)",
+		"goal-lesioned":   "goal-lesioned, which never confuses its goal",
+		"plan-lesioned":   "plan-lesioned, which plans optimally to its goal, ties broken at random",
+		"action-lesioned": "action-lesioned, which never slips",
+		"boltzmann":       "boltzmann, which acts by P(a) ∝ exp(alpha [−1 + V(s′)]), alpha being an inverse temperature, value how V is computed, and unreachable_value V where the goal cannot be reached",
+	}
+	var all []string
+	sets, mistaken := 0, false
+	for _, grid := range r.grid() {
+		all = append(all, does[grid.Model])
+		sets += r.Manifest.Parameters[grid.Model]
+		if m, _ := sweep.ModelByName(grid.Model); m.Has("action_noise") {
+			mistaken = true
+		}
+	}
+	if len(all) == 0 {
+		return "No model was swept."
+	}
+	text := fmt.Sprintf("The models are %s (Alanqary et al., 2021).", strings.Join(all, "; "))
+	if mistaken {
+		switch r.config.Inference.ActionNoiseKind {
+		case "per_action_odds":
+			text += " A slip is weighed against the intended action by odds of action_noise to 1 − action_noise for each other action (action_noise_kind: per_action_odds)."
+		default:
+			text += fmt.Sprintf(" The probability of a slip is action_noise, shared by all other actions (action_noise_kind: %s).", r.config.Inference.ActionNoiseKind)
+		}
+	}
+	return text + fmt.Sprintf(" Each was fitted by a sweep of the grid below, %s and %s (parameter set × stimulus) in all.", count(sets, "parameter set"), count(r.plan.Cells(), "cell"))
+}
+
+// inferenceText says how goals were inferred, in which stages, from which seeds.
+func (r *Report) inferenceText() string {
+	in := r.config.Inference
+	sampled := r.sampled()
+	exact := slices.ContainsFunc(r.config.Models, func(grid sweep.ModelGrid) bool {
+		m, _ := sweep.ModelByName(grid.Model)
+		return m.Exact
+	})
+	var text string
+	stage := func(name string) string {
+		p := r.config.Procedure(name)
+		if in.Method == sweep.Marginal {
+			return thousands(p.Runs) + " independent batches of samples"
+		}
+		return fmt.Sprintf("%s of %s a goal", count(p.Runs, "run"), count(p.ParticlesPerGoal, "particle"))
+	}
+	switch {
+	case !sampled:
+	case in.Method == sweep.Marginal:
+		text = fmt.Sprintf("Goals were inferred by marginal inference: the observed states are taken as known, what the agent may have in mind (goal, plan, budget) is summed over by a forward recursion, and the outcomes of searches alone are sampled, with a target for the Monte-Carlo standard error of r of %v and for that of each probability at a judgement step of %v.", in.MCSE, in.PosteriorSE)
+	default:
+		text = fmt.Sprintf("Goals were inferred by Sequential Inverse Plan Search, a particle filter (observe: %s; filters: %s; resample: %s, threshold %v of the particles, %s; rejuvenate: %s).", in.Observe, in.Filters, in.Resample, in.ResampleThreshold, in.ResampleKind, in.Rejuvenate)
+		if in.Observe == "noisy" {
+			text += fmt.Sprintf(" States are observed with noise: each Boolean fact is flipped with probability %v, numbers have a standard deviation of %v.", r.study.Observation.PredicateNoise, r.study.Observation.FluentNoise)
+		}
+	}
+	if sampled {
+		text += fmt.Sprintf(" Parameters were chosen in a fit stage of %s", stage(sweep.FitStage))
+		if r.plan.Report {
+			text += fmt.Sprintf("; the best of each model, by r, were run again with other seeds in a report stage of %s, since the r of a chosen set is too high.", stage(sweep.ReportStage))
+		} else {
+			text += "; there was no report stage, so the r of a chosen set is too high."
+		}
+	}
+	if exact {
+		text += " Boltzmann agents were inferred exactly, by Bayes' rule over the observed actions with a uniform prior over the goals."
+	}
+	return strings.TrimSpace(text) + fmt.Sprintf(" All random numbers derive from the seed %d, whatever machine computes them. Parameters are chosen and scored on the same judgements.", r.config.Seed)
+}
+
+// sampled says whether some model of the sweep is not exact.
+func (r *Report) sampled() bool {
+	return slices.ContainsFunc(r.config.Models, func(grid sweep.ModelGrid) bool {
+		m, _ := sweep.ModelByName(grid.Model)
+		return !m.Exact
+	})
+}
+
+// statisticsText says what r, its errors and the ceiling are.
+func (r *Report) statisticsText() string {
+	text := "r is Pearson's correlation of the inferred probabilities with the mean judgements over all points; RMSE is the root of their mean squared difference."
+	if r.sampled() {
+		text += " The Monte-Carlo standard error of r is that of a jackknife over the runs of each stimulus."
+	}
+	if b := r.config.Bootstrap; b.Resamples > 0 {
+		var units []string
+		for _, unit := range b.Units {
+			if slices.ContainsFunc(r.chosen(), func(c *chosen) bool {
+				return slices.ContainsFunc(c.Fit.Intervals, func(in sweep.Interval) bool { return in.Unit == unit })
+			}) {
+				units = append(units, resampledThings(unit))
+			}
+		}
+		if len(units) > 0 {
+			text += fmt.Sprintf(" Intervals are 95%% percentile intervals of %s, of %s; all parameter sets meet the same resamples.", count(b.Resamples, "bootstrap resample"), strings.Join(units, ", or of "))
+		}
+	}
+	if r.ceilings.All > 0 {
+		text += fmt.Sprintf(" The ceiling (%s over all points) is the correlation that a perfect model would reach with these means: the square root of their split-half reliability, corrected by Spearman and Brown, over %s.", decimals(r.ceilings.All, 2), count(sweep.CeilingSplits, "random split"))
+	} else {
+		text += " No ceiling is given: it needs the answers of several participants to each stimulus."
+	}
+	return text
+}
+
+// citations are BibTeX entries of what a paper that uses this report builds on.
+func (r *Report) citations() []string {
+	version := strings.NewReplacer("{", "", "}", "", "\\", "").Replace(r.Manifest.Version)
+	all := []string{
+		`@inproceedings{alanqary2021modeling,
+  author    = {Alanqary, Arwa and Lin, Gloria Z. and Le, Joie and Zhi-Xuan, Tan and Mansinghka, Vikash K. and Tenenbaum, Joshua B.},
+  title     = {Modeling the Mistakes of Boundedly Rational Agents Within a {B}ayesian Theory of Mind},
+  booktitle = {Proceedings of the Annual Meeting of the Cognitive Science Society},
+  volume    = {43},
+  year      = {2021}
+}`,
+		`@software{foible,
+  author  = {{The Foible authors}},
+  title   = {Foible: fits models of other people's mistakes to human judgements},
+  version = {` + version + `},
+  note    = {Apache License 2.0}
+}`,
+	}
+	if r.sampled() && r.config.Inference.Method != sweep.Marginal {
+		all = append(all, `@inproceedings{zhixuan2020online,
+  author    = {Zhi-Xuan, Tan and Mann, Jordyn L. and Silver, Tom and Tenenbaum, Joshua B. and Mansinghka, Vikash K.},
+  title     = {Online {B}ayesian Goal Inference for Boundedly-Rational Planning Agents},
+  booktitle = {Advances in Neural Information Processing Systems},
+  volume    = {33},
+  year      = {2020}
+}`)
+	}
+	return all
+}

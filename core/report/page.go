@@ -1,0 +1,467 @@
+package report
+
+import (
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"foible/core/study"
+	"foible/core/sweep"
+)
+
+//go:embed page.html
+var pageText string
+
+var pageTemplate = template.Must(template.New("page").Parse(pageText))
+
+// page is what report.html shows. Numbers are text, in the form of a journal.
+type page struct {
+	Title, About      string
+	Version, SweepID  string
+	Seed              uint64
+	Warnings          []string
+	FitsCaption       string
+	Axes              []string // columns of Fits
+	Unit              string   // of the intervals of Fits; "": none
+	Fits              []fitRow
+	Ceiling           bool // the ceiling of people is known
+	Categories        *matrix
+	Intervals         *matrix
+	DegeneracyCaption string
+	Degeneracy        *matrix
+
+	Scatter, Sensitivity      *plate // of the model with the highest r; nil if there is none
+	Others, Profiles, Courses []*plate
+
+	Methods   []string
+	Grid      []gridRow
+	Inputs    []input
+	Citations []string
+
+	tables  map[string]int // numbers of tables, from 1
+	figures int
+}
+
+// Table is what a table is called. Tables are numbered as they are first asked for.
+func (p *page) Table(name string) string {
+	if p.tables[name] == 0 {
+		p.tables[name] = len(p.tables) + 1
+	}
+	return fmt.Sprintf("Table %d", p.tables[name])
+}
+
+// fitRow is a model's best parameter set.
+type fitRow struct {
+	Model         string
+	Values        []string // by axis
+	R, Low, High  string
+	MCSE, RMSE, N string
+	Interval      string
+	Highest       bool // no other model has a higher r
+}
+
+// matrix is a table of texts with a name for each row.
+type matrix struct {
+	Columns []string
+	Rows    []row
+}
+
+type row struct {
+	Name  string
+	Cells []string
+}
+
+type gridRow struct{ Model, Sets, Values string }
+
+type input struct{ Name, Hash string }
+
+// plate is a figure in its place.
+type plate struct {
+	Number, Caption string
+	Narrow          bool
+	SVG             template.HTML
+}
+
+// none stands in a cell that has nothing to say.
+const none = "–"
+
+// writePage writes report.html: the same bytes for the same sweep, whenever and
+// wherever it was run.
+func (r *Report) writePage(w io.Writer) error {
+	return pageTemplate.Execute(w, r.page())
+}
+
+func (r *Report) page() *page {
+	about := "Goal inferences of models, fitted to the judgements of people. Domain: " + r.study.Domain
+	if r.study.Simulated != "" {
+		about = "Goal inferences of models, fitted to the judgements of simulated participants. Domain: " + r.study.Domain
+	}
+	p := &page{
+		Title: r.title(""), About: about + ". Study: " + r.study.Name + ".",
+		Version: r.Manifest.Version, SweepID: r.Manifest.SweepID, Seed: r.config.Seed,
+		Warnings: r.warnings(), Ceiling: r.ceilings.All > 0,
+		Methods: r.methods(), Grid: r.grid(), Citations: r.citations(),
+		tables: map[string]int{},
+	}
+	p.Axes, p.Fits = r.fitRows()
+	for i, axis := range p.Axes {
+		p.Axes[i] = strings.ReplaceAll(axis, "_", " ")
+	}
+	p.FitsCaption, p.Unit = r.fitsCaption()
+	p.Categories, p.Intervals, p.Degeneracy = r.byCategory(), r.intervalsOfBest(), r.degenerate()
+	p.DegeneracyCaption = r.degeneracyCaption()
+	r.placeFigures(p)
+	if r.Manifest.StudyHash != "" {
+		p.Inputs = append(p.Inputs, input{"the study", r.Manifest.StudyHash})
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Manifest.Inputs)) {
+		p.Inputs = append(p.Inputs, input{name, r.Manifest.Inputs[name]})
+	}
+	return p
+}
+
+// fitRows are the best parameter sets, and the axes that some of them have.
+func (r *Report) fitRows() (axes []string, rows []fitRow) {
+	best := r.chosen()
+	for _, axis := range sweep.Axes {
+		if slices.ContainsFunc(best, func(c *chosen) bool { _, ok := c.Set.Get(axis.Name); return ok }) {
+			axes = append(axes, axis.Name)
+		}
+	}
+	highest := r.highest()
+	for _, c := range best {
+		f := &c.Fit.Overall
+		row := fitRow{Model: c.Set.Model, R: decimals(f.PearsonR, 3), MCSE: "exact", RMSE: decimals(f.RMSE, 3), N: thousands(f.N), Highest: c == highest, Interval: none}
+		if !f.Defined {
+			row.R = none
+		}
+		if m, _ := sweep.ModelByName(c.Set.Model); !m.Exact {
+			row.MCSE = decimals(c.Fit.MCSE, 4)
+		}
+		if len(c.Fit.Intervals) > 0 {
+			row.Low, row.High = decimals(c.Fit.Intervals[0].Low, 3), decimals(c.Fit.Intervals[0].High, 3)
+			row.Interval = "[" + row.Low + ", " + row.High + "]"
+		}
+		for _, axis := range axes {
+			text := none
+			if v, ok := c.Set.Get(axis); ok {
+				text = strings.ReplaceAll(v.String(), "_", " ")
+				if strings.HasPrefix(text, "-") {
+					text = "−" + text[1:]
+				}
+			}
+			row.Values = append(row.Values, text)
+		}
+		rows = append(rows, row)
+	}
+	return axes, rows
+}
+
+// highest is the reported parameter set of the highest r; nil if there is none.
+func (r *Report) highest() *chosen {
+	var highest *chosen
+	for _, c := range r.chosen() {
+		if c.Fit.Overall.Defined && (highest == nil || c.Fit.Overall.PearsonR > highest.Fit.Overall.PearsonR) {
+			highest = c
+		}
+	}
+	return highest
+}
+
+// fitsCaption says what the numbers of the fits are; unit is of their intervals, "" if there are none.
+func (r *Report) fitsCaption() (caption, unit string) {
+	caption = "The best parameter set of each model: r over all points with its Monte-Carlo standard error, the root mean squared error, and the number n of points."
+	if r.plan.Report {
+		caption = "The best parameter set of each model, chosen in the fit stage and run again with other seeds in the report stage, which the numbers are of: r over all points with its Monte-Carlo standard error, the root mean squared error, and the number n of points."
+	}
+	for _, c := range r.chosen() {
+		if len(c.Fit.Intervals) > 0 {
+			unit = c.Fit.Intervals[0].Unit
+			break
+		}
+	}
+	if unit != "" {
+		caption += fmt.Sprintf(" Intervals are of %s resampled%s.", resampledThings(unit), overTheSame(r.config.Bootstrap.Resamples))
+	}
+	if r.highest() != nil {
+		caption += " Bold: the highest r."
+	}
+	return caption, unit
+}
+
+func resampledThings(unit string) string {
+	if unit == "both" {
+		return "participants and stimuli"
+	}
+	return unit
+}
+
+func overTheSame(resamples int) string { return fmt.Sprintf(" %s times", thousands(resamples)) }
+
+// byCategory is r by category of the best; nil where there are not two.
+func (r *Report) byCategory() *matrix {
+	m := &matrix{}
+	for i := range r.study.Stimuli {
+		if category := r.study.Stimuli[i].Category; !slices.Contains(m.Columns, category) {
+			m.Columns = append(m.Columns, category)
+		}
+	}
+	best := r.chosen()
+	if len(m.Columns) < 2 || len(best) == 0 {
+		return nil
+	}
+	for _, c := range best {
+		line := row{Name: c.Set.Model}
+		for _, category := range m.Columns {
+			text := none
+			for i := range c.Fit.ByCategory {
+				if of := &c.Fit.ByCategory[i]; of.Group == category && of.Defined {
+					text = decimals(of.PearsonR, 3)
+				}
+			}
+			line.Cells = append(line.Cells, text)
+		}
+		m.Rows = append(m.Rows, line)
+	}
+	if r.ceilings.All > 0 {
+		line := row{Name: "ceiling"}
+		for _, category := range m.Columns {
+			text := none
+			if c := r.ceilings.ByCategory[category]; c > 0 {
+				text = decimals(c, 3)
+			}
+			line.Cells = append(line.Cells, text)
+		}
+		m.Rows = append(m.Rows, line)
+	}
+	for i, category := range m.Columns {
+		if category == "" {
+			m.Columns[i] = "no category"
+		}
+	}
+	return m
+}
+
+// intervalsOfBest are all intervals of the best; nil where there are not two units.
+func (r *Report) intervalsOfBest() *matrix {
+	m := &matrix{}
+	var units []string
+	for _, unit := range r.config.Bootstrap.Units {
+		if slices.ContainsFunc(r.chosen(), func(c *chosen) bool {
+			return slices.ContainsFunc(c.Fit.Intervals, func(in sweep.Interval) bool { return in.Unit == unit })
+		}) {
+			units = append(units, unit)
+			m.Columns = append(m.Columns, resampledThings(unit))
+		}
+	}
+	if len(units) < 2 {
+		return nil
+	}
+	for _, c := range r.chosen() {
+		line := row{Name: c.Set.Model}
+		for _, unit := range units {
+			text := none
+			for _, in := range c.Fit.Intervals {
+				if in.Unit == unit {
+					text = fmt.Sprintf("[%s, %s]", decimals(in.Low, 3), decimals(in.High, 3))
+				}
+			}
+			line.Cells = append(line.Cells, text)
+		}
+		m.Rows = append(m.Rows, line)
+	}
+	return m
+}
+
+// degenerate says of the best parameter sets on which stimuli goals became
+// impossible or posteriors undefined, and how filters fared; nil without a fit.
+func (r *Report) degenerate() *matrix {
+	best := r.chosen()
+	if len(best) == 0 {
+		return nil
+	}
+	filters := slices.ContainsFunc(best, func(c *chosen) bool {
+		return slices.ContainsFunc(c.Cells, func(cell *sweep.Cell) bool { return cell != nil && len(cell.ESS) > 0 })
+	})
+	m := &matrix{Columns: []string{"A goal became impossible", "Undefined from some step on", "Parameter sets of the fit stage with undefined stimuli"}}
+	if filters {
+		m.Columns = append(m.Columns, "Runs that failed", "Least effective sample size")
+	}
+	for _, c := range best {
+		var impossible, undefined []string
+		failed, ess := 0, math.Inf(1)
+		for i, cell := range c.Cells {
+			if cell == nil {
+				continue
+			}
+			st := &r.study.Stimuli[i]
+			if cell.Undefined != nil {
+				undefined = append(undefined, fmt.Sprintf("%s (%s)", st.ID, cell.Undefined.Reason))
+			}
+			if len(cell.Posterior) > 0 && possible(cell) < len(st.Goals) {
+				impossible = append(impossible, st.ID)
+			}
+			failed += cell.FailedRuns
+			if len(cell.ESS) > 0 {
+				ess = min(ess, slices.Min(cell.ESS))
+			}
+		}
+		sets, degenerate := 0, 0
+		for i := range r.scored {
+			if f := &r.scored[i]; f.Set.Model == c.Set.Model {
+				sets++
+				if f.Undefined > 0 {
+					degenerate++
+				}
+			}
+		}
+		line := row{Name: c.Set.Model, Cells: []string{words(impossible), words(undefined), fmt.Sprintf("%s of %s", thousands(degenerate), thousands(sets))}}
+		if filters {
+			text := none
+			if !math.IsInf(ess, 1) {
+				text = strconv.FormatFloat(ess, 'f', 1, 64)
+			}
+			line.Cells = append(line.Cells, thousands(failed), text)
+		}
+		m.Rows = append(m.Rows, line)
+	}
+	return m
+}
+
+func (r *Report) degeneracyCaption() string {
+	return fmt.Sprintf("Of the best parameter sets: the stimuli, of %d, on which a goal got probability 0 for good, and those that have no posterior from some step on.", len(r.study.Stimuli))
+}
+
+// words joins what may be nothing.
+func words(all []string) string {
+	if len(all) == 0 {
+		return "none"
+	}
+	return strings.Join(all, ", ")
+}
+
+// grid is what was swept, by model.
+func (r *Report) grid() []gridRow {
+	var rows []gridRow
+	for _, model := range sweep.Models {
+		for _, grid := range r.config.Models {
+			if grid.Model != model.Name {
+				continue
+			}
+			var axes []string
+			for _, name := range model.Axes {
+				axes = append(axes, name+": "+valuesText(valuesOf(&grid, name)))
+			}
+			rows = append(rows, gridRow{model.Name, thousands(r.Manifest.Parameters[model.Name]), strings.Join(axes, "; ")})
+		}
+	}
+	return rows
+}
+
+// maxListed is the number of values of an axis up to which each is told.
+const maxListed = 12
+
+func valuesText(values []sweep.Setting) string {
+	var texts []string
+	for _, v := range values {
+		texts = append(texts, v.String())
+	}
+	if len(values) <= maxListed {
+		return strings.Join(texts, ", ")
+	}
+	least, greatest := values[0].Number, values[0].Number
+	for _, v := range values {
+		least, greatest = min(least, v.Number), max(greatest, v.Number)
+	}
+	return fmt.Sprintf("%s from %v to %v", count(len(values), "value"), least, greatest)
+}
+
+// placeFigures puts the figures that were drawn into the page, in the order of the page.
+func (r *Report) placeFigures(p *page) {
+	plate := func(name, caption string, narrow bool) *plate {
+		svg, ok := r.drawn[name]
+		if !ok {
+			return nil
+		}
+		p.figures++
+		return &plate{fmt.Sprintf("Figure %d", p.figures), caption, narrow, labelled(svg)}
+	}
+	scatter := func(c *chosen) *plateOf {
+		people := "People's mean judgements"
+		if r.study.Simulated != "" {
+			people = "Mean judgements of the simulated participants"
+		}
+		caption := fmt.Sprintf("%s against what %s infers (%s): a point is a goal at a judgement step of a stimulus. Dashed: identity.", people, c.Set.Model, c.Set.Settings())
+		if slices.ContainsFunc(r.study.Stimuli, func(st study.Stimulus) bool { return st.Human.SE != nil }) {
+			caption += " Bars: ±1 standard error."
+		}
+		if r.ceilings.All > 0 {
+			caption += " Ceiling: the r that a perfect model would reach with these judgements."
+		} else {
+			caption += " There is no ceiling: it needs the answers of participants."
+		}
+		return &plateOf{"scatter-" + c.Set.Model, caption}
+	}
+	highest := r.highest()
+	if highest != nil {
+		of := scatter(highest)
+		p.Scatter = plate(of.name, of.caption, false)
+	}
+	sensitivity := "How r depends on the parameters: the parameter sets of each model, ordered by r."
+	if r.plan.Report {
+		sensitivity += " All r are of the fit stage."
+	}
+	p.Sensitivity = plate("sensitivity", sensitivity, true)
+	for _, c := range r.chosen() {
+		if c == highest {
+			continue
+		}
+		of := scatter(c)
+		if f := plate(of.name, of.caption, false); f != nil {
+			p.Others = append(p.Others, f)
+		}
+	}
+	for _, model := range sweep.Models {
+		if f := plate("profile-"+model.Name, fmt.Sprintf("Profile of r of %s: the highest r and the mean r over all other parameters, at each value of an axis.", model.Name), false); f != nil {
+			p.Profiles = append(p.Profiles, f)
+		}
+	}
+	for i := range r.study.Stimuli {
+		st := &r.study.Stimuli[i]
+		of := st.ID
+		if st.Category != "" {
+			of += ", " + st.Category
+		}
+		if f := plate("timecourse-"+st.ID, fmt.Sprintf("Stimulus %s: the probability of each goal by step, as judged and as inferred by the best parameter set of each model; judgement steps are marked.", of), false); f != nil {
+			p.Courses = append(p.Courses, f)
+		}
+	}
+}
+
+type plateOf struct{ name, caption string }
+
+// labelled is an SVG element of package figure whose title is its label, too.
+func labelled(svg string) template.HTML {
+	_, title, _ := strings.Cut(svg, "<title>")
+	title, _, _ = strings.Cut(title, "</title>") // escaped, quotes too
+	return template.HTML(strings.Replace(svg, `role="img">`, `role="img" aria-label="`+title+`">`, 1))
+}
+
+// decimals writes a value that cannot exceed 1 in size (APA): .985, 1.000, −.020.
+func decimals(v float64, n int) string {
+	s := strconv.FormatFloat(v, 'f', n, 64)
+	digits, negative := strings.CutPrefix(s, "-")
+	if rest, ok := strings.CutPrefix(digits, "0."); ok {
+		digits = "." + rest
+	}
+	if negative && strings.Trim(digits, ".0") != "" {
+		return "−" + digits
+	}
+	return digits
+}

@@ -1,0 +1,227 @@
+package report_test
+
+import (
+	"flag"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+
+	"foible/core/report"
+	"foible/core/study"
+	"foible/core/sweep"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// drawing is what stands in an SVG element besides its title and description.
+var drawing = regexp.MustCompile(`(?s)</desc>.*?</svg>`)
+
+// golden compares a text with a file in testdata; read what -update writes before accepting it.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		lines, old := strings.Split(got, "\n"), strings.Split(string(want), "\n")
+		for i := range min(len(lines), len(old)) {
+			if lines[i] != old[i] {
+				t.Fatalf("%s:%d is\n%s\nwant\n%s", path, i+1, lines[i], old[i])
+			}
+		}
+		t.Fatalf("%s: %d lines, want %d", path, len(lines), len(old))
+	}
+}
+
+// The pages of the tiny study, but for the drawings, and its tables for LaTeX: of
+// an exact model, and of a sweep of two models with a report stage.
+func TestPage(t *testing.T) {
+	exact, _ := write(t, tiny(), config("optimal", "heuristic"), 1, []int{0, 1, 2, 3, 4, 5}, nil)
+	sampled, _ := stagedReport(t, rand.New(rand.NewPCG(2, 2)), 1, nil)
+	for name, out := range map[string]*folder{"exact.html": exact, "sampled.html": sampled} {
+		page := out.text("report.html")
+		golden(t, name, drawing.ReplaceAllString(page, "</desc>…</svg>"))
+		checkPage(t, name, page)
+		golden(t, strings.Replace(name, ".html", ".tex", 1), out.text("tables/fits.tex"))
+	}
+}
+
+// checkPage says what keeps a page from being read alone, by all.
+func checkPage(t *testing.T, name, page string) {
+	t.Helper()
+	root, err := html.Parse(strings.NewReader(page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids, links := map[string]int{}, []string{}
+	for n := range root.Descendants() {
+		if n.Type != html.ElementNode {
+			continue
+		}
+		if slices.Contains([]string{"script", "img", "link", "iframe", "object", "embed", "use"}, n.Data) {
+			t.Errorf("%s has an element %s", name, n.Data)
+		}
+		attributes := map[string]string{}
+		for _, a := range n.Attr {
+			attributes[a.Key] = a.Val
+			switch {
+			case a.Key == "id":
+				ids[a.Val]++
+			case a.Key == "href":
+				links = append(links, a.Val)
+			case a.Key == "src" || strings.HasPrefix(a.Key, "on") || strings.Contains(a.Val, "url("):
+				t.Errorf("%s: %s has %s=%q", name, n.Data, a.Key, a.Val)
+			}
+		}
+		switch n.Data {
+		case "svg":
+			if attributes["role"] != "img" || attributes["aria-label"] == "" {
+				t.Errorf("%s: a figure without a text in its place: %v", name, attributes)
+			}
+		case "th":
+			if attributes["scope"] == "" {
+				t.Errorf("%s: a heading of a table without scope", name)
+			}
+		case "table":
+			if c := n.FirstChild; c == nil || c.NextSibling == nil || c.NextSibling.Data != "caption" {
+				t.Errorf("%s: a table without caption", name)
+			}
+		}
+	}
+	for id, n := range ids {
+		if n > 1 {
+			t.Errorf("%s: id %q is there %d times", name, id, n)
+		}
+	}
+	for _, link := range links {
+		if target, ok := strings.CutPrefix(link, "#"); !ok || ids[target] != 1 {
+			t.Errorf("%s: a link to %q", name, link)
+		}
+	}
+	if strings.Contains(page, "@import") || strings.Contains(page, "ZgotmplZ") || strings.Count(page, "<html") != 1 {
+		t.Errorf("%s: not one page, or one that needs others", name)
+	}
+}
+
+// Whatever a study's texts are, the page shows them as text.
+func TestPageEscapes(t *testing.T) {
+	st := tiny()
+	st.Title = `<script>alert("1")</script> & "more"`
+	st.Simulated = "By <b>hand</b>."
+	st.Stimuli[0].Category = `"><img src=x>`
+	out, _ := write(t, st, config("optimal"), 1, []int{0, 1, 2}, nil)
+	page := out.text("report.html")
+	checkPage(t, "report.html", page)
+	for _, bad := range []string{"<script", "<b>hand", "<img"} {
+		if strings.Contains(page, bad) {
+			t.Errorf("the page has %s", bad)
+		}
+	}
+}
+
+// A study's texts do not end the table for LaTeX, or begin anything in it.
+func TestLaTeXEscapes(t *testing.T) {
+	st := tiny()
+	st.Title = `50% of {A} & B_1 \input{x} $#^~`
+	out, _ := write(t, st, config("optimal"), 1, []int{0, 1, 2}, nil)
+	want := `\caption{50\% of \{A\} \& B\_1 \textbackslash{}input\{x\} \$\#\textasciicircum{}\textasciitilde{} (simulated participants). `
+	if text := out.text("tables/fits.tex"); !strings.Contains(text, want) {
+		t.Errorf("no %s in\n%s", want, text)
+	}
+}
+
+// Without a fit there is a table that says so.
+func TestLaTeXWithoutFits(t *testing.T) {
+	out, _ := write(t, tiny(), config("optimal"), 1, nil, nil)
+	if text := out.text("tables/fits.tex"); !strings.Contains(text, "No parameter set has a defined correlation") || !strings.Contains(text, `\end{table}`) {
+		t.Errorf("%s", text)
+	}
+}
+
+// warnings are the texts that a page begins with.
+func warnings(t *testing.T, out *folder) []string {
+	t.Helper()
+	page := out.text("report.html")
+	_, after, ok := strings.Cut(page, `<section class="warnings"`)
+	if !ok {
+		return nil
+	}
+	box, _, _ := strings.Cut(after, "</section>")
+	if strings.Contains(after[len(box):], `class="warnings"`) || strings.Index(page, "<table") < strings.Index(page, box) {
+		t.Error("warnings are not all before the first table")
+	}
+	var all []string
+	for _, m := range regexp.MustCompile(`<li>(.*?)</li>`).FindAllStringSubmatch(box, -1) {
+		all = append(all, html.UnescapeString(m[1]))
+	}
+	return all
+}
+
+func TestWarnings(t *testing.T) {
+	// Nothing to warn of.
+	st := tiny()
+	st.Simulated = ""
+	out, _ := write(t, st, config("optimal"), 1, []int{0, 1, 2}, func(all []sweep.Outcome) { all[2].Fits[0].Intervals = nil })
+	if got := warnings(t, out); got != nil {
+		t.Errorf("warnings %q", got)
+	}
+	// A set is missing, a job failed, a stimulus is undefined, the interval is low.
+	out, _ = write(t, tiny(), config("heuristic", "on_policy"), 1, []int{0, 1, 2, 3, 4, 5}, func(all []sweep.Outcome) {
+		all[5] = sweep.Outcome{Failure: "out of memory"}
+		all[4].Fits[0].Intervals = []sweep.Interval{{Unit: "participants", Low: 0.25, High: 0.5}}
+	})
+	want := []string{
+		"The participants are simulated; Methods say how. No number here is of people.",
+		"Some jobs failed; failures.csv says why.",
+		"The sweep is incomplete: what follows lacks 1 of 2 parameter sets for want of a fit.",
+		"From some step on there is no posterior of boltzmann on 1 of 2 stimuli. Points without one are left out of r, so r of these models is over fewer points.",
+		"The interval lies below r of boltzmann. The means of resampled people are noisier than those of all people; read the interval as a width, not as a place.",
+	}
+	if got := warnings(t, out); !slices.Equal(got, want) {
+		t.Errorf("warnings\n%q\nwant\n%q", got, want)
+	}
+	// The report stage is not there yet.
+	out, _ = stagedReport(t, rand.New(rand.NewPCG(3, 3)), 2, func(job sweep.Job) bool { return job.Stage == sweep.ReportStage })
+	if got := strings.Join(warnings(t, out), "\n"); !strings.Contains(got, "The report stage has no result of plan-lesioned and boltzmann:") {
+		t.Errorf("warnings %s", got)
+	}
+}
+
+// What the caller has to warn of is told before notes.
+func TestWarningsOfTheCaller(t *testing.T) {
+	c := config("optimal")
+	sets, err := c.ParameterSets()
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := sweep.NewPlan(sets, shapes(), 1, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := &folder{}
+	r, err := report.New(out, &study.Study{Name: "tiny", Stimuli: tiny().Stimuli}, plan, c, report.Manifest{Warnings: []string{"Mind the gap."}, Notes: []string{"Noted."}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"The sweep is incomplete: what follows lacks 1 of 1 parameter set for want of a fit.", "Mind the gap.", "Noted."}
+	if got := warnings(t, out); !slices.Equal(got, want) {
+		t.Errorf("warnings %q", got)
+	}
+	checkPage(t, "report.html", out.text("report.html"))
+}

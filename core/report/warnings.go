@@ -1,0 +1,96 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"foible/core/sweep"
+)
+
+// warnings are what a reader must know before the numbers, gravest first:
+// what the report finds, what its caller handed over in the manifest, and notes.
+func (r *Report) warnings() []string {
+	var all []string
+	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
+	if r.study.Simulated != "" {
+		add("The participants are simulated; Methods say how. No number here is of people.")
+	}
+	if r.failed != nil {
+		add("Some jobs failed; failures.csv says why.")
+	}
+	switch missing := len(r.plan.Sets) - len(r.scored); {
+	case missing > 0:
+		add("The sweep is incomplete: what follows lacks %s of %s for want of a fit.", thousands(missing), count(len(r.plan.Sets), "parameter set"))
+	case !r.Manifest.Complete:
+		add("The sweep is incomplete.")
+	}
+	var unreported, below, undefined []string
+	units := map[string]bool{}
+	for _, b := range r.chosen() {
+		if r.plan.Report && b.Stage != sweep.ReportStage {
+			unreported = append(unreported, b.Set.Model)
+		}
+		if in := b.Fit.Intervals; len(in) > 0 && in[0].High < b.Fit.Overall.PearsonR {
+			below = append(below, b.Set.Model)
+			units[in[0].Unit] = true
+		}
+		if b.Fit.Undefined > 0 {
+			undefined = append(undefined, fmt.Sprintf("%s on %d of %s", b.Set.Model, b.Fit.Undefined, count(len(r.study.Stimuli), "stimulus")))
+		}
+	}
+	if unreported != nil {
+		add("The report stage has no result of %s: its r is that of the fit stage, which is too high for a set that was chosen by it.", list(unreported))
+	}
+	if undefined != nil {
+		add("From some step on there is no posterior of %s. Points without one are left out of r, so r of these models is over fewer points.", list(undefined))
+	}
+	if below != nil {
+		text := fmt.Sprintf("The interval lies below r of %s.", list(below))
+		if units["participants"] || units["both"] {
+			text += " The means of resampled people are noisier than those of all people; read the interval as a width, not as a place."
+		}
+		all = append(all, text)
+	}
+	all = append(all, r.Manifest.Warnings...)
+	return append(all, r.Manifest.Notes...)
+}
+
+// chosen lists each model's best parameter set, in the order of [sweep.Models].
+func (r *Report) chosen() []*chosen {
+	var all []*chosen
+	for _, model := range sweep.Models {
+		if c := r.best[model.Name]; c != nil {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// list joins words: a, b and c.
+func list(words []string) string {
+	if n := len(words); n > 1 {
+		return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
+	}
+	return strings.Join(words, "")
+}
+
+// count is a number of things: 1 run, 2 runs, 2 stimuli.
+func count(n int, thing string) string {
+	if n != 1 {
+		if stem, ok := strings.CutSuffix(thing, "us"); ok {
+			thing = stem + "i"
+		} else {
+			thing += "s"
+		}
+	}
+	return thousands(n) + " " + thing
+}
+
+// thousands writes a count with its thousands apart: 100,000.
+func thousands(n int) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
