@@ -68,6 +68,9 @@ type Report struct {
 	scored []sweep.ParameterFit
 	best   map[string]*chosen // by model
 	all    bool               // every table has every parameter set
+
+	warner   *sweep.Warner
+	warnings []sweep.Warning
 }
 
 // chosen is a model's best parameter set so far: as it was fitted and, once
@@ -93,6 +96,9 @@ func New(out Output, st *study.Study, plan *sweep.Plan, config sweep.Config, m M
 		r.Manifest.Parameters[set.Model]++
 	}
 	var err error
+	if r.warner, err = sweep.NewWarner(st, plan, &r.config); err != nil {
+		return nil, err
+	}
 	open := func(name string, columns ...string) *table {
 		if err != nil {
 			return nil
@@ -132,6 +138,7 @@ func (r *Report) Add(g *sweep.Gathered) error {
 	if err := r.addFit(g); err != nil {
 		return err
 	}
+	r.warner.Add(g)
 	best := r.best[g.Set.Model]
 	switch {
 	case g.Stage == sweep.ReportStage && best != nil:
@@ -408,6 +415,10 @@ func (r *Report) Best() []Best {
 	return all
 }
 
+// Warnings are what the fits have to be warned of, after Close. They are among
+// the manifest's notes.
+func (r *Report) Warnings() []sweep.Warning { return r.warnings }
+
 // Best is a model's best parameter set.
 type Best struct {
 	Set    sweep.ParameterSet
@@ -430,6 +441,18 @@ func (r *Report) Close() error {
 		if r.plan.Report && r.config.Bootstrap.Resamples > 0 {
 			r.note("Intervals are those of the report stage alone.")
 		}
+	}
+	r.warnings = r.warner.Warnings()
+	for _, w := range r.warnings {
+		text := w.Text + "."
+		if w.Edges != nil {
+			text += fmt.Sprintf(" `foible extend %s", r.Manifest.SweepID)
+			for _, edge := range w.Edges {
+				text += fmt.Sprintf(" --set %s=%s", edge.Axis, edge.Beyond)
+			}
+			text += "` goes on there."
+		}
+		r.note(text)
 	}
 	if err := r.closeTables(); err != nil {
 		return err
