@@ -66,7 +66,7 @@ func (e *Env) Fit(ctx context.Context, o FitOptions) error {
 	if err != nil {
 		return err
 	}
-	err = e.fit(cluster, s, config, workers, o.Out, o.Notify)
+	err = e.fit(cluster, s, config, workers, &o)
 	stopped := cluster.stop()
 	switch {
 	case ctx.Err() == nil && errors.Is(stopped, engine.ErrInUse):
@@ -81,7 +81,7 @@ func (e *Env) Fit(ctx context.Context, o FitOptions) error {
 }
 
 // fit makes the sweep, waits for it and writes the report.
-func (e *Env) fit(cluster *local, s *domains.Study, config *foiblev1.SweepConfig, workers int, out string, told Notify) error {
+func (e *Env) fit(cluster *local, s *domains.Study, config *foiblev1.SweepConfig, workers int, o *FitOptions) error {
 	ctx, c := cluster.ctx, cluster.client
 	created, err := c.submit(ctx, s, config, 0)
 	if err != nil {
@@ -90,12 +90,12 @@ func (e *Env) fit(cluster *local, s *domains.Study, config *foiblev1.SweepConfig
 	m := created.GetSweep()
 	if m.GetState() != foiblev1.SweepState_SWEEP_STATE_RUNNING {
 		e.say("%s has been fitted before; writing its tables and figures again.", s.Name)
-	} else if m, err = e.runSweep(cluster, s, config, m, workers, out); err != nil {
+	} else if m, err = e.runSweep(cluster, s, config, m, workers, o.Out); err != nil {
 		return err
 	}
-	err = e.collect(ctx, c, m, s, out, false)
+	err = e.collect(ctx, c, m, s, o.Out, false, fitting(o, s))
 	if ctx.Err() == nil {
-		e.notify(ctx, told, c, m)
+		e.notify(ctx, o.Notify, c, m)
 	}
 	return err
 }

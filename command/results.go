@@ -53,7 +53,7 @@ func (e *Env) Results(ctx context.Context, o ResultsOptions) error {
 	if o.Out == "" {
 		o.Out = defaultOut(s)
 	}
-	return e.collect(ctx, c, m, s, o.Out, o.Partial)
+	return e.collect(ctx, c, m, s, o.Out, o.Partial, extending(c, m))
 }
 
 // unfinished says what the results of a sweep that is not done lack; unless that is what is wanted, it is an error.
@@ -95,8 +95,9 @@ func planOf(m *foiblev1.Sweep) (*sweep.Plan, sweep.Config, error) {
 	return plan, config, err
 }
 
-// collect gathers the results of a sweep, writes the report, and prints each model's best parameter set.
-func (e *Env) collect(ctx context.Context, c *client, m *foiblev1.Sweep, s *domains.Study, dir string, partial bool) error {
+// collect gathers the results of a sweep, writes the report, and prints each model's best parameter set and what to be
+// warned of.
+func (e *Env) collect(ctx context.Context, c *client, m *foiblev1.Sweep, s *domains.Study, dir string, partial bool, beyond beyond) error {
 	plan, config, err := planOf(m)
 	if err != nil {
 		return err
@@ -125,6 +126,7 @@ func (e *Env) collect(ctx context.Context, c *client, m *foiblev1.Sweep, s *doma
 		return cannotWrite(dir, "--out", err)
 	}
 	e.summarize(r, s)
+	e.warn(r.Warnings(), &config, beyond)
 	fmt.Fprintf(e.Out, "Wrote tables and figures to %s; open %s first.\n", quoted(dir), quoted(filepath.Join(dir, "report.html")))
 	if m.GetState() == foiblev1.SweepState_SWEEP_STATE_FAILED {
 		return fmt.Errorf("some parameter sets have no fit, %s says why", quoted(filepath.Join(dir, failuresFile)))

@@ -98,6 +98,11 @@ seed: 7
   "parameter_sets": {
     "boltzmann": 2
   },
+  "warnings": [
+    "boltzmann: the best setting has no posterior to the end on 1 of 2 stimuli, whose later points are not in r: a; first reason: impossible at step 1, action (switch red).",
+    "category \"plain\" has 2 points: its r says little.",
+    "category \"odd, very\" has 3 points: its r says little."
+  ],
   "created": "2021-07-26T00:00:00Z"
 }
 `

@@ -105,7 +105,7 @@ func (r *Report) page() *page {
 	p := &page{
 		Title: r.title(""), About: about + ". Study: " + r.study.Name + ".",
 		Version: r.Manifest.Version, SweepID: r.Manifest.SweepID, Seed: r.config.Seed,
-		Warnings: r.warnings(), Ceiling: r.ceilings.All > 0,
+		Warnings: r.cautions(), Ceiling: r.ceilings.All > 0,
 		Methods: r.methods(), Grid: r.grid(), Citations: r.citations(),
 		tables: map[string]int{},
 	}

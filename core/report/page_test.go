@@ -171,11 +171,11 @@ func warnings(t *testing.T, out *folder) []string {
 }
 
 func TestWarnings(t *testing.T) {
-	// Nothing to warn of.
+	// Nothing to warn of, but that the study is tiny.
 	st := tiny()
 	st.Simulated = ""
 	out, _ := write(t, st, config("optimal"), 1, []int{0, 1, 2}, func(all []sweep.Outcome) { all[2].Fits[0].Intervals = nil })
-	if got := warnings(t, out); got != nil {
+	if got, want := warnings(t, out), []string{`category "plain" has 4 points: its r says little.`, `category "odd, very" has 3 points: its r says little.`}; !slices.Equal(got, want) {
 		t.Errorf("warnings %q", got)
 	}
 	// A set is missing, a job failed, a stimulus is undefined, the interval is low.
@@ -187,8 +187,10 @@ func TestWarnings(t *testing.T) {
 		"The participants are simulated; Methods say how. No number here is of people.",
 		"Some jobs failed; failures.csv says why.",
 		"The sweep is incomplete: what follows lacks 1 of 2 parameter sets for want of a fit.",
-		"From some step on there is no posterior of boltzmann on 1 of 2 stimuli. Points without one are left out of r, so r of these models is over fewer points.",
 		"The interval lies below r of boltzmann. The means of resampled people are noisier than those of all people; read the interval as a width, not as a place.",
+		"boltzmann: the best setting has no posterior to the end on 1 of 2 stimuli, whose later points are not in r: a; first reason: impossible at step 1, action (switch red).",
+		`category "plain" has 2 points: its r says little.`,
+		`category "odd, very" has 3 points: its r says little.`,
 	}
 	if got := warnings(t, out); !slices.Equal(got, want) {
 		t.Errorf("warnings\n%q\nwant\n%q", got, want)

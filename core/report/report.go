@@ -42,7 +42,7 @@ type Manifest struct {
 	Complete   bool              `json:"complete"` // every cell has a result
 	Cells      int               `json:"cells"`
 	Parameters map[string]int    `json:"parameter_sets"`     // by model
-	Warnings   []string          `json:"warnings,omitempty"` // what the caller has to warn readers of; report.html begins with them
+	Warnings   []string          `json:"warnings,omitempty"` // what the fits may not bear; report.html begins with them
 	Notes      []string          `json:"notes,omitempty"`
 	Created    string            `json:"created"` // when the sweep was made, RFC 3339
 }
@@ -72,6 +72,9 @@ type Report struct {
 	scored []sweep.ParameterFit
 	best   map[string]*chosen // by model
 	all    bool               // every table has every parameter set
+
+	warner   *sweep.Warner
+	warnings []sweep.Warning
 }
 
 // chosen is a model's best parameter set so far: as it was fitted and, once
@@ -98,6 +101,9 @@ func New(out Output, st *study.Study, plan *sweep.Plan, config sweep.Config, m M
 	}
 	var err error
 	if r.ceilings, err = sweep.NewCeilings(st, config.Seed); err != nil {
+		return nil, err
+	}
+	if r.warner, err = sweep.NewWarner(st, plan, &r.config); err != nil {
 		return nil, err
 	}
 	open := func(name string, columns ...string) *table {
@@ -139,6 +145,7 @@ func (r *Report) Add(g *sweep.Gathered) error {
 	if err := r.addFit(g); err != nil {
 		return err
 	}
+	r.warner.Add(g)
 	best := r.best[g.Set.Model]
 	switch {
 	case g.Stage == sweep.ReportStage && best != nil:
@@ -419,6 +426,10 @@ func (r *Report) Best() []Best {
 	return all
 }
 
+// Warnings are what the fits have to be warned of, after Close. They are among
+// the manifest's.
+func (r *Report) Warnings() []sweep.Warning { return r.warnings }
+
 // Best is a model's best parameter set.
 type Best struct {
 	Set    sweep.ParameterSet
@@ -442,6 +453,18 @@ func (r *Report) Close() error {
 		if r.plan.Report && r.config.Bootstrap.Resamples > 0 {
 			r.note("Intervals are those of the report stage alone.")
 		}
+	}
+	r.warnings = r.warner.Warnings()
+	for _, w := range r.warnings {
+		text := w.Text + "."
+		if w.Edges != nil {
+			text += fmt.Sprintf(" `foible extend %s", r.Manifest.SweepID)
+			for _, edge := range w.Edges {
+				text += fmt.Sprintf(" --set %s=%s", edge.Axis, edge.Beyond)
+			}
+			text += "` goes on there."
+		}
+		r.Manifest.Warnings = append(r.Manifest.Warnings, text)
 	}
 	if err := r.closeTables(); err != nil {
 		return err

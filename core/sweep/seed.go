@@ -42,3 +42,9 @@ func fromHash(parts ...[]byte) *rand.Rand {
 	h := Hash(parts...)
 	return rand.New(rand.NewPCG(binary.LittleEndian.Uint64(h), binary.LittleEndian.Uint64(h[8:])))
 }
+
+// WarningStream is the random stream of a check of a model's fits, such as
+// permutations; it changes no result.
+func WarningStream(seed uint64, check, model string) *rand.Rand {
+	return stream(seed, "warning", check, model, 0)
+}

@@ -7,9 +7,9 @@ import (
 	"foible/core/sweep"
 )
 
-// warnings are what a reader must know before the numbers, gravest first:
-// what the report finds, what its caller handed over in the manifest, and notes.
-func (r *Report) warnings() []string {
+// cautions are what a reader must know before the numbers, gravest first:
+// what the report finds, what the fits have to be warned of, and notes.
+func (r *Report) cautions() []string {
 	var all []string
 	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	if r.study.Simulated != "" {
@@ -24,7 +24,7 @@ func (r *Report) warnings() []string {
 	case !r.Manifest.Complete:
 		add("The sweep is incomplete.")
 	}
-	var unreported, below, undefined []string
+	var unreported, below []string
 	units := map[string]bool{}
 	for _, b := range r.chosen() {
 		if r.plan.Report && b.Stage != sweep.ReportStage {
@@ -34,15 +34,9 @@ func (r *Report) warnings() []string {
 			below = append(below, b.Set.Model)
 			units[in[0].Unit] = true
 		}
-		if b.Fit.Undefined > 0 {
-			undefined = append(undefined, fmt.Sprintf("%s on %d of %s", b.Set.Model, b.Fit.Undefined, count(len(r.study.Stimuli), "stimulus")))
-		}
 	}
 	if unreported != nil {
 		add("The report stage has no result of %s: its r is that of the fit stage, which is too high for a set that was chosen by it.", list(unreported))
-	}
-	if undefined != nil {
-		add("From some step on there is no posterior of %s. Points without one are left out of r, so r of these models is over fewer points.", list(undefined))
 	}
 	if below != nil {
 		text := fmt.Sprintf("The interval lies below r of %s.", list(below))

@@ -1,0 +1,301 @@
+package sweep
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// PseudoValues of the overall r, one a run: n r - (n - 1) r_without_i, where run i
+// is left out of every stimulus. Their mean is r but for its bias, their spread that
+// of runs. Nil where the predictions have fewer than two runs, or r is not defined.
+// A stimulus with fewer runs than others, but two, leaves out each of them in turn.
+func (s *Scorer) PseudoValues(predictions []Prediction) []float64 {
+	n, points := 0, 0
+	for i := range predictions {
+		n = max(n, len(predictions[i].Runs))
+		points += len(s.human.Stimuli[i].Mean)
+	}
+	if n < 2 {
+		return nil
+	}
+	all, row := newPoints(points), []float64(nil)
+	for i := range predictions {
+		st := &s.study.Stimuli[i]
+		all.add(flatten(predictions[i].Rows, len(st.JudgementSteps), len(st.Goals)), s.human.Stimuli[i].Mean)
+	}
+	if len(all.model) < 2 {
+		return nil
+	}
+	x0, y0 := mean(all.model), mean(all.human)
+	whole := moments{x0: x0, y0: y0}
+	whole.add(all.model, all.human)
+	r, ok := whole.pearson()
+	if !ok {
+		return nil
+	}
+	values := make([]float64, n)
+	for run := range values {
+		without := moments{x0: x0, y0: y0}
+		for i := range predictions {
+			p := &predictions[i]
+			row = row[:0]
+			m := len(p.Runs)
+			for j, rows := range p.Rows {
+				for goal, x := range rows {
+					if m > 1 {
+						x = (float64(float64(m)*x) - p.Runs[run%m][j][goal]) / float64(m-1)
+					}
+					row = append(row, x)
+				}
+			}
+			without.add(row, s.human.Stimuli[i].Mean[:len(row)])
+		}
+		left, ok := without.pearson()
+		if !ok {
+			return nil
+		}
+		values[run] = float64(float64(n)*r) - float64(float64(n-1)*left)
+	}
+	return values
+}
+
+// flatLevel is the chance that settings which are all the same are told apart.
+const flatLevel = 0.05
+
+// Permutations of the test of [Alike], and of how many values in all they are not fewer.
+const (
+	mostPermutations  = 999
+	leastPermutations = 199
+	permutedValues    = 20_000_000
+)
+
+// Alike is a permutation F test of settings that differ no more than repeats of
+// one: values are [setting][run], levels [axis][setting] the numbers of the values
+// that settings have on each axis. It returns p and the number of permutations.
+//
+// Runs are blocks, since settings of marginal inference share the samples of a batch:
+// values are permuted within a run, which under the hypothesis may stand in any
+// order. The statistics are the sums of squares between settings, between the values
+// of each axis, and of all axes together, of which the most improbable counts
+// (Westfall and Young 1993): a grid is told apart by its axes where its settings, one
+// by one, are not. Given the runs, an F is a monotone function of such a sum.
+func Alike(values [][]float64, levels [][]int, rng *rand.Rand) (p float64, permutations int) {
+	runs := len(values[0])
+	for _, v := range values {
+		runs = min(runs, len(v))
+	}
+	blocks := make([][]float64, runs)
+	for b := range blocks {
+		block := make([]float64, len(values))
+		size := 0.0
+		for i := range values {
+			block[i] = values[i][b]
+			size = max(size, math.Abs(block[i]))
+		}
+		m := mean(block)
+		for i := range block {
+			if block[i] -= m; math.Abs(block[i]) <= 1e-12*size {
+				block[i] = 0 // but for rounding
+			}
+		}
+		blocks[b] = block
+	}
+	f := newSquares(len(values), levels)
+	permutations = max(leastPermutations, min(mostPermutations, permutedValues/(len(values)*runs)))
+	stats := make([][]float64, f.n)
+	for range permutations + 1 { // the first as they stand
+		for k, x := range f.of(blocks) {
+			stats[k] = append(stats[k], x)
+		}
+		for _, block := range blocks {
+			rng.Shuffle(len(block), func(i, j int) { block[i], block[j] = block[j], block[i] })
+		}
+	}
+	least := slices.Repeat([]float64{1}, permutations+1)
+	for _, xs := range stats {
+		for i, tail := range tails(xs) {
+			least[i] = min(least[i], tail)
+		}
+	}
+	extreme := 0
+	for _, x := range least {
+		if x <= least[0] {
+			extreme++
+		}
+	}
+	return float64(extreme) / float64(permutations+1), permutations
+}
+
+// sumsOfSquares between settings, axes together, and each axis.
+type sumsOfSquares struct {
+	n      int
+	levels [][]int
+	count  [][]float64 // [axis][value]
+	totals []float64   // by setting
+	of1    []float64
+	by     []float64
+}
+
+func newSquares(settings int, levels [][]int) *sumsOfSquares {
+	f := &sumsOfSquares{n: 1, levels: levels, totals: make([]float64, settings)}
+	if len(levels) > 1 {
+		f.n = 2 + len(levels)
+	}
+	for _, level := range levels {
+		count := make([]float64, slices.Max(level)+1)
+		for _, l := range level {
+			count[l]++
+		}
+		f.count = append(f.count, count)
+	}
+	f.of1 = make([]float64, f.n)
+	return f
+}
+
+// of blocks of values; good until the next call.
+func (f *sumsOfSquares) of(blocks [][]float64) []float64 {
+	clear(f.totals)
+	clear(f.of1)
+	for _, block := range blocks {
+		for i, x := range block {
+			f.totals[i] += x
+		}
+	}
+	for _, t := range f.totals {
+		f.of1[0] += float64(t * t)
+	}
+	if f.n == 1 {
+		return f.of1
+	}
+	for a, level := range f.levels {
+		f.by = append(f.by[:0], make([]float64, len(f.count[a]))...)
+		for i, t := range f.totals {
+			f.by[level[i]] += t
+		}
+		for l, t := range f.by {
+			if f.count[a][l] > 0 {
+				f.of1[2+a] += float64(t*t) / f.count[a][l]
+			}
+		}
+		f.of1[1] += f.of1[2+a]
+	}
+	return f.of1
+}
+
+// tails are, of each number, the part of all that are at least as large, but for rounding.
+func tails(xs []float64) []float64 {
+	order := make([]int, len(xs))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(xs[b], xs[a]) })
+	out := make([]float64, len(xs))
+	for first := 0; first < len(order); {
+		last := first
+		for last+1 < len(order) && xs[order[last+1]] >= xs[order[first]]*(1-1e-9) {
+			last++
+		}
+		for ; first <= last; first++ {
+			out[order[first]] = float64(last+1) / float64(len(xs))
+		}
+	}
+	return out
+}
+
+// arrangements says whether so many settings and runs have enough permutations for
+// [Alike] to tell anything apart.
+func arrangements(settings, runs int) bool {
+	enough := 2 / flatLevel
+	ways := 1.0
+	for range runs - 1 {
+		for k := 2; k <= settings && ways < enough; k++ {
+			ways *= float64(k)
+		}
+	}
+	return ways >= enough
+}
+
+// AlikeByErrors is p of a chi-squared test of equal r, where there are too few runs to
+// permute: errors are taken as independent, and normal.
+func AlikeByErrors(rs, ses []float64) float64 {
+	var weights, sum float64
+	for i, r := range rs {
+		w := 1 / max(1e-24, float64(ses[i]*ses[i]))
+		weights += w
+		sum += float64(w * r)
+	}
+	m, q := sum/weights, 0.0
+	for i, r := range rs {
+		q += float64((r-m)*(r-m)) / max(1e-24, float64(ses[i]*ses[i]))
+	}
+	return distuv.ChiSquared{K: float64(len(rs) - 1)}.Survival(q)
+}
+
+// Tie is a setting that may be the best, by its place among those given.
+type Tie struct {
+	Index       int
+	Probability float64 // of being the best
+}
+
+// tieLevel is the probability that the best is among the ties.
+const tieLevel = 0.95
+
+// Draws of Ties, and of how many numbers in all they are not more.
+const (
+	mostDraws  = 2000
+	leastDraws = 200
+	drawn      = 20_000_000
+)
+
+// Ties are the settings which are the best with a probability of 0.95 together, the
+// most probable first: the fewest of which that is true, if each r is off by
+// independent normal errors. Settings of marginal inference that share samples are off
+// together, so that in truth fewer may be tied.
+func Ties(rs, ses []float64, rng *rand.Rand) []Tie {
+	const far = 4 // standard errors, beyond which none is the best
+	least := math.Inf(-1)
+	for i, r := range rs {
+		least = max(least, r-far*ses[i])
+	}
+	var near []int
+	for i, r := range rs {
+		if r+far*ses[i] >= least {
+			near = append(near, i)
+		}
+	}
+	draws := max(leastDraws, min(mostDraws, drawn/max(1, len(near))))
+	wins := make([]int, len(near))
+	for range draws {
+		best, at := math.Inf(-1), 0
+		for k, i := range near {
+			x := rs[i]
+			if ses[i] > 0 {
+				x += float64(ses[i] * rng.NormFloat64())
+			}
+			if x > best {
+				best, at = x, k
+			}
+		}
+		wins[at]++
+	}
+	order := make([]int, len(near))
+	for k := range order {
+		order[k] = k
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(wins[b], wins[a]), cmp.Compare(rs[near[b]], rs[near[a]]))
+	})
+	var ties []Tie
+	sum := 0
+	for _, k := range order {
+		ties = append(ties, Tie{near[k], float64(wins[k]) / float64(draws)})
+		if sum += wins[k]; float64(sum) >= tieLevel*float64(draws) {
+			break
+		}
+	}
+	return ties
+}

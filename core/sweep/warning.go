@@ -1,0 +1,409 @@
+package sweep
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"foible/core/study"
+)
+
+// Warning is something to know of a sweep's fits before they are believed.
+type Warning struct {
+	Kind  string
+	Model string // "" of all
+	Text  string // with the evidence; a sentence, without a full stop
+	Edges []Edge // of the grid, on which the best lies
+}
+
+// Edge is that of an axis, and a value to go on with beyond it.
+type Edge struct {
+	Axis   string
+	Beyond Setting
+}
+
+// Kinds of warnings.
+const (
+	FlatWarning      = "flat"      // the settings of a model cannot be told apart
+	TieWarning       = "tie"       // some of them cannot be told from the best
+	EdgeWarning      = "edge"      // the best lies on the edge of the grid
+	ErrorWarning     = "error"     // r is less sure than was asked for
+	GapWarning       = "gap"       // the Monte-Carlo error is larger than the difference between the best two models
+	UndefinedWarning = "undefined" // the best of a model has no posterior somewhere
+	DeadWarning      = "dead"      // goals have become impossible
+	CategoryWarning  = "category"  // a category has few points
+)
+
+// fewPoints in a category, of which r says little.
+const fewPoints = 5
+
+// mostRuns bounds the pseudo-values kept of a setting.
+const mostRuns = 64
+
+// mostValues bounds those kept of a model.
+const mostValues = 1 << 23
+
+// Warner finds what a sweep's fits have to be warned of: NewWarner, Add for each
+// parameter set in the plan's order, Warnings. All follows from what is added and the seed.
+type Warner struct {
+	plan   *Plan
+	config *Config
+	study  *study.Study
+	scorer *Scorer
+	of     map[string]*settings // by model
+}
+
+// settings are those of a model that have a fit.
+type settings struct {
+	first    int // in the plan
+	index    []int
+	r, se    []float64
+	values   [][]float64 // pseudo-values; nil where there are none, or too many
+	best     int         // place in index
+	reported *Gathered   // the best, as it is reported
+}
+
+// NewWarner is ready for the parameter sets of a plan.
+func NewWarner(st *study.Study, p *Plan, c *Config) (*Warner, error) {
+	scorer, err := NewScorer(st, Bootstrap{}, c.Seed)
+	if err != nil {
+		return nil, err
+	}
+	w := &Warner{plan: p, config: c, study: st, scorer: scorer, of: map[string]*settings{}}
+	for _, m := range p.Models() {
+		w.of[m.Name] = &settings{first: m.First, best: -1}
+	}
+	return w, nil
+}
+
+// Add takes a parameter set as [Gather] visits it.
+func (w *Warner) Add(g *Gathered) {
+	s := w.of[g.Set.Model]
+	if s == nil || g.Fit == nil || !g.Fit.Overall.Defined {
+		return
+	}
+	if g.Stage == ReportStage {
+		s.reported = g
+		return
+	}
+	r := g.Fit.Overall.PearsonR
+	s.index, s.r, s.se = append(s.index, g.Index), append(s.r, r), append(s.se, g.Fit.MCSE)
+	s.values = append(s.values, w.values(g, len(s.values)))
+	if s.best < 0 || r > s.r[s.best] {
+		s.best, s.reported = len(s.r)-1, g
+	}
+}
+
+// values are the pseudo-values of a parameter set, unless there are so many already.
+func (w *Warner) values(g *Gathered, sets int) []float64 {
+	predictions := make([]Prediction, len(g.Cells))
+	for i, cell := range g.Cells {
+		if cell == nil {
+			return nil
+		}
+		if n := len(cell.Runs); n > mostRuns || (sets+1)*n > mostValues {
+			return nil
+		}
+		predictions[i] = w.plan.Stimuli[i].Predict(cell)
+	}
+	return w.scorer.PseudoValues(predictions)
+}
+
+// Warnings of what has been added: by model in the order of [Models], and then
+// those of all.
+func (w *Warner) Warnings() []Warning {
+	var all []Warning
+	for i := range Models {
+		model := &Models[i]
+		s := w.of[model.Name]
+		if s == nil || s.best < 0 {
+			continue
+		}
+		flat, tied := w.ties(model, s)
+		all = append(all, tied...)
+		if !flat { // where they are all alike, where the best lies is chance
+			all = append(all, w.edges(model, s)...)
+		}
+		all = append(all, w.outcomes(model, s)...)
+	}
+	return append(append(all, w.gap()...), w.categories()...)
+}
+
+// ties says whether the settings of a model can be told apart, and if not, or not
+// all, which may be the best.
+func (w *Warner) ties(model *Model, s *settings) (flat bool, all []Warning) {
+	n := len(s.r)
+	if n < 2 {
+		return false, nil
+	}
+	if slices.Min(s.r) == slices.Max(s.r) && slices.Max(s.se) == 0 {
+		return true, []Warning{{Kind: FlatWarning, Model: model.Name, Text: fmt.Sprintf(
+			"%s: these settings cannot be told apart: all %d have the same r, %s", model.Name, n, decimal(s.r[0]))}}
+	}
+	if model.Exact {
+		return false, nil
+	}
+	p, how := w.alike(model, s)
+	ties := Ties(s.r, s.se, WarningStream(w.config.Seed, "ties", model.Name))
+	switch {
+	case p > flatLevel:
+		return true, []Warning{{Kind: FlatWarning, Model: model.Name, Text: fmt.Sprintf(
+			"%s: these settings cannot be told apart: the r of %d settings, %s to %s, differ no more than repeats of one do (p = %.2g, %s). %s",
+			model.Name, n, decimal(slices.Min(s.r)), decimal(slices.Max(s.r)), p, how, w.list(s, ties))}}
+	case len(ties) > 1:
+		return false, []Warning{{Kind: TieWarning, Model: model.Name, Text: fmt.Sprintf(
+			"%s: the best of %d settings, r = %s with a Monte-Carlo error of %s, cannot be told from others. %s",
+			model.Name, n, decimal(s.r[s.best]), decimal(s.se[s.best]), w.list(s, ties))}}
+	}
+	return false, nil
+}
+
+// alike tests whether settings differ no more than repeats of one, and says how.
+func (w *Warner) alike(model *Model, s *settings) (p float64, how string) {
+	runs := mostRuns
+	for _, v := range s.values {
+		runs = min(runs, len(v))
+	}
+	if runs < 2 || !arrangements(len(s.r), runs) {
+		return AlikeByErrors(s.r, s.se), "chi-squared test by the Monte-Carlo errors"
+	}
+	p, permutations := Alike(s.values, w.levels(model, s), WarningStream(w.config.Seed, "flat", model.Name))
+	return p, fmt.Sprintf("permutation F test over %d runs, %d permutations", runs, permutations)
+}
+
+// levels are, of each axis of several values, the number of each setting's value.
+func (w *Warner) levels(model *Model, s *settings) [][]int {
+	var all [][]int
+	for _, name := range model.Axes {
+		slot := axisOf(name).slot
+		at := map[Setting]int{}
+		level := make([]int, len(s.index))
+		for k, i := range s.index {
+			v := *slot(&w.plan.Sets[i].Parameters)
+			if !has(at, v) {
+				at[v] = len(at)
+			}
+			level[k] = at[v]
+		}
+		if len(at) > 1 {
+			all = append(all, level)
+		}
+	}
+	return all
+}
+
+// mostListed settings are named.
+const mostListed = 5
+
+func (w *Warner) list(s *settings, ties []Tie) string {
+	var b strings.Builder
+	noun := "One setting is"
+	if len(ties) > 1 {
+		noun = fmt.Sprintf("%d settings are", len(ties))
+	}
+	fmt.Fprintf(&b, "%s the best with a probability of %g by the Monte-Carlo errors: ", noun, tieLevel)
+	for k, t := range ties {
+		if k == mostListed {
+			fmt.Fprintf(&b, ", and %d more", len(ties)-k)
+			break
+		}
+		if k > 0 {
+			b.WriteString(", ")
+		}
+		i := s.index[t.Index]
+		fmt.Fprintf(&b, "#%d %s (%.2f)", i-s.first+1, w.plan.Sets[i].Settings(), t.Probability)
+	}
+	return b.String()
+}
+
+// edges finds axes on which the best setting has the least or the greatest value,
+// and could have one beyond.
+func (w *Warner) edges(model *Model, s *settings) []Warning {
+	rs := func(yield func(*ParameterSet, float64) bool) {
+		for k, i := range s.index {
+			if !yield(&w.plan.Sets[i], s.r[k]) {
+				return
+			}
+		}
+	}
+	var edges []Edge
+	var evidence []string
+	best := &w.plan.Sets[s.index[s.best]]
+	for _, p := range Profiles(*model, rs) {
+		axis := axisOf(p.Axis)
+		if len(axis.Words) > 0 {
+			continue
+		}
+		last := len(p.Values) - 1
+		at := slices.Index(p.Values, *axis.slot(&best.Parameters))
+		edge, next := "smallest", 1
+		if at == last {
+			edge, next = "greatest", last-1
+		}
+		if at != 0 && at != last {
+			continue
+		}
+		beyond, ok := axis.Beyond(p.Values[at].Number, p.Values[next].Number)
+		if !ok {
+			continue
+		}
+		edges = append(edges, Edge{Axis: p.Axis, Beyond: Setting{Number: beyond}})
+		evidence = append(evidence, fmt.Sprintf("%s=%s, the %s of %d values (r is at most %s, at %s %s)",
+			p.Axis, p.Values[at], edge, len(p.Values), decimal(p.Best[at]), p.Values[next], decimal(p.Best[next])))
+	}
+	if edges == nil {
+		return nil
+	}
+	return []Warning{{
+		Kind: EdgeWarning, Model: model.Name, Edges: edges,
+		Text: model.Name + ": the best setting lies on the edge of the grid, and r may be higher beyond: " + strings.Join(evidence, "; "),
+	}}
+}
+
+// Beyond goes on from a grid's edge as it comes from the value next to it: by the
+// same factor, or the same difference, or half of the way to the bound of the axis.
+// It is not ok where no value is legal beyond the edge.
+func (a *Axis) Beyond(edge, next float64) (beyond float64, ok bool) {
+	if edge*next > 0 {
+		beyond = edge * (edge / next)
+	} else {
+		beyond = edge + (edge - next)
+	}
+	bound := a.Max
+	if edge < next {
+		bound = a.Min
+	}
+	if (beyond-bound)*(edge-bound) < 0 || beyond == bound && edge == bound {
+		beyond = edge + (bound-edge)/2
+	}
+	if a.Whole {
+		if beyond = math.Floor(beyond); edge < next && beyond == edge {
+			beyond--
+		}
+	} else if rounded, err := strconv.ParseFloat(strconv.FormatFloat(beyond, 'g', 3, 64), 64); err == nil {
+		beyond = rounded
+	}
+	outward := beyond > edge && edge > next || beyond < edge && edge < next
+	return beyond, outward && a.Check(Setting{Number: beyond}) == nil
+}
+
+// outcomes says of the best setting, as it is reported, what makes its r doubtful.
+func (w *Warner) outcomes(model *Model, s *settings) []Warning {
+	var all []Warning
+	warn := func(kind, format string, args ...any) {
+		all = append(all, Warning{Kind: kind, Model: model.Name, Text: model.Name + ": " + fmt.Sprintf(format, args...)})
+	}
+	g := s.reported
+	if asked := w.config.Inference.MCSE; !model.Exact && w.config.Inference.Method == Marginal && g.Fit.MCSE > asked {
+		warn(ErrorWarning, "the Monte-Carlo error of the best r, %s, is larger than the %v asked for", decimal(g.Fit.MCSE), asked)
+	}
+	var undefined, dead []string
+	reason := ""
+	for i, cell := range g.Cells {
+		if cell == nil {
+			continue
+		}
+		st := &w.study.Stimuli[i]
+		switch {
+		case cell.Undefined != nil:
+			undefined = append(undefined, st.ID)
+			if reason == "" {
+				reason = cell.Undefined.Reason
+			}
+		case !model.Exact && cell.possible() < len(st.Goals):
+			dead = append(dead, fmt.Sprintf("%s (%d of %d goals left)", st.ID, cell.possible(), len(st.Goals)))
+		}
+	}
+	if len(undefined) > 0 {
+		warn(UndefinedWarning, "the best setting has no posterior to the end on %d of %d stimuli, whose later points are not in r: %s; first reason: %s",
+			len(undefined), len(g.Cells), few(undefined), reason)
+	}
+	if len(dead) > 0 {
+		warn(DeadWarning, "with the best setting goals become impossible on %d of %d stimuli, where people may still believe in them: %s", len(dead), len(g.Cells), few(dead))
+	}
+	return all
+}
+
+// few are the first of a list, and how many more.
+func few(xs []string) string {
+	if len(xs) > mostListed {
+		return fmt.Sprintf("%s and %d more", strings.Join(xs[:mostListed], ", "), len(xs)-mostListed)
+	}
+	return strings.Join(xs, ", ")
+}
+
+// possible is the number of goals that have not died by the last row.
+func (c *Cell) possible() int {
+	n, last := 0, len(c.Posterior)-1
+	if last < 0 {
+		return 0
+	}
+	for goal, p := range c.Posterior[last] {
+		if last < len(c.LogEvidence) && !math.IsInf(c.LogEvidence[last][goal], -1) || c.LogEvidence == nil && p > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// gap compares the best two models, as they are reported.
+func (w *Warner) gap() []Warning {
+	var first, second *Gathered
+	for i := range Models {
+		s := w.of[Models[i].Name]
+		if s == nil || s.reported == nil {
+			continue
+		}
+		switch g := s.reported; {
+		case first == nil || g.Fit.Overall.PearsonR > first.Fit.Overall.PearsonR:
+			first, second = g, first
+		case second == nil || g.Fit.Overall.PearsonR > second.Fit.Overall.PearsonR:
+			second = g
+		}
+	}
+	if second == nil {
+		return nil
+	}
+	a, b := first.Fit, second.Fit
+	se := math.Sqrt(float64(a.MCSE*a.MCSE) + float64(b.MCSE*b.MCSE))
+	if difference := a.Overall.PearsonR - b.Overall.PearsonR; se > difference {
+		return []Warning{{Kind: GapWarning, Text: fmt.Sprintf(
+			"which model is the best is not known: r of %s is %s above that of %s, and the Monte-Carlo error of the difference is %s; more runs, or a smaller mc_se, would tell",
+			first.Set.Model, decimal(difference), second.Set.Model, decimal(se))}}
+	}
+	return nil
+}
+
+// categories finds those of few points, by the fit that has the most there.
+func (w *Warner) categories() []Warning {
+	if len(w.scorer.categories) < 2 {
+		return nil
+	}
+	var all []Warning
+	for k, category := range w.scorer.categories {
+		n, seen := 0, false
+		for i := range Models {
+			if s := w.of[Models[i].Name]; s != nil && s.reported != nil && k < len(s.reported.Fit.ByCategory) {
+				n, seen = max(n, s.reported.Fit.ByCategory[k].N), true
+			}
+		}
+		if seen && n < fewPoints {
+			points := "points"
+			if n == 1 {
+				points = "point"
+			}
+			all = append(all, Warning{Kind: CategoryWarning, Text: fmt.Sprintf("category %q has %d %s: its r says little", category, n, points)})
+		}
+	}
+	return all
+}
+
+// decimal is a number as people read it.
+func decimal(x float64) string {
+	if x != 0 && math.Abs(x) < 0.01 {
+		return strconv.FormatFloat(x, 'g', 2, 64)
+	}
+	return strconv.FormatFloat(x, 'f', 3, 64)
+}
