@@ -106,7 +106,7 @@ A study is a directory with study.yaml; without one, commands take a sample. Sta
 	complete(c, "log-format", logFormats...)
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &command.UsageError{Err: readable(err)} })
 	c.AddGroup(&cobra.Group{ID: here, Title: "On this machine:"}, &cobra.Group{ID: cluster, Title: "With a coordinator and workers:"})
-	c.AddCommand(fit(env), infer(env), simulate(env), check(env), sample(env), coordinator(env), worker(env), token(env),
+	c.AddCommand(fit(env), estimate(env), infer(env), simulate(env), check(env), sample(env), coordinator(env), worker(env), token(env),
 		submit(env), list(env), status(env), watch(env), pause(env), resume(env), cancel(env), extend(env), priority(env), results(env), clusterOf(env), health(env), version(env))
 	return c
 }
@@ -288,6 +288,28 @@ of a sample: ` + domains.Names() + `.`,
 	notifyFlag(c, &o.Notify)
 	c.Flags().IntVar(&o.Workers, "workers", 0, "`number` of worker slots (default: one a core)")
 	outFlag(c, &o.Out)
+	return c
+}
+
+func estimate(env *command.Env) *cobra.Command {
+	var o command.EstimateOptions
+	c := &cobra.Command{
+		Use:   "estimate [STUDY]",
+		Short: "Say what a study's sweep will take, by a pilot",
+		Long: `Estimate runs a few cells of a sweep, spread over stimuli, models and search noises, and says what all of it will take:
+cells, jobs, time of cores, time with some workers, and the Monte-Carlo error to expect of r. Cores are taken to be like
+those of this machine. Cells of a stimulus that share searches are counted so: the first of them pays for all. It takes
+the flags of fit that choose a sweep.`,
+		Example: "  foible estimate my-study\n  foible estimate my-study --preset published --workers 200 --pilot 1m",
+		GroupID: here, Args: atMost(1), ValidArgsFunction: studies,
+		RunE: func(c *cobra.Command, args []string) error {
+			o.Study = argument(args)
+			return env.Estimate(c.Context(), o)
+		},
+	}
+	sweepFlags(c, &o.Sweep)
+	c.Flags().IntVar(&o.Workers, "workers", 0, "`number` of worker slots (default: one a core)")
+	c.Flags().DurationVar(&o.Pilot, "pilot", command.DefaultPilot, "`time` after which the pilot begins no more cells")
 	return c
 }
 

@@ -107,6 +107,9 @@ func (e *Env) runSweep(cluster *local, s *domains.Study, config *foiblev1.SweepC
 	if err := e.mentionOthers(ctx, c, m.GetSweepId(), out); err != nil {
 		return nil, err
 	}
+	if m.GetProgress().GetCellsDone() == 0 {
+		e.foretell(ctx, s, config, workers)
+	}
 	return e.watch(ctx, c, m.GetSweepId(), false)
 }
 

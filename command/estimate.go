@@ -1,0 +1,170 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"foible/core/inference"
+	"foible/core/pilot"
+	"foible/core/sweep"
+	"foible/domains"
+	"foible/proto/codec"
+	foiblev1 "foible/proto/foible/v1"
+)
+
+var started = time.Now()
+
+// EstimateOptions say of which sweep to say what it takes.
+type EstimateOptions struct {
+	Study   string
+	Sweep   SweepChoice
+	Workers int           // worker slots; 0: one a core
+	Pilot   time.Duration // for how long to begin cells
+}
+
+// DefaultPilot is how long a pilot takes.
+const DefaultPilot = 15 * time.Second
+
+// Estimate runs a few cells of a sweep and prints what all of it will take.
+func (e *Env) Estimate(ctx context.Context, o EstimateOptions) error {
+	workers, err := slots("--workers", o.Workers)
+	if err != nil {
+		return err
+	}
+	if o.Pilot <= 0 {
+		return usagef("--pilot %v: must be a time above 0, such as 10s", o.Pilot)
+	}
+	s, config, err := e.prepare(o.Study, o.Sweep)
+	if err != nil {
+		return err
+	}
+	c, err := codec.Config(config)
+	if err != nil {
+		return err
+	}
+	p, err := newPilot(s, config, workers, o.Pilot)
+	if err != nil {
+		return err
+	}
+	x, err := p.Run(ctx)
+	if ctx.Err() != nil {
+		return ErrInterrupted
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(e.Out, "%s: %s\n", s.Name, methodText(config))
+	low, high := x.Range()
+	w := tabwriter.NewWriter(e.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "Cells\t%d\n", x.Cells)
+	fmt.Fprintf(w, "Jobs\t%d\n", x.Jobs)
+	fmt.Fprintf(w, "Core time\t%s (%s to %s), %s core-hours\n", took(x.Seconds()), took(low), took(high), hours(x.Seconds()))
+	if c.Inference.Method == sweep.Marginal && x.Tables > 0 {
+		fmt.Fprintf(w, "  shared\t%s, for searches and heuristics that cells share; each worker process makes those that it meets\n", took(x.Tables))
+	}
+	expected, least, most := x.Wall(workers)
+	fmt.Fprintf(w, "Time\t%s (%s to %s) with %s like a core of this machine\n", took(expected), took(least), took(most), count(workers, "worker slot"))
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	printErrors(e, &c, x)
+	fmt.Fprintf(e.Out, "By a pilot of %s on %d of %d stimuli, all kinds of them on %d; the tables and figures at the end are not in it.\n",
+		count(x.Measured, "cell"), x.Seen, x.Stimuli, x.Full)
+	return nil
+}
+
+func printErrors(e *Env, c *sweep.Config, x *pilot.Estimate) {
+	for _, m := range x.Errors {
+		var said []string
+		for _, of := range []struct {
+			stage string
+			se    float64
+		}{{"fit", m.Fit}, {"report", m.Report}} {
+			if of.se > 0 {
+				said = append(said, fmt.Sprintf("%.2g in the %s stage", of.se, of.stage))
+			}
+		}
+		fmt.Fprintf(e.Out, "Expected Monte-Carlo error of r, %s: %s\n", m.Model, strings.Join(said, ", "))
+	}
+	if c.Inference.Method == sweep.Marginal && len(x.Errors) > 0 {
+		fmt.Fprintf(e.Out, "It is sampled to %g or below (--mc-se), and to %g in each judged probability (--posterior-se).\n", c.Inference.MCSE, c.Inference.PosteriorSE)
+	}
+}
+
+// What fit asks of a sweep before it says how long that will take.
+const (
+	briefPilot    = 2 * time.Second
+	manyCells     = 4000    // fewer take less than a minute, as a rule
+	manyParticles = 400_000 // of all runs of a sweep by sips
+	worthSaying   = 60.     // seconds
+)
+
+// foretell says how long a sweep will take, if that is long. It takes a few seconds itself, and takes them of large sweeps alone.
+func (e *Env) foretell(ctx context.Context, s *domains.Study, config *foiblev1.SweepConfig, workers int) {
+	p, err := newPilot(s, config, workers, briefPilot)
+	if err != nil {
+		return // who runs the sweep says what is wrong with it
+	}
+	cells, particles := p.Plan.Cells(), p.Config.Fit.Runs*p.Config.Fit.ParticlesPerGoal
+	if cells < manyCells && cells*particles < manyParticles {
+		return
+	}
+	x, err := p.Run(ctx)
+	if err != nil {
+		return
+	}
+	if expected, low, high := x.Wall(workers); expected >= worthSaying {
+		e.say("It will take about %s (%s to %s), by %s; `foible estimate` looks longer.", took(expected), took(low), took(high), count(x.Measured, "cell"))
+	}
+}
+
+// newPilot of a sweep, as a coordinator of so many slots would split it.
+func newPilot(s *domains.Study, config *foiblev1.SweepConfig, slots int, limit time.Duration) (*pilot.Pilot, error) {
+	c, err := codec.Config(config)
+	if err != nil {
+		return nil, err
+	}
+	sets, err := c.ParameterSets()
+	if err != nil {
+		return nil, err
+	}
+	shapes := codec.Shapes(s.Shapes())
+	plan, err := sweep.NewPlan(sets, shapes, sweep.CellsPerJob(len(sets), shapes, c.Fit.Runs, max(slots, leastParallel)), c.Report.Runs > 0)
+	if err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	return &pilot.Pilot{
+		Study: s.Study, Plan: plan, Config: &c,
+		Ready: func(stimulus string) (*inference.Stimulus, error) { return s.Ready(stimulus) },
+		CPU:   cpuTime, Elapsed: func() time.Duration { return time.Since(began) }, Limit: limit,
+	}, nil
+}
+
+// leastParallel slots are what a coordinator cuts jobs for.
+const leastParallel = 8
+
+// took is a time of so many seconds as people say it.
+func took(seconds float64) string {
+	switch {
+	case seconds < 10:
+		return fmt.Sprintf("%.1f s", seconds)
+	case seconds < 120:
+		return fmt.Sprintf("%.0f s", seconds)
+	case seconds < 2*3600:
+		return fmt.Sprintf("%.0f min", seconds/60)
+	case seconds < 48*3600:
+		return fmt.Sprintf("%.1f h", seconds/3600)
+	}
+	return fmt.Sprintf("%.1f days", seconds/24/3600)
+}
+
+func hours(seconds float64) string {
+	if seconds < 36 {
+		return fmt.Sprintf("%.2g", seconds/3600)
+	}
+	return fmt.Sprintf("%.3g", seconds/3600)
+}

@@ -1,0 +1,514 @@
+// Package pilot runs a few cells of a sweep to say what all of it will take, in
+// seconds of one core, and how sure it will be. Read [Pilot] and [Estimate]. It knows
+// no clock: whoever runs it says what time there is.
+package pilot
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"foible/core/inference"
+	"foible/core/study"
+	"foible/core/sweep"
+)
+
+// Pilot is of a sweep.
+type Pilot struct {
+	Study  *study.Study
+	Plan   *sweep.Plan
+	Config *sweep.Config
+	// Ready makes a stimulus ready, as a worker does.
+	Ready func(stimulus string) (*inference.Stimulus, error)
+	// CPU is what this process has used so far; Elapsed is the time since it began.
+	CPU, Elapsed func() time.Duration
+	// Limit is for how long to begin further cells.
+	Limit time.Duration
+}
+
+// Parts of Limit: until when further stimuli have their first cells measured, by
+// which they are compared; and until when the measuring of one in full may be expected
+// to end, to be begun.
+const (
+	firstPart = 0.7
+	fullPart  = 1.2
+)
+
+const (
+	stretch = 24 // cells in a row that are measured of those that share samples and sizes
+	alikes  = 3  // of those that take about as long as each other
+	fewRuns = 3  // runs of each of these
+)
+
+// group are cells that share samples, by sizes, of the fit stage.
+type group struct {
+	exact bool
+	sizes [][]int // indexes of parameter sets
+	by    map[string]int
+}
+
+// measured is what a stimulus takes.
+type measured struct {
+	ready       *inference.Stimulus
+	made        float64   // seconds for it
+	cells       float64   // of the first cells: those of the first group, or where cells share work the first of all
+	done        bool      // in full
+	fit, tables float64   // seconds of all groups, and what of them is shared
+	report      float64   // of the report stage, all models
+	models      []float64 // of a cell of the fit stage, by model; of the particle filter
+}
+
+// first is what the first cells take, with what every stimulus has to pay; 0 if nothing is measured.
+func (m *measured) first() float64 { return m.made + m.cells }
+
+// count of parameter sets.
+func (g *group) count() int {
+	n := 0
+	for _, sets := range g.sizes {
+		n += len(sets)
+	}
+	return n
+}
+
+type run struct {
+	*Pilot
+	ctx     context.Context
+	groups  []*group
+	scorer  *sweep.Scorer
+	of      []measured // by stimulus
+	cells   int
+	one     bool                       // stimulus is measured in full
+	power   float64                    // of the first cells, with which the cost of all goes
+	took    float64                    // the longest of these measurements
+	skipped bool                       // some kinds of cells have not been met
+	seen    map[int][]sweep.Prediction // of some parameter sets, by stimulus
+	chosen  [][]sweep.Prediction       // of the report, [model][stimulus]
+	model   []int                      // of a parameter set
+	runs    int                        // behind each of seen
+}
+
+// Run measures until the limit, and at least one stimulus. Each stimulus begins
+// with the same group, which pays for heuristics.
+func (p *Pilot) Run(ctx context.Context) (*Estimate, error) {
+	r := &run{Pilot: p, ctx: ctx, of: make([]measured, len(p.Plan.Stimuli)), seen: map[int][]sweep.Prediction{}}
+	var err error
+	if r.scorer, err = sweep.NewScorer(p.Study, sweep.Bootstrap{}, p.Config.Seed); err != nil {
+		return nil, err
+	}
+	if err := r.group(); err != nil {
+		return nil, err
+	}
+	order := r.order()
+	for k, i := range order {
+		if k > 0 && float64(p.Elapsed()) >= firstPart*float64(p.Limit) {
+			break
+		}
+		if err := r.first(i); err != nil {
+			return nil, err
+		}
+	}
+	// The costliest are measured, and the others are like them.
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(r.of[b].first(), r.of[a].first()) })
+	if err := r.full(order[0]); err != nil {
+		return nil, err
+	}
+	one := &r.of[order[0]]
+	for _, i := range order[1:] {
+		m := &r.of[i]
+		expected := (one.fit + one.report) / one.first() * m.first() // more than it takes, as far as not every cell is run
+		if m.ready == nil || p.Elapsed() >= p.Limit || p.Elapsed().Seconds()+min(expected, r.took) > fullPart*p.Limit.Seconds() {
+			break
+		}
+		if err := r.full(i); err != nil {
+			return nil, err
+		}
+	}
+	scores, err := r.scores()
+	if err != nil {
+		return nil, err
+	}
+	return r.estimate(scores)
+}
+
+// group sorts the parameter sets.
+func (r *run) group() error {
+	at := map[string]int{}
+	procedure := r.Plan.Procedure(r.Config, sweep.FitStage)
+	for m, of := range r.Plan.Models() {
+		model, _ := sweep.ModelByName(of.Name)
+		for i := of.First; i < of.End; i++ {
+			samples, sizes, err := inference.Work(&r.Plan.Sets[i], procedure)
+			if err != nil {
+				return err
+			}
+			k, ok := at[samples]
+			if !ok {
+				k = len(r.groups)
+				at[samples] = k
+				r.groups = append(r.groups, &group{exact: model.Exact, by: map[string]int{}})
+			}
+			g := r.groups[k]
+			s, ok := g.by[sizes]
+			if !ok {
+				s = len(g.sizes)
+				g.by[sizes] = s
+				g.sizes = append(g.sizes, nil)
+			}
+			g.sizes[s] = append(g.sizes[s], i)
+			r.model = append(r.model, m)
+		}
+	}
+	r.chosen = make([][]sweep.Prediction, len(r.Plan.Models()))
+	// What most cells are like comes first, but for those of exact models: by that, stimuli are compared.
+	slices.SortStableFunc(r.groups, func(a, b *group) int {
+		switch {
+		case a.exact == b.exact:
+			return b.count() - a.count()
+		case a.exact:
+			return 1
+		}
+		return -1
+	})
+	for _, g := range r.groups {
+		slices.SortStableFunc(g.sizes, func(a, b []int) int { return len(b) - len(a) })
+	}
+	if r.Config.Inference.Method == sweep.SIPS {
+		r.merge()
+	}
+	return nil
+}
+
+// mostAlike bounds the groups of cells that share nothing.
+const mostAlike = 48
+
+// merge brings neighbours of those together, within a model, where there are too many.
+func (r *run) merge() {
+	every := (len(r.groups) + mostAlike - 1) / mostAlike
+	var merged []*group
+	n := 0
+	for _, g := range r.groups {
+		if last := len(merged) - 1; n%every != 0 && !g.exact && !merged[last].exact && r.model[merged[last].sizes[0][0]] == r.model[g.sizes[0][0]] {
+			merged[last].sizes[0] = append(merged[last].sizes[0], g.sizes[0]...)
+			n++
+			continue
+		}
+		merged, n = append(merged, g), 1
+	}
+	r.groups = merged
+}
+
+// order is that of stimuli: spread over their sizes at any time.
+func (r *run) order() []int {
+	bySize := make([]int, len(r.of))
+	for i := range bySize {
+		bySize[i] = i
+	}
+	slices.SortStableFunc(bySize, func(a, b int) int {
+		switch x, y := r.size(a), r.size(b); {
+		case x < y:
+			return -1
+		case x > y:
+			return 1
+		}
+		return 0
+	})
+	// The middle one, and then by the golden section.
+	var order []int
+	left := slices.Clone(bySize)
+	for x := 0.5; len(left) > 0; x = math.Mod(x+0.618033988749895, 1) {
+		at := min(len(bySize)-1, int(x*float64(len(bySize))))
+		near := 0
+		for k, i := range left {
+			if distance(slices.Index(bySize, i), at) < distance(slices.Index(bySize, left[near]), at) {
+				near = k
+			}
+		}
+		order = append(order, left[near])
+		left = slices.Delete(left, near, near+1)
+	}
+	return order
+}
+
+func distance(a, b int) int { return max(a-b, b-a) }
+
+// size of a stimulus.
+func (r *run) size(i int) float64 {
+	s := &r.Plan.Stimuli[i]
+	return float64(max(1, s.Goals) * max(1, s.Actions))
+}
+
+// timed is what some work takes, in seconds.
+func (r *run) timed(work func() error) (float64, error) {
+	began := r.CPU()
+	err := work()
+	return (r.CPU() - began).Seconds(), err
+}
+
+// sampled says whether the cells of a group share work.
+func (r *run) sampled(g *group) bool { return g.exact || r.Config.Inference.Method != sweep.SIPS }
+
+// first measures the first cells of a stimulus.
+func (r *run) first(stimulus int) error {
+	m := &r.of[stimulus]
+	m.models = make([]float64, len(r.Plan.Models()))
+	var err error
+	m.made, err = r.timed(func() (err error) {
+		m.ready, err = r.Ready(r.Plan.Stimuli[stimulus].Stimulus)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if g := r.groups[0]; r.sampled(g) {
+		p := r.Plan.Procedure(r.Config, sweep.FitStage)
+		m.cells, err = r.timed(func() error { return r.infer(m.ready, g.sizes[0][0], stimulus, &p, !g.exact) })
+	} else {
+		m.cells, err = r.alike(m.ready, stimulus, g)
+	}
+	m.cells = max(1e-9, m.cells)
+	return err
+}
+
+// full measures every kind of cells of a stimulus, of which first has measured the first ones.
+func (r *run) full(stimulus int) error {
+	began := r.Elapsed()
+	m := &r.of[stimulus]
+	m.fit, m.tables = m.made, m.made
+	met, all := 0, len(r.Plan.Sets)
+	for k, g := range r.groups {
+		if k > 0 && r.Elapsed() >= r.Limit {
+			if r.one { // another stimulus is measured in full
+				return nil
+			}
+			r.skipped = true
+			m.fit *= float64(all) / float64(met)
+			break
+		}
+		met += g.count()
+		seconds, err := m.cells, error(nil)
+		switch {
+		case r.sampled(g):
+			seconds, err = r.shared(m, stimulus, g, k == 0)
+		case k > 0:
+			seconds, err = r.alike(m.ready, stimulus, g)
+		}
+		if err != nil {
+			return err
+		}
+		m.fit += seconds
+	}
+	if r.Plan.Report {
+		var err error
+		if m.report, err = r.reported(m.ready, stimulus); err != nil {
+			return err
+		}
+	}
+	m.done, r.one = true, true
+	r.took = max(r.took, (r.Elapsed() - began).Seconds())
+	return nil
+}
+
+// infer is a cell of the fit stage, whose judgements are kept if asked.
+func (r *run) infer(ready *inference.Stimulus, set, stimulus int, p *sweep.Procedure, keep bool) error {
+	if err := r.ctx.Err(); err != nil {
+		return err
+	}
+	cell, err := ready.Infer(&r.Plan.Sets[set], *p, r.Config.Seed)
+	if err != nil {
+		return err
+	}
+	r.cells++
+	if keep {
+		r.seen[set] = r.keep(r.seen[set], stimulus, &cell)
+	}
+	return nil
+}
+
+// keep what a cell predicts beside what others do.
+func (r *run) keep(all []sweep.Prediction, stimulus int, cell *sweep.Cell) []sweep.Prediction {
+	if all == nil {
+		all = make([]sweep.Prediction, len(r.of))
+		for i := range all {
+			all[i].Undefined = true // as long as nothing is known
+		}
+	}
+	all[stimulus] = r.Plan.Stimuli[stimulus].Predict(cell)
+	return all
+}
+
+// shared is what cells take of which the first ones pay for others; the first cell of
+// the first group has been measured.
+func (r *run) shared(m *measured, stimulus int, g *group, first bool) (float64, error) {
+	p := r.Plan.Procedure(r.Config, sweep.FitStage)
+	r.runs = p.Runs
+	var total, met float64
+	all := 0
+	for k, sets := range g.sizes {
+		all += len(sets)
+		if k > 0 && r.Elapsed() >= r.Limit {
+			r.skipped = true
+			continue
+		}
+		cold := m.cells
+		if !first || k > 0 {
+			var err error
+			if cold, err = r.timed(func() error { return r.infer(m.ready, sets[0], stimulus, &p, !g.exact) }); err != nil {
+				return 0, err
+			}
+		}
+		seconds, n := 0.0, 0
+		row := sets[1:]
+		for range 2 { // those that come next, and some in the middle of what is left
+			take := min(stretch, len(row))
+			s, err := r.timed(func() error {
+				for _, set := range row[:take] {
+					if err := r.infer(m.ready, set, stimulus, &p, false); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				return 0, err
+			}
+			seconds, n = seconds+s, n+take
+			if row = row[take:]; len(row) == 0 || r.Elapsed() >= r.Limit {
+				break
+			}
+			row = row[(len(row)-min(stretch, len(row)))/2:]
+		}
+		warm := 0.0
+		if n > 0 {
+			warm = seconds / float64(n)
+			m.tables += max(0, cold-warm)
+		} else {
+			m.tables += cold
+		}
+		total += cold + float64(warm*float64(len(sets)-1))
+		met += float64(len(sets))
+	}
+	return total * float64(all) / met, nil
+}
+
+// alike is what cells take that share nothing, by a few runs of a few of them.
+func (r *run) alike(ready *inference.Stimulus, stimulus int, g *group) (float64, error) {
+	p := r.Plan.Procedure(r.Config, sweep.FitStage)
+	runs := p.Runs
+	p.Runs = min(fewRuns, runs)
+	r.runs = p.Runs
+	sets := g.sizes[0]
+	n := min(alikes, len(sets))
+	seconds, err := r.timed(func() error {
+		for k := range n {
+			if err := r.infer(ready, sets[(2*k+1)*len(sets)/(2*n)], stimulus, &p, true); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	seconds *= float64(runs) / float64(p.Runs) * float64(len(sets)) / float64(n)
+	of := r.model[sets[0]]
+	r.of[stimulus].models[of] += seconds / float64(r.Plan.Models()[of].End-r.Plan.Models()[of].First)
+	return seconds, nil
+}
+
+// reported is what the report stage takes: of the particle filter by its cells of the
+// fit stage, else of a parameter set in the middle of each model's.
+func (r *run) reported(ready *inference.Stimulus, stimulus int) (float64, error) {
+	p := r.Plan.Procedure(r.Config, sweep.ReportStage)
+	var total float64
+	for m, of := range r.Plan.Models() {
+		model, _ := sweep.ModelByName(of.Name)
+		if p.Method == sweep.SIPS && !model.Exact {
+			total += r.of[stimulus].models[m] * r.more()
+			continue
+		}
+		seconds, err := r.timed(func() error {
+			cell, err := ready.Infer(&r.Plan.Sets[(of.First+of.End)/2], p, r.Config.Seed)
+			if err == nil && !model.Exact {
+				r.chosen[m] = r.keep(r.chosen[m], stimulus, &cell)
+			}
+			r.cells++
+			return err
+		})
+		if err != nil {
+			return 0, err
+		}
+		total += seconds
+	}
+	return total, nil
+}
+
+// more is how many more particles a cell of the report has than one of the fit stage.
+func (r *run) more() float64 {
+	f, s := r.Config.Fit, r.Config.Report
+	return float64(s.Runs*s.ParticlesPerGoal) / float64(max(1, f.Runs*f.ParticlesPerGoal))
+}
+
+// scores is what all comparisons with people take, in seconds: resampling the
+// people, once a process, and a parameter set.
+func (r *run) scores() (float64, error) {
+	var total float64
+	stages := map[string]int{sweep.FitStage: len(r.Plan.Sets)}
+	if r.Plan.Report {
+		stages[sweep.ReportStage] = len(r.Plan.Models())
+	}
+	// Any numbers will do.
+	rng := sweep.WarningStream(r.Config.Seed, "pilot", "")
+	draw := func(steps, goals int) [][]float64 {
+		rows := make([][]float64, steps)
+		for j := range rows {
+			for range goals {
+				rows[j] = append(rows[j], rng.Float64())
+			}
+		}
+		return rows
+	}
+	predictions := make([]sweep.Prediction, len(r.of))
+	for i := range predictions {
+		s := &r.Plan.Stimuli[i]
+		predictions[i].Rows = draw(len(s.JudgementSteps), s.Goals)
+		for range r.Config.Fit.Runs {
+			predictions[i].Runs = append(predictions[i].Runs, draw(len(s.JudgementSteps), s.Goals))
+		}
+	}
+	made := map[int]*sweep.Scorer{} // by resamples: a worker keeps them
+	for _, stage := range []string{sweep.FitStage, sweep.ReportStage} {
+		n := stages[stage]
+		if n == 0 {
+			continue
+		}
+		b := r.Plan.BootstrapOf(r.Config, stage)
+		scorer := made[b.Resamples]
+		if scorer == nil {
+			seconds, err := r.timed(func() (err error) {
+				scorer, err = sweep.NewScorer(r.Study, b, r.Config.Seed)
+				return err
+			})
+			if err != nil {
+				return 0, err
+			}
+			made[b.Resamples] = scorer
+			total += seconds
+		}
+		const times = 3
+		seconds, err := r.timed(func() error {
+			for range times {
+				if _, err := scorer.Score(predictions); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return 0, err
+		}
+		total += seconds / times * float64(n)
+	}
+	return total, nil
+}
