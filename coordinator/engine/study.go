@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
@@ -22,7 +24,7 @@ func (e *Engine) PutStudy(ctx context.Context, hash string, bundle []byte) error
 			return err
 		}
 		meta := jetstream.ObjectMeta{Name: hash, Opts: &jetstream.ObjectMetaOptions{ChunkSize: studyChunk}}
-		_, err := e.studies.Put(ctx, meta, bytes.NewReader(bundle))
+		_, err := e.studies.Put(ctx, meta, unhurried{bytes.NewReader(bundle)})
 		return err
 	})
 	if err != nil {
@@ -45,4 +47,16 @@ func (e *Engine) Study(ctx context.Context, hash string) ([]byte, error) {
 		return nil, fmt.Errorf("study %s: %w", hash, err)
 	}
 	return bundle, nil
+}
+
+// unhurried lets goroutines that were started begin before it ends. Put of nats.go 1.55 starts one at the first
+// chunk, which waits for ever if it begins after Put has ended.
+type unhurried struct{ io.Reader }
+
+func (r unhurried) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	if n == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	return n, err
 }
