@@ -127,7 +127,8 @@ func (m *Marginal) first(s *store) *levels {
 const margin = 0.95
 
 // mostRefinements bounds the rounds, in each of which the tables that make up
-// partRaised of the variances are raised by a level.
+// partRaised of the variances at most, those of the greatest gain by a search, are
+// raised by a level.
 const (
 	mostRefinements = 24
 	partRaised      = 0.7
@@ -264,12 +265,10 @@ func (m *Marginal) errors(r *result, p *agent.Parameters, q *sweep.Procedure, ju
 		excess = squares / n / mean
 	}
 	sums := make([]float64, goals*steps)
-	any := false
 	for i := range points {
 		if worst[i] <= limit && !tooMuch {
 			continue
 		}
-		any = true
 		excess = max(excess, worst[i]/limit)
 		pt := &points[i]
 		for h, parts := range pt.parts {
@@ -282,7 +281,7 @@ func (m *Marginal) errors(r *result, p *agent.Parameters, q *sweep.Procedure, ju
 			}
 		}
 	}
-	if !any {
+	if excess == 0 {
 		return nil, 0
 	}
 	total := 0.0
