@@ -55,6 +55,7 @@ func (r *sweepRun) lend(l *lease, lost bool) {
 	}
 	if l.delivery.Attempt() > 1 {
 		r.tallied.Retries++
+		r.c.metrics.again.Inc()
 	}
 	l.since = time.Now()
 	r.eta.Begun(l.since, l.job, l.owner.number)

@@ -197,9 +197,6 @@ func (s *session) open(ctx context.Context, o offer) (*foiblev1.Assign, error) {
 	s.mu.Unlock()
 	assign.Attempt, assign.Lease = int32(attempt), l.id
 	s.c.metrics.given.Inc()
-	if attempt > 1 {
-		s.c.metrics.again.Inc()
-	}
 	s.log.Debug("job given out", "sweep", o.run.id, "job", job, "attempt", attempt)
 	return assign, nil
 }
