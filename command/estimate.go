@@ -140,7 +140,8 @@ func newPilot(s *domains.Study, config *foiblev1.SweepConfig, slots int, limit t
 	return &pilot.Pilot{
 		Study: s.Study, Plan: plan, Config: &c,
 		Ready: func(stimulus string) (*inference.Stimulus, error) { return s.Ready(stimulus) },
-		CPU:   cpuTime, Elapsed: func() time.Duration { return time.Since(began) }, Limit: limit,
+		CPU:   func() float64 { return cpuTime().Seconds() },
+		Used:  func(float64) float64 { return float64(time.Since(began)) / float64(limit) },
 	}, nil
 }
 

@@ -6,11 +6,15 @@ import (
 	"errors"
 	"math"
 	"os"
+	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
 	"foible/core/inference"
+	"foible/core/pilot"
+	data "foible/core/published"
 	"foible/core/sweep"
 	"foible/domains"
 	foiblev1 "foible/proto/foible/v1"
@@ -47,7 +51,7 @@ func (s *steady) spin() float64 {
 	return (cpuTime() - began).Seconds()
 }
 
-func (s *steady) now() time.Duration {
+func (s *steady) now() float64 {
 	used := cpuTime().Seconds()
 	loop := s.loop
 	if used-s.since > 0.02 {
@@ -57,12 +61,12 @@ func (s *steady) now() time.Duration {
 	}
 	s.value += (used - s.used) * usual / loop
 	s.used = max(used, s.since)
-	return time.Duration(s.value * 1e9)
+	return s.value
 }
 
 // wholeSweep computes every cell and score of a sweep as a worker of one slot does, and
-// returns what that took, and the fits of the first stage.
-func wholeSweep(t *testing.T, s *domains.Study, config *foiblev1.SweepConfig, clock func() time.Duration) (seconds float64, plan *sweep.Plan, fits []*sweep.Fit) {
+// returns the work of the cells, the fits of the first stage, and what all of it took.
+func wholeSweep(t *testing.T, s *domains.Study, config *foiblev1.SweepConfig, clock func() float64) (work, seconds float64, plan *sweep.Plan, fits []*sweep.Fit) {
 	t.Helper()
 	p, err := newPilot(s, config, 1, 0)
 	if err != nil {
@@ -113,7 +117,10 @@ func wholeSweep(t *testing.T, s *domains.Study, config *foiblev1.SweepConfig, cl
 		plan.Choose(func(i int) *sweep.Fit { return fits[i] })
 		stage(sweep.ReportStage, plan.Chosen(), plan.Procedure(c, sweep.ReportStage))
 	}
-	return (clock() - began).Seconds(), plan, fits
+	for _, stimulus := range kept {
+		work += stimulus.Work()
+	}
+	return work, clock() - began, plan, fits
 }
 
 // typicalErrors are the root mean squares of the Monte-Carlo errors of r, by model.
@@ -128,55 +135,113 @@ func typicalErrors(plan *sweep.Plan, fits []*sweep.Fit) map[string]float64 {
 	return all
 }
 
-// What a whole sweep takes, all cells and scores one after the other, against what a pilot
-// of a part of that expects, both in CPU seconds of this process at a steady speed: within
-// 30 % in one of four attempts, and as a rule in the first. Of the errors of r, those of the
-// particle filter, of three runs of a few cells each, are within a factor of four.
-func TestEstimate(t *testing.T) {
-	if os.Getenv(slowEnv) == "" {
-		t.Skip(slowEnv + " is not set: six sweeps and their pilots take two minutes, and processor time varies with what else runs")
+// sized makes a pilot of so much work, whatever the time.
+func sized(t *testing.T, s *domains.Study, config *foiblev1.SweepConfig, size float64, clock func() float64) *pilot.Pilot {
+	t.Helper()
+	p, err := newPilot(s, config, 1, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.CPU, p.Used = clock, func(work float64) float64 { return work / size }
+	return p
+}
+
+// estimated are sweeps whose pilots are tried.
+var estimated = []struct {
+	name, study string // of the published ones, or a sample
+	choice      SweepChoice
+	size        float64 // of the pilot, as work
+}{
+	{"marginal, published blocks", "mistakes-2021/block-words", SweepChoice{Models: []string{"full"}, Set: []string{"search_noise=0.5", "goal_noise=0.2", "budget_r=2"}, PosteriorSE: 0.05, MCSE: 0.02}, 1},
+	{"marginal, published doors", "mistakes-2021/doors-keys-gems", SweepChoice{}, 0.9},
+	{"sips, published doors", "mistakes-2021/doors-keys-gems", SweepChoice{Models: []string{"full", "plan-lesioned"}, Method: "sips", Particles: 20, Runs: 4}, 0.4},
+	{"a finer grid, marginal, doors", "doors-keys-gems", SweepChoice{Models: []string{"full"}, Set: []string{"action_noise=0.01,0.02,0.04,0.06,0.08,0.1,0.12,0.14,0.16,0.2,0.3", "budget_q=0.8,0.9,0.95", "budget_r=1,2,4"}}, 0.9},
+	{"sips, blocks", "block-words", SweepChoice{Models: []string{"full", "boltzmann"}, Method: "sips", Particles: 10, Runs: 3}, 0.5},
+	{"exact, blocks", "block-words", SweepChoice{Models: []string{"boltzmann"}, Set: []string{"value=optimal,on_policy,heuristic", "alpha=0.5,1,2,4,8"}}, 0.4},
+}
+
+// prepared is a sweep to estimate.
+func prepared(t *testing.T, study string, choice SweepChoice) (*domains.Study, *foiblev1.SweepConfig) {
+	t.Helper()
+	if strings.Contains(study, "/") {
+		study = filepath.Join(data.Dir(t), study)
 	}
 	e := &Env{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}}
-	for _, c := range []struct {
-		name, study string
-		choice      SweepChoice
-		limit       time.Duration
-	}{
-		{"marginal, blocks", "block-words", SweepChoice{Method: "marginal"}, 6 * time.Second},
-		{"marginal, doors", "doors-keys-gems", SweepChoice{Method: "marginal"}, 3 * time.Second},
-		{"sips, blocks", "block-words", SweepChoice{Method: "sips", Particles: 20, Runs: 3}, 3 * time.Second},
-		{"sips, doors", "doors-keys-gems", SweepChoice{Method: "sips", Particles: 20, Runs: 4}, time.Second},
-		{"a fine grid, marginal, doors", "doors-keys-gems", SweepChoice{Models: []string{"full"}, Set: []string{"action_noise=0.01,0.02,0.04,0.06,0.08,0.1,0.12,0.14,0.16,0.2,0.3", "budget_q=0.8,0.85,0.9,0.95", "budget_r=1,2,3,4,6"}}, 5 * time.Second},
-		{"exact, blocks", "block-words", SweepChoice{Models: []string{"boltzmann"}, Set: []string{"value=optimal,on_policy,heuristic"}}, 3 * time.Second},
-	} {
+	s, config, err := e.prepare(study, choice)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, config
+}
+
+// The work of the cells of a whole sweep is within 30 % of what a pilot of a part of it
+// expects, on any machine. Of the errors of r, those of the particle filter, of three
+// runs of a few cells each, are within a factor of four.
+func TestEstimate(t *testing.T) {
+	for _, c := range estimated {
 		t.Run(c.name, func(t *testing.T) {
-			s, config, err := e.prepare(c.study, c.choice)
+			s, config := prepared(t, c.study, c.choice)
+			clock := func() float64 { return cpuTime().Seconds() }
+			p := sized(t, s, config, c.size, clock)
+			x, err := p.Run(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
+			work, _, plan, fits := wholeSweep(t, s, config, clock)
+			t.Logf("expected %.3f, is %.3f: %+.0f %%; by a pilot of %.2f: %d cells of %d, on %d stimuli of %d, all kinds on %d",
+				x.Work, work, 100*(x.Work/work-1), c.size, x.Measured, x.Cells, x.Seen, x.Stimuli, x.Full)
+			if off := x.Work / work; !(off >= 0.7 && off <= 1.3) {
+				t.Errorf("expected %.3f, is %.3f", x.Work, work)
+			}
+			errors := typicalErrors(plan, fits)
+			for _, m := range x.Errors {
+				t.Logf("error of r, %s: expected %.2g, is %.2g", m.Model, m.Fit, errors[m.Model])
+				if ratio := m.Fit / errors[m.Model]; p.Config.Inference.Method == sweep.SIPS && (ratio < .25 || ratio > 4) {
+					t.Errorf("error of r, %s: expected %.2g, is %.2g", m.Model, m.Fit, errors[m.Model])
+				}
+			}
+		})
+	}
+}
+
+// A pilot of a given size is the same whenever it is run, but for the time it takes.
+func TestEstimateAgain(t *testing.T) {
+	s, config := prepared(t, "doors-keys-gems", SweepChoice{})
+	var before *pilot.Estimate
+	for range 2 {
+		x, err := sized(t, s, config, 0.1, func() float64 { return cpuTime().Seconds() }).Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if before != nil && (x.Work != before.Work || x.Measured != before.Measured || x.Spread != before.Spread) {
+			t.Errorf("%d cells, %v (%v); before %d cells, %v (%v)", x.Measured, x.Work, x.Spread, before.Measured, before.Work, before.Spread)
+		}
+		before = x
+	}
+}
+
+// What a whole sweep takes, all cells and scores one after the other, against what a pilot
+// of a part of that expects, both in CPU seconds of this process at a steady speed: within
+// 30 % in one of four attempts, and as a rule in the first.
+func TestEstimateSeconds(t *testing.T) {
+	if os.Getenv(slowEnv) == "" {
+		t.Skip(slowEnv + " is not set: processor time varies with what else runs")
+	}
+	for _, c := range estimated {
+		t.Run(c.name, func(t *testing.T) {
+			s, config := prepared(t, c.study, c.choice)
 			for range 4 {
-				clock := newSteady()
-				p, err := newPilot(s, config, 1, c.limit)
+				clock := newSteady().now
+				began := clock()
+				x, err := sized(t, s, config, c.size, clock).Run(t.Context())
 				if err != nil {
 					t.Fatal(err)
 				}
-				p.CPU, p.Elapsed = clock.now, clock.now
-				x, err := p.Run(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
-				spent := clock.now().Seconds()
-				truth, plan, fits := wholeSweep(t, s, config, clock.now)
+				spent := clock() - began
+				_, truth, _, _ := wholeSweep(t, s, config, clock)
 				low, high := x.Range()
-				t.Logf("expected %.2f s (%.2f to %.2f; fit %.2f, of it shared %.2f, report %.2f, score %.2f), took %.2f s: %+.0f %%; the pilot took %.2f s: %d cells of %d, on %d stimuli of %d, all kinds on %d",
-					x.Seconds(), low, high, x.Fit, x.Tables, x.Report, x.Score, truth, 100*(x.Seconds()/truth-1), spent, x.Measured, x.Cells, x.Seen, x.Stimuli, x.Full)
-				errors := typicalErrors(plan, fits)
-				for _, m := range x.Errors {
-					t.Logf("error of r, %s: expected %.2g, is %.2g", m.Model, m.Fit, errors[m.Model])
-					if ratio := m.Fit / errors[m.Model]; p.Config.Inference.Method == sweep.SIPS && (ratio < .25 || ratio > 4) {
-						t.Errorf("error of r, %s: expected %.2g, is %.2g", m.Model, m.Fit, errors[m.Model])
-					}
-				}
+				t.Logf("expected %.2f s (%.2f to %.2f; fit %.2f, of it shared %.2f, report %.2f, score %.2f), took %.2f s: %+.0f %%; the pilot took %.2f s",
+					x.Seconds(), low, high, x.Fit, x.Tables, x.Report, x.Score, truth, 100*(x.Seconds()/truth-1), spent)
 				if x.Seconds() > truth/1.3 && x.Seconds() < 1.3*truth {
 					return
 				}

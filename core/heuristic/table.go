@@ -11,7 +11,11 @@ import (
 type Table struct {
 	evaluate func(ground.StateID) float64
 	values   []int16 // by state: an estimate, deadEnd or unknown
+	computed int
 }
+
+// Computed is the number of states whose estimate has been computed.
+func (t *Table) Computed() int { return t.computed }
 
 // Largest is the largest estimate that is kept: larger ones count as it.
 const Largest = math.MaxInt16
@@ -56,5 +60,6 @@ func (t *Table) compute(s ground.StateID) float64 {
 		t.values = append(t.values, unknown)
 	}
 	t.values[s] = kept
+	t.computed++
 	return v
 }

@@ -81,6 +81,7 @@ func (f *filter) step(p *population, k int) {
 	if f.o.Resample == Always || f.o.Resample == ESS && p.weights.EffectiveSize() < f.o.Threshold*float64(len(p.weights)) {
 		f.resample(p, k-1)
 	}
+	f.moves += len(p.particles)
 	for i := range p.particles {
 		if math.IsInf(p.weights[i], -1) {
 			continue

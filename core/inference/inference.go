@@ -32,11 +32,12 @@ type Domain struct {
 type Stimulus struct {
 	stimulus  *study.Stimulus
 	domain    Domain
-	boltzmann *policy.Observer // nil until needed
-	sips      *SIPS            // nil until needed
-	marginal  *Marginal        // nil until needed
-	memory    int              // for its samples, in bytes; 0 is its default
-	simulator *simulator       // nil until needed
+	boltzmann *policy.Observer   // nil until needed
+	sips      *SIPS              // nil until needed
+	estimates []*heuristic.Table // of the goals of sips
+	marginal  *Marginal          // nil until needed
+	memory    int                // for its samples, in bytes; 0 is its default
+	simulator *simulator         // nil until needed
 }
 
 // New makes a stimulus ready. What a model needs is made when it is first asked for.
@@ -126,9 +127,11 @@ func (s *Stimulus) SIPS() (*SIPS, error) {
 	}
 	goals.Heuristic = make([]search.Heuristic, len(formulas))
 	for goal := range formulas {
-		if goals.Heuristic[goal], err = of(goal); err != nil {
+		table, err := of(goal)
+		if err != nil {
 			return nil, fmt.Errorf("stimulus %s: heuristic: %w", s.stimulus.ID, err)
 		}
+		goals.Heuristic[goal], s.estimates = table, append(s.estimates, table)
 	}
 	s.sips = NewSIPS(task, goals, len(s.stimulus.Goals), s.stimulus.Plan)
 	return s.sips, nil

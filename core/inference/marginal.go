@@ -32,6 +32,7 @@ type Marginal struct {
 	links  *links   // used last
 	room   recursion
 	last   *result
+	done   counts
 }
 
 // observation is an action as an observer sees it, who knows the states alone.
@@ -258,6 +259,7 @@ func (m *Marginal) converge(p agent.Parameters, q *sweep.Procedure, seed uint64,
 		}
 	}
 	r := m.infer(s, &p, at, named)
+	m.done.posteriors += len(judged) * len(m.hidden) * q.Runs * q.Runs
 	if r.sure(judged, q) {
 		return r, nil
 	}
@@ -403,6 +405,7 @@ func (m *Marginal) cell(p *agent.Parameters, r *result, judged []int, q *sweep.P
 			continue
 		}
 		all, without := r.posterior(step)
+		m.done.posteriors += len(all) * batches * batches
 		se := make([]float64, len(all))
 		for goal := range all {
 			se[goal] = math.Sqrt(jackknife(without, goal))

@@ -190,6 +190,7 @@ func (m *Marginal) planned(ps *plans, goal, tau int) *planned {
 	weights := ps.weigh(searches(level, t.original))
 	for _, level := range levels {
 		for batch, events := range level {
+			m.done.events += len(events)
 			p.add(batch, events, weights)
 		}
 	}
@@ -640,6 +641,7 @@ func (m *Marginal) infer(s *store, p *agent.Parameters, at *levels, named []bool
 		first, n := group*lanes, min(lanes, s.batches-group*lanes)
 		for goal := range candidates {
 			m.room.forward(&m.hidden[goal], l.of[group][goal], p.GoalNoise, named)
+			m.done.recursions += len(m.steps) * (1 + len(m.hidden[goal].goals))
 			for step := range r.evidence {
 				copy(r.evidence[step][goal][first:], m.room.total[step][:n])
 				r.scale[step][group*candidates+goal] = m.room.scale[step]

@@ -332,6 +332,7 @@ func (m *Marginal) parts(l *links, candidate int, e float64, step int, weight []
 	if hidden == 1 {
 		e = 0
 	}
+	m.done.recursions += step * (1 + hidden) * len(l.of)
 	powers := transitions(nil, e, h.share[0], step)
 	worth := make([][]float64, step+1) // [step][hidden goal]: of a unit of weight that plans there
 	ofShare := make([]float64, step+1) // of a unit that is spread by share

@@ -41,6 +41,7 @@ type SIPS struct {
 	steps      []pddl.Step
 	search     *search.Searcher
 	impossible *Undefined // the step from which the plan cannot be followed
+	moves      int        // of particles, in all runs so far
 }
 
 // NewSIPS follows a plan through a task whose first goals are the candidates. A

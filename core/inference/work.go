@@ -24,3 +24,72 @@ func Work(set *sweep.ParameterSet, p sweep.Procedure) (samples, sizes string, er
 	}
 	return fmt.Sprint(set.Model, " budget ", a.BudgetR, " ", a.BudgetQ, " search_noise ", a.SearchNoise), "", nil
 }
+
+// counts are how often inference about a stimulus has done what it takes its time for.
+type counts struct {
+	states     int // found
+	estimates  int // of heuristics, computed
+	generated  int // successors, by searches
+	moves      int // of particles
+	events     int // of tables, weighed with a budget
+	recursions int // forward and backward: a step and a hidden goal, for a group of lanes
+	posteriors int // at a step: a goal, a batch, and a batch without which it is formed
+	edges      int // of the graph of all states, followed
+	values     int // weighed by a policy
+}
+
+// What each takes, in seconds: by least squares over cells of the published studies, all
+// models and methods, on the machine of README's speeds. It is a mean over much that
+// differs; the work of whole sweeps is within about 30 % of their time there.
+const (
+	perState     = 1000e-9
+	perEstimate  = 700e-9
+	perGenerated = 40e-9
+	perTraced    = 80e-9 // of searches that tell of every budget, a successor
+	perMove      = 280e-9
+	perEvent     = 25e-9
+	perRecursion = 50e-9
+	perPosterior = 25e-9
+	perEdge      = 5e-9
+	perValue     = 25e-9
+)
+
+// Work that has been done on the stimulus so far, in seconds of a core like that on which its parts
+// were measured. It is counted and not clocked: the same calls in the same order are the same work,
+// on any machine.
+func (s *Stimulus) Work() float64 {
+	var c counts
+	generated := perGenerated
+	if s.marginal != nil {
+		c, generated = s.marginal.done, perTraced
+	}
+	if s.sips != nil {
+		c.states, c.generated, c.moves = s.sips.task.Len(), s.sips.search.Generated, s.sips.moves
+		for _, t := range s.estimates {
+			c.estimates += t.Computed()
+		}
+	}
+	if s.boltzmann != nil {
+		w := s.boltzmann.Work()
+		c.states += w.States
+		c.edges, c.values = w.Edges, w.Values
+	}
+	var work float64
+	for _, part := range []struct {
+		n    int
+		each float64
+	}{
+		{c.states, perState},
+		{c.estimates, perEstimate},
+		{c.generated, generated},
+		{c.moves, perMove},
+		{c.events, perEvent},
+		{c.recursions, perRecursion},
+		{c.posteriors, perPosterior},
+		{c.edges, perEdge},
+		{c.values, perValue},
+	} {
+		work += float64(float64(part.n) * part.each)
+	}
+	return work
+}

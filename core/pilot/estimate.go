@@ -9,7 +9,10 @@ import (
 // Estimate is what a sweep will take, in seconds of one core of the kind that the
 // pilot ran on, and how sure it will be. Tables and figures of its report are not in it.
 type Estimate struct {
-	Cells, Jobs        int
+	Cells, Jobs int
+	// Work of Fit and Report, in the unit of [inference.Stimulus.Work], and what a unit of it
+	// took in the pilot, in seconds.
+	Work, Rate         float64
 	Fit, Report, Score float64 // of the stages, if one process does all
 	// Tables is what of Fit is made once a stimulus by a process, and shared by its
 	// cells: heuristics, and the searches of marginal inference.
@@ -145,6 +148,10 @@ func (r *run) estimate(scores float64) (*Estimate, error) {
 		variance += unlikeKinds * unlikeKinds
 	}
 	e.Spread = math.Exp(nineOfTen * math.Sqrt(variance))
+	e.Work, e.Rate = e.Fit+e.Report, r.seconds/r.work
+	for _, x := range []*float64{&e.Fit, &e.Report, &e.Tables, &e.longest, &e.longestReport} {
+		*x *= e.Rate
+	}
 	return e, r.errors(e)
 }
 
@@ -206,6 +213,9 @@ func (r *run) errors(e *Estimate) error {
 	return nil
 }
 
+// fewStimuli say nothing of the variance of r over runs, which stimuli differ in by much.
+const fewStimuli = 3
+
 // variance of r over runs: of some stimuli, brought to all; -1 where it is not known.
 func (r *run) variance(predictions []sweep.Prediction) (float64, error) {
 	fit, err := r.scorer.Score(predictions)
@@ -218,7 +228,7 @@ func (r *run) variance(predictions []sweep.Prediction) (float64, error) {
 			n++
 		}
 	}
-	if n == 0 {
+	if n < min(fewStimuli, len(predictions)) {
 		return -1, nil
 	}
 	return fit.MCSE * fit.MCSE * float64(n) / float64(len(predictions)), nil

@@ -1,6 +1,6 @@
-// Package pilot runs a few cells of a sweep to say what all of it will take, in
-// seconds of one core, and how sure it will be. Read [Pilot] and [Estimate]. It knows
-// no clock: whoever runs it says what time there is.
+// Package pilot runs a few cells of a sweep to say what all of it will take, in work
+// that is counted and in seconds of one core, and how sure it will be. Read [Pilot] and
+// [Estimate]. It knows no clock: whoever runs it says what time there is.
 package pilot
 
 import (
@@ -8,7 +8,6 @@ import (
 	"context"
 	"math"
 	"slices"
-	"time"
 
 	"foible/core/inference"
 	"foible/core/study"
@@ -22,19 +21,25 @@ type Pilot struct {
 	Config *sweep.Config
 	// Ready makes a stimulus ready, as a worker does.
 	Ready func(stimulus string) (*inference.Stimulus, error)
-	// CPU is what this process has used so far; Elapsed is the time since it began.
-	CPU, Elapsed func() time.Duration
-	// Limit is for how long to begin further cells.
-	Limit time.Duration
+	// CPU is what this process has used so far, in seconds.
+	CPU func() float64
+	// Used is the part of the pilot's size that is used up after so much work, in the unit
+	// of [inference.Stimulus.Work]; further cells are begun below 1. If it depends on the
+	// work alone, so does what the pilot runs.
+	Used func(work float64) float64
 }
 
-// Parts of Limit: until when further stimuli have their first cells measured, by
+// Parts of a pilot's size: until when further stimuli have their first cells measured, by
 // which they are compared; and until when the measuring of one in full may be expected
 // to end, to be begun.
 const (
-	firstPart = 0.7
+	firstPart = 0.5
 	fullPart  = 1.2
 )
+
+// timesFirst is how many times what the first cells took a stimulus is likely to take for
+// every kind of samples, as long as none has been measured in full.
+const timesFirst = 2
 
 const (
 	stretch = 24 // cells in a row that are measured of those that share samples and sizes
@@ -49,15 +54,16 @@ type group struct {
 	by    map[string]int
 }
 
-// measured is what a stimulus takes.
+// measured is what a stimulus takes, as work.
 type measured struct {
 	ready       *inference.Stimulus
-	made        float64   // seconds for it
+	made        float64   // for it
 	cells       float64   // of the first cells: those of the first group, or where cells share work the first of all
+	began       float64   // what the pilot did for these
 	done        bool      // in full
-	fit, tables float64   // seconds of all groups, and what of them is shared
+	fit, tables float64   // of all groups, and what of them is shared
 	report      float64   // of the report stage, all models
-	models      []float64 // of a cell of the fit stage, by model; of the particle filter
+	models      []float64 // of a cell of the fit stage, by model; of models that share no samples
 }
 
 // first is what the first cells take, with what every stimulus has to pay; 0 if nothing is measured.
@@ -79,9 +85,10 @@ type run struct {
 	scorer  *sweep.Scorer
 	of      []measured // by stimulus
 	cells   int
+	work    float64                    // done
+	seconds float64                    // that it took
 	one     bool                       // stimulus is measured in full
 	power   float64                    // of the first cells, with which the cost of all goes
-	took    float64                    // the longest of these measurements
 	skipped bool                       // some kinds of cells have not been met
 	seen    map[int][]sweep.Prediction // of some parameter sets, by stimulus
 	chosen  [][]sweep.Prediction       // of the report, [model][stimulus]
@@ -101,35 +108,52 @@ func (p *Pilot) Run(ctx context.Context) (*Estimate, error) {
 		return nil, err
 	}
 	order := r.order()
+	costliest := 0.0 // one alone does not keep the others from being seen
 	for k, i := range order {
-		if k > 0 && float64(p.Elapsed()) >= firstPart*float64(p.Limit) {
+		if k > 0 && r.used(-costliest) >= firstPart {
 			break
 		}
 		if err := r.first(i); err != nil {
 			return nil, err
 		}
+		costliest = max(costliest, r.of[i].began)
 	}
-	// The costliest are measured, and the others are like them.
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(r.of[b].first(), r.of[a].first()) })
-	if err := r.full(order[0]); err != nil {
+	if err := r.some(order); err != nil {
 		return nil, err
-	}
-	one := &r.of[order[0]]
-	for _, i := range order[1:] {
-		m := &r.of[i]
-		expected := (one.fit + one.report) / one.first() * m.first() // more than it takes, as far as not every cell is run
-		if m.ready == nil || p.Elapsed() >= p.Limit || p.Elapsed().Seconds()+min(expected, r.took) > fullPart*p.Limit.Seconds() {
-			break
-		}
-		if err := r.full(i); err != nil {
-			return nil, err
-		}
 	}
 	scores, err := r.scores()
 	if err != nil {
 		return nil, err
 	}
 	return r.estimate(scores)
+}
+
+// some measures stimuli in full: the costliest first that is likely to end in time, or the
+// cheapest if none is.
+func (r *run) some(order []int) error {
+	left := slices.DeleteFunc(slices.Clone(order), func(i int) bool { return r.of[i].ready == nil })
+	slices.SortStableFunc(left, func(a, b int) int { return cmp.Compare(r.of[b].first(), r.of[a].first()) })
+	times := float64(timesFirst * len(r.groups)) // what all takes of what the first cells took
+	for n := 0; len(left) > 0; n++ {
+		at := slices.IndexFunc(left, func(i int) bool { return r.used(times*r.of[i].began) <= fullPart })
+		if n > 0 && (at < 0 || r.over()) {
+			break
+		}
+		if at < 0 {
+			at = len(left) - 1
+		}
+		m := &r.of[left[at]]
+		before := r.work
+		if err := r.full(left[at]); err != nil {
+			return err
+		}
+		took := (r.work - before) / m.began
+		if times = max(times, took); n == 0 {
+			times = took
+		}
+		left = slices.Delete(left, at, at+1)
+	}
+	return nil
 }
 
 // group sorts the parameter sets.
@@ -239,11 +263,39 @@ func (r *run) size(i int) float64 {
 	return float64(max(1, s.Goals) * max(1, s.Actions))
 }
 
-// timed is what some work takes, in seconds.
-func (r *run) timed(work func() error) (float64, error) {
+// used is the part of the pilot's size that so much more work, or less, than has been done uses up.
+func (r *run) used(more float64) float64 {
+	used := r.Used(r.work)
+	if r.work > 0 {
+		used += used * more / r.work
+	}
+	return used
+}
+
+// over reports whether no further cells are to be begun.
+func (r *run) over() bool { return r.used(0) >= 1 }
+
+// timed is what some task takes, in seconds.
+func (r *run) timed(task func() error) (float64, error) {
 	began := r.CPU()
-	err := work()
-	return (r.CPU() - began).Seconds(), err
+	err := task()
+	return r.CPU() - began, err
+}
+
+// counted is the work of some task on a stimulus.
+func (r *run) counted(m *measured, task func() error) (float64, error) {
+	before := 0.0
+	if m.ready != nil {
+		before = m.ready.Work()
+	}
+	seconds, err := r.timed(task)
+	if err != nil {
+		return 0, err
+	}
+	work := m.ready.Work() - before
+	r.work += work
+	r.seconds += seconds
+	return work, nil
 }
 
 // sampled says whether the cells of a group share work.
@@ -253,8 +305,9 @@ func (r *run) sampled(g *group) bool { return g.exact || r.Config.Inference.Meth
 func (r *run) first(stimulus int) error {
 	m := &r.of[stimulus]
 	m.models = make([]float64, len(r.Plan.Models()))
+	before := r.work
 	var err error
-	m.made, err = r.timed(func() (err error) {
+	m.made, err = r.counted(m, func() (err error) {
 		m.ready, err = r.Ready(r.Plan.Stimuli[stimulus].Stimulus)
 		return err
 	})
@@ -263,22 +316,22 @@ func (r *run) first(stimulus int) error {
 	}
 	if g := r.groups[0]; r.sampled(g) {
 		p := r.Plan.Procedure(r.Config, sweep.FitStage)
-		m.cells, err = r.timed(func() error { return r.infer(m.ready, g.sizes[0][0], stimulus, &p, !g.exact) })
+		m.cells, err = r.counted(m, func() error { return r.infer(m.ready, g.sizes[0][0], stimulus, &p, !g.exact) })
 	} else {
-		m.cells, err = r.alike(m.ready, stimulus, g)
+		m.cells, err = r.alike(m, stimulus, g)
 	}
 	m.cells = max(1e-9, m.cells)
+	m.began = max(1e-9, r.work-before)
 	return err
 }
 
 // full measures every kind of cells of a stimulus, of which first has measured the first ones.
 func (r *run) full(stimulus int) error {
-	began := r.Elapsed()
 	m := &r.of[stimulus]
 	m.fit, m.tables = m.made, m.made
 	met, all := 0, len(r.Plan.Sets)
 	for k, g := range r.groups {
-		if k > 0 && r.Elapsed() >= r.Limit {
+		if k > 0 && r.over() {
 			if r.one { // another stimulus is measured in full
 				return nil
 			}
@@ -287,26 +340,28 @@ func (r *run) full(stimulus int) error {
 			break
 		}
 		met += g.count()
-		seconds, err := m.cells, error(nil)
+		work, err := m.cells, error(nil)
 		switch {
 		case r.sampled(g):
-			seconds, err = r.shared(m, stimulus, g, k == 0)
+			work, err = r.shared(m, stimulus, g, k == 0)
+			if g.exact {
+				m.models[r.model[g.sizes[0][0]]] = work / float64(g.count())
+			}
 		case k > 0:
-			seconds, err = r.alike(m.ready, stimulus, g)
+			work, err = r.alike(m, stimulus, g)
 		}
 		if err != nil {
 			return err
 		}
-		m.fit += seconds
+		m.fit += work
 	}
 	if r.Plan.Report {
 		var err error
-		if m.report, err = r.reported(m.ready, stimulus); err != nil {
+		if m.report, err = r.reported(m, stimulus); err != nil {
 			return err
 		}
 	}
 	m.done, r.one = true, true
-	r.took = max(r.took, (r.Elapsed() - began).Seconds())
 	return nil
 }
 
@@ -347,22 +402,25 @@ func (r *run) shared(m *measured, stimulus int, g *group, first bool) (float64, 
 	all := 0
 	for k, sets := range g.sizes {
 		all += len(sets)
-		if k > 0 && r.Elapsed() >= r.Limit {
+		if k > 0 && r.over() && !g.exact {
 			r.skipped = true
 			continue
 		}
 		cold := m.cells
 		if !first || k > 0 {
 			var err error
-			if cold, err = r.timed(func() error { return r.infer(m.ready, sets[0], stimulus, &p, !g.exact) }); err != nil {
+			if cold, err = r.counted(m, func() error { return r.infer(m.ready, sets[0], stimulus, &p, !g.exact) }); err != nil {
 				return 0, err
 			}
 		}
-		seconds, n := 0.0, 0
+		some, n := 0.0, 0
 		row := sets[1:]
+		if g.exact {
+			row = spread(row, stretch)
+		}
 		for range 2 { // those that come next, and some in the middle of what is left
 			take := min(stretch, len(row))
-			s, err := r.timed(func() error {
+			more, err := r.counted(m, func() error {
 				for _, set := range row[:take] {
 					if err := r.infer(m.ready, set, stimulus, &p, false); err != nil {
 						return err
@@ -373,15 +431,15 @@ func (r *run) shared(m *measured, stimulus int, g *group, first bool) (float64, 
 			if err != nil {
 				return 0, err
 			}
-			seconds, n = seconds+s, n+take
-			if row = row[take:]; len(row) == 0 || r.Elapsed() >= r.Limit {
+			some, n = some+more, n+take
+			if row = row[take:]; len(row) == 0 || r.over() {
 				break
 			}
 			row = row[(len(row)-min(stretch, len(row)))/2:]
 		}
 		warm := 0.0
 		if n > 0 {
-			warm = seconds / float64(n)
+			warm = some / float64(n)
 			m.tables += max(0, cold-warm)
 		} else {
 			m.tables += cold
@@ -392,17 +450,29 @@ func (r *run) shared(m *measured, stimulus int, g *group, first bool) (float64, 
 	return total * float64(all) / met, nil
 }
 
+// spread are so many of some parameter sets at most, evenly from the first to the last.
+func spread(sets []int, most int) []int {
+	if len(sets) <= most {
+		return sets
+	}
+	var some []int
+	for i := range most {
+		some = append(some, sets[i*(len(sets)-1)/(most-1)])
+	}
+	return some
+}
+
 // alike is what cells take that share nothing, by a few runs of a few of them.
-func (r *run) alike(ready *inference.Stimulus, stimulus int, g *group) (float64, error) {
+func (r *run) alike(m *measured, stimulus int, g *group) (float64, error) {
 	p := r.Plan.Procedure(r.Config, sweep.FitStage)
 	runs := p.Runs
 	p.Runs = min(fewRuns, runs)
 	r.runs = p.Runs
 	sets := g.sizes[0]
 	n := min(alikes, len(sets))
-	seconds, err := r.timed(func() error {
+	work, err := r.counted(m, func() error {
 		for k := range n {
-			if err := r.infer(ready, sets[(2*k+1)*len(sets)/(2*n)], stimulus, &p, true); err != nil {
+			if err := r.infer(m.ready, sets[(2*k+1)*len(sets)/(2*n)], stimulus, &p, true); err != nil {
 				return err
 			}
 		}
@@ -411,26 +481,30 @@ func (r *run) alike(ready *inference.Stimulus, stimulus int, g *group) (float64,
 	if err != nil {
 		return 0, err
 	}
-	seconds *= float64(runs) / float64(p.Runs) * float64(len(sets)) / float64(n)
+	work *= float64(runs) / float64(p.Runs) * float64(len(sets)) / float64(n)
 	of := r.model[sets[0]]
-	r.of[stimulus].models[of] += seconds / float64(r.Plan.Models()[of].End-r.Plan.Models()[of].First)
-	return seconds, nil
+	m.models[of] += work / float64(r.Plan.Models()[of].End-r.Plan.Models()[of].First)
+	return work, nil
 }
 
-// reported is what the report stage takes: of the particle filter by its cells of the
-// fit stage, else of a parameter set in the middle of each model's.
-func (r *run) reported(ready *inference.Stimulus, stimulus int) (float64, error) {
+// reported is what the report stage takes: of the particle filter and of exact models by
+// the cells of the fit stage, else of a parameter set in the middle of each model's.
+func (r *run) reported(of *measured, stimulus int) (float64, error) {
 	p := r.Plan.Procedure(r.Config, sweep.ReportStage)
 	var total float64
-	for m, of := range r.Plan.Models() {
-		model, _ := sweep.ModelByName(of.Name)
-		if p.Method == sweep.SIPS && !model.Exact {
-			total += r.of[stimulus].models[m] * r.more()
+	for m, sets := range r.Plan.Models() {
+		model, _ := sweep.ModelByName(sets.Name)
+		switch {
+		case model.Exact:
+			total += of.models[m]
+			continue
+		case p.Method == sweep.SIPS:
+			total += of.models[m] * r.more()
 			continue
 		}
-		seconds, err := r.timed(func() error {
-			cell, err := ready.Infer(&r.Plan.Sets[(of.First+of.End)/2], p, r.Config.Seed)
-			if err == nil && !model.Exact {
+		work, err := r.counted(of, func() error {
+			cell, err := of.ready.Infer(&r.Plan.Sets[(sets.First+sets.End)/2], p, r.Config.Seed)
+			if err == nil {
 				r.chosen[m] = r.keep(r.chosen[m], stimulus, &cell)
 			}
 			r.cells++
@@ -439,7 +513,7 @@ func (r *run) reported(ready *inference.Stimulus, stimulus int) (float64, error)
 		if err != nil {
 			return 0, err
 		}
-		total += seconds
+		total += work
 	}
 	return total, nil
 }

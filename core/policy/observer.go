@@ -29,6 +29,7 @@ type Observer struct {
 	near       []ground.StateID // states that the plan visits or could have gone to next
 	visited    []int32          // index into near, by step
 	choices    []choice         // by step
+	available  int              // actions in all of them
 	impossible *Undefined
 	heuristic  HeuristicFunc
 
@@ -37,6 +38,31 @@ type Observer struct {
 	graph     *graph
 	optimal   []distance  // by goal
 	estimates [][]float64 // h by goal and index into near
+	work      Work
+}
+
+// Work is what an observer has done so far.
+type Work struct {
+	States int // found
+	Edges  int // followed from a state to a successor, to enumerate and in breadth-first searches
+	Values int // of successors, weighed by the policy: in passes for on-policy values, and of the actions available
+}
+
+// Work that has been done.
+func (o *Observer) Work() Work {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	w := o.work
+	w.States = o.task.Len()
+	return w
+}
+
+// count adds to the work done.
+func (o *Observer) count(w Work) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.work.Edges += w.Edges
+	o.work.Values += w.Values
 }
 
 // choice is an observed action among the available ones.
@@ -97,6 +123,7 @@ func NewObserver(t *ground.Task, plan []pddl.Step, h HeuristicFunc) (*Observer, 
 			c.available = append(c.available, locate(succ.State))
 		}
 		o.choices = append(o.choices, c)
+		o.available += len(c.available)
 		o.visited = append(o.visited, c.taken)
 		s = next
 	}
@@ -143,6 +170,7 @@ func (o *Observer) Posterior(p Parameters) (*Posterior, error) {
 	for k := range logs {
 		post.Goals[k] = softmax(logs[k])
 	}
+	o.count(Work{Values: o.goals * o.available})
 	return post, nil
 }
 
@@ -208,9 +236,11 @@ func (o *Observer) values(goal int, p Parameters) (v []float64, reachable []bool
 		}
 		return v, reachable, nil
 	case OnPolicy:
-		if all, err = onPolicyValues(g, d, p.Alpha, p.Unreachable); err != nil {
+		var passes int
+		if all, passes, err = onPolicyValues(g, d, p.Alpha, p.Unreachable); err != nil {
 			return nil, nil, err
 		}
+		o.count(Work{Values: passes * len(g.to)})
 		for i, s := range o.near {
 			v[i], reachable[i] = all[s], d.dist[s] >= 0
 		}
@@ -254,6 +284,7 @@ func (o *Observer) enumerate() error {
 		o.optimal = append(o.optimal, distance{dist, order})
 	}
 	o.graph = g
+	o.work.Edges += (2 + o.goals) * len(g.to)
 	return nil
 }
 

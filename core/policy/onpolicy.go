@@ -16,8 +16,8 @@ const (
 // passes from the goal outwards, starting at the optimal values. A pass that
 // brings no progress is followed by one of half steps, since a value that its
 // successors answer to by going the other way would swing for ever.
-func onPolicyValues(g *graph, d distance, alpha, unreachable float64) ([]float64, error) {
-	v := make([]float64, len(d.dist))
+func onPolicyValues(g *graph, d distance, alpha, unreachable float64) (v []float64, passes int, err error) {
+	v = make([]float64, len(d.dist))
 	for s, dist := range d.dist {
 		v[s] = -float64(dist)
 		if dist < 0 {
@@ -25,7 +25,7 @@ func onPolicyValues(g *graph, d distance, alpha, unreachable float64) ([]float64
 		}
 	}
 	step, last := 1.0, math.Inf(1)
-	for range maxPasses {
+	for passes = 1; passes <= maxPasses; passes++ {
 		var change float64
 		for _, s := range d.order {
 			if d.dist[s] == 0 {
@@ -36,14 +36,14 @@ func onPolicyValues(g *graph, d distance, alpha, unreachable float64) ([]float64
 			v[s] += float64(step * by)
 		}
 		if change < tolerance {
-			return v, nil
+			return v, passes, nil
 		}
 		if step = 1; change >= last {
 			step = 0.5
 		}
 		last = change
 	}
-	return nil, fmt.Errorf("on-policy values do not settle within %d passes at alpha %v", maxPasses, alpha)
+	return nil, 0, fmt.Errorf("on-policy values do not settle within %d passes at alpha %v", maxPasses, alpha)
 }
 
 // expected is sum_a pi(a|s) [-1 + V(s')] for pi(a|s) ~ exp(alpha [-1 + V(s')]).

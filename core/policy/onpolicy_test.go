@@ -100,7 +100,7 @@ func onPolicy(t testing.TB, g *graph, goals []int32, alpha, unreachable float64)
 	t.Helper()
 	dist, order := distances(g.reverse(), goals)
 	d := distance{dist, order}
-	v, err := onPolicyValues(g, d, alpha, unreachable)
+	v, _, err := onPolicyValues(g, d, alpha, unreachable)
 	if err != nil {
 		t.Fatalf("alpha %v, unreachable %v: %v", alpha, unreachable, err)
 	}

@@ -62,7 +62,7 @@ func (o *Observer) Agent(goal int, p Parameters) (*Agent, error) {
 			return p.Unreachable
 		}
 	case OnPolicy:
-		v, err := onPolicyValues(g, d, p.Alpha, p.Unreachable)
+		v, _, err := onPolicyValues(g, d, p.Alpha, p.Unreachable)
 		if err != nil {
 			return nil, err
 		}

@@ -71,6 +71,8 @@ type Searcher struct {
 	run   uint32 // of the current search: nodes of other ones are not known
 	open  open
 	paths []Step // room for paths
+	// Generated counts the successors that all searches so far have generated.
+	Generated int
 
 	rng     *rand.Rand // of the current search
 	met     []Meeting  // by state, of nodes drawn by Trace
@@ -150,6 +152,7 @@ func (s *Searcher) expand(state ground.StateID, h Heuristic, result *Result) {
 	s.grow()
 	result.Expanded++
 	result.Generated += len(successors)
+	s.Generated += len(successors)
 	nodes := s.nodes
 	g := nodes[state].g + 1
 	for _, next := range successors {
