@@ -106,7 +106,7 @@ A study is a directory with study.yaml; without one, commands take a sample. Sta
 	complete(c, "log-format", logFormats...)
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &command.UsageError{Err: readable(err)} })
 	c.AddGroup(&cobra.Group{ID: here, Title: "On this machine:"}, &cobra.Group{ID: cluster, Title: "With a coordinator and workers:"})
-	c.AddCommand(fit(env), estimate(env), infer(env), simulate(env), check(env), sample(env), coordinator(env), worker(env), token(env),
+	c.AddCommand(fit(env), estimate(env), report(env), infer(env), simulate(env), check(env), sample(env), coordinator(env), worker(env), token(env),
 		submit(env), list(env), status(env), watch(env), pause(env), resume(env), cancel(env), extend(env), priority(env), results(env), clusterOf(env), health(env), version(env))
 	return c
 }
@@ -310,6 +310,27 @@ the flags of fit that choose a sweep.`,
 	sweepFlags(c, &o.Sweep)
 	c.Flags().IntVar(&o.Workers, "workers", 0, "`number` of worker slots (default: one a core)")
 	c.Flags().DurationVar(&o.Pilot, "pilot", command.DefaultPilot, "`time` after which the pilot begins no more cells")
+	return c
+}
+
+func report(env *command.Env) *cobra.Command {
+	var o command.CompareOptions
+	c := &cobra.Command{
+		Use:   "report DIR DIR...",
+		Short: "Put sweeps side by side, by their output directories",
+		Long: `Report puts sweeps side by side that fit or results wrote: what differs between their settings and inputs, the best
+parameter set of each model with its difference from the first sweep's, sensitivity, people against models, and the warnings
+of each. It compares at the judged goals, steps and stimuli that all have in common, says what it leaves out, and refuses
+sweeps that have nothing in common. It writes comparison.html, which is one file without script or network, comparison.csv
+and settings.csv, each as Parquet beside, and the figures. It needs no coordinator.`,
+		Example: "  foible report my-fit my-fit-by-sips\n  foible report pilot first-study replication --out side-by-side",
+		GroupID: here, Args: cobra.ArbitraryArgs,
+		RunE: func(_ *cobra.Command, args []string) error {
+			o.Sweeps = args
+			return env.Compare(o)
+		},
+	}
+	c.Flags().StringVar(&o.Out, "out", command.DefaultComparison, "output `directory`")
 	return c
 }
 

@@ -277,6 +277,8 @@ func TestWrongWays(t *testing.T) {
 		{"token create worker --read-only", 2, "--read-only is for tokens of users (see `foible token create --help`)"},
 		{"token rotate worker user", 2, "\"user\" is too much: write `foible token rotate worker|user` (see `foible token rotate --help`)"},
 		{"results", 2, "name a sweep of those that `foible list` lists, as in `foible results SWEEP` (see `foible results --help`)"},
+		{"report a", 2, "name the output directories of two sweeps or more (see `foible report --help`)"},
+		{"report a b", 1, "there is no a: name output directories of `foible fit` or `foible results`; `foible results SWEEP --out DIR` writes one"},
 		{"pause", 2, "name a sweep of those that `foible list` lists, as in `foible pause SWEEP` (see `foible pause --help`)"},
 		{"extend a", 2, "say which values to add with --set axis=value,value (see `foible extend --help`)"},
 		{"priority a", 2, "name a sweep and its priority, as in `foible priority SWEEP N` (see `foible priority --help`)"},

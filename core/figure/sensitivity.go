@@ -30,9 +30,10 @@ type Point struct {
 // SensitivityOptions are the details of a sensitivity plot.
 type SensitivityOptions struct {
 	Title    string
-	Interval string  // what the intervals are; default "95% interval"
-	Ceiling  float64 // the r that the people's noise leaves to a perfect model; 0 = not drawn
-	Wide     bool    // 6.9 inches in place of 3.3
+	Interval string    // what the intervals are; default "95% interval"
+	Ceiling  float64   // the r that the people's noise leaves to a perfect model; 0 = not drawn
+	Wide     bool      // 6.9 inches in place of 3.3
+	Reach    []float64 // r that the axis has to reach, so that figures side by side share it
 }
 
 // maxDrawn is the number of parameter sets up to which a curve passes through
@@ -86,7 +87,7 @@ func Sensitivity(curves []Curve, o SensitivityOptions) *Figure {
 		across = "one parameter set a model"
 	}
 	p.Y.Label.Text = "correlation with people, r"
-	lo, hi := correlations(ranked, o.Ceiling)
+	lo, hi := correlations(ranked, o.Ceiling, o.Reach...)
 	span(&p.Y, lo, hi, ticks(max(lo, -1), min(hi, 1)), decimal)
 	if curvesDrawn == 0 {
 		p.Add(notice("no parameter set has a correlation"))
@@ -169,9 +170,9 @@ func rank(c Curve) ranking {
 	return r
 }
 
-// correlations is the range of the vertical axis: all r, bounds and the ceiling,
+// correlations is the range of the vertical axis: all r, bounds, the ceiling and what else it has to reach,
 // with room for markers, and no less than 0.1 so that a flat curve looks flat.
-func correlations(ranked []ranking, ceiling float64) (lo, hi float64) {
+func correlations(ranked []ranking, ceiling float64, reach ...float64) (lo, hi float64) {
 	lo, hi = math.Inf(1), math.Inf(-1)
 	take := func(v float64) { lo, hi = min(lo, v), max(hi, v) }
 	for _, r := range ranked {
@@ -185,6 +186,9 @@ func correlations(ranked []ranking, ceiling float64) (lo, hi float64) {
 	}
 	if known(ceiling) {
 		take(ceiling)
+	}
+	for _, v := range reach {
+		take(v)
 	}
 	if lo > hi {
 		return 0, 1

@@ -42,19 +42,24 @@ func (r *Report) figures() error {
 }
 
 // save writes a figure, and keeps it for report.html.
-func (r *Report) save(name string, f *figure.Figure) error {
-	var svg strings.Builder
-	if err := f.WriteSVG(&svg); err != nil {
-		return err
+func (r *Report) save(name string, f *figure.Figure) (err error) {
+	r.drawn[name], err = save(r.out, name, f)
+	return err
+}
+
+// save writes a figure as SVG, which it returns, and as PDF.
+func save(out Output, name string, f *figure.Figure) (svg string, err error) {
+	var b strings.Builder
+	if err := f.WriteSVG(&b); err != nil {
+		return "", err
 	}
-	r.drawn[name] = svg.String()
-	if err := r.write("figures/"+name+".svg", func(w io.Writer) error {
-		_, err := io.WriteString(w, r.drawn[name])
+	if err := write(out, "figures/"+name+".svg", func(w io.Writer) error {
+		_, err := io.WriteString(w, b.String())
 		return err
 	}); err != nil {
-		return err
+		return "", err
 	}
-	return r.write("figures/"+name+".pdf", f.WritePDF)
+	return b.String(), write(out, "figures/"+name+".pdf", f.WritePDF)
 }
 
 // title is what a figure is called; simulated judgements are never shown as people's.

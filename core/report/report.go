@@ -501,7 +501,11 @@ func (r *Report) closeTables() error {
 
 // write makes one file.
 func (r *Report) write(name string, content func(io.Writer) error) error {
-	f, err := r.out.Create(name)
+	return write(r.out, name, content)
+}
+
+func write(out Output, name string, content func(io.Writer) error) error {
+	f, err := out.Create(name)
 	if err != nil {
 		return err
 	}

@@ -44,8 +44,8 @@ const (
 // the same in every table.
 var kinds = map[string]Kind{
 	"stage": Text, "model": Text, "stimulus": Text, "category": Text, "goal": Text, "value": Text,
-	"unit": Text, "ci_unit": Text, "outcome": Text, "reason": Text,
-	"parameter_set": Whole, "budget_r": Whole, "runs": Whole, "particles_per_goal": Whole, "samples": Whole, "n": Whole,
+	"unit": Text, "ci_unit": Text, "outcome": Text, "reason": Text, "sweep": Text, "setting": Text,
+	"parameter_set": Whole, "budget_r": Whole, "runs": Whole, "particles_per_goal": Whole, "samples": Whole, "n": Whole, "common_n": Whole,
 	"resamples": Whole, "step": Whole, "failed_runs": Whole, "undefined_stimuli": Whole,
 }
 

@@ -1,0 +1,102 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"foible/core/report"
+)
+
+// CompareOptions say which sweeps to put side by side, and where.
+type CompareOptions struct {
+	Sweeps []string // output directories of fit or results
+	Out    string   // directory
+}
+
+// DefaultComparison is where a comparison is written.
+const DefaultComparison = "foible-comparison"
+
+// Compare puts the results of sweeps side by side.
+func (e *Env) Compare(o CompareOptions) error {
+	if len(o.Sweeps) < 2 {
+		return usagef("name the output directories of two sweeps or more")
+	}
+	var sweeps []report.Finished
+	for i, dir := range o.Sweeps {
+		info, err := os.Stat(dir)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return fmt.Errorf("there is no %s: name output directories of `foible fit` or `foible results`; `foible results SWEEP --out DIR` writes one", quoted(dir))
+		case err != nil:
+			return err
+		case !info.IsDir():
+			return usagef("%s is a file: name the directory that it is in", quoted(dir))
+		}
+		if slices.ContainsFunc(o.Sweeps[:i], func(other string) bool { return same(other, dir) }) {
+			return usagef("%s is there twice", quoted(dir))
+		}
+		if same(o.Out, dir) {
+			return usagef("--out %s is a sweep's own directory", quoted(dir))
+		}
+		sweeps = append(sweeps, report.Finished{Name: filepath.Base(filepath.Clean(dir)), Files: os.DirFS(dir)})
+	}
+	for i := range sweeps { // names that tell them apart
+		if slices.ContainsFunc(sweeps, func(s report.Finished) bool { return s.Name == sweeps[i].Name && s.Files != sweeps[i].Files }) {
+			for j := range sweeps {
+				sweeps[j].Name = filepath.Clean(o.Sweeps[j])
+			}
+			break
+		}
+	}
+	c, err := report.Compare(directory(o.Out), sweeps...)
+	if err != nil {
+		if path := (*fs.PathError)(nil); errors.As(err, &path) && strings.HasPrefix(path.Path, o.Out) {
+			return cannotWrite(o.Out, "--out", err)
+		}
+		return err
+	}
+	w := tabwriter.NewWriter(e.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "Model\tSweep\tr over common points\tn\tDifference\t95% interval by stimuli")
+	for _, f := range c.Fits {
+		if f.N == 0 {
+			fmt.Fprintf(w, "%s\t%s\tno fit\t\t\t\n", f.Model, f.Sweep)
+			continue
+		}
+		difference, interval := "", ""
+		if !math.IsNaN(f.Difference) {
+			difference = fmt.Sprintf("%+.3f", f.Difference)
+			if f.MCSE > 0 {
+				difference += fmt.Sprintf(" ± %.4f", f.MCSE)
+			}
+		}
+		if !math.IsNaN(f.Low) {
+			interval = fmt.Sprintf("[%+.3f, %+.3f]", f.Low, f.High)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%.3f\t%d\t%s\t%s\n", f.Model, f.Sweep, f.R, f.N, difference, interval)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, caution := range c.Cautions {
+		fmt.Fprintf(e.Out, "Warning: %s\n", caution)
+	}
+	fmt.Fprintf(e.Out, "Wrote tables and figures to %s; open %s first.\n", quoted(o.Out), quoted(filepath.Join(o.Out, "comparison.html")))
+	return nil
+}
+
+// same reports whether two paths are of one directory.
+func same(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
+}
