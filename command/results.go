@@ -17,7 +17,9 @@ import (
 	"time"
 
 	"foible/command/tables"
+	"foible/core/figure"
 	"foible/core/report"
+	"foible/core/study"
 	"foible/core/sweep"
 	"foible/domains"
 	"foible/proto/codec"
@@ -119,6 +121,7 @@ func (e *Env) collect(ctx context.Context, c *client, m *foiblev1.Sweep, s *doma
 	if err != nil {
 		return cannotWrite(dir, "--out", err)
 	}
+	r.Story = func(st *study.Stimulus) (figure.Story, error) { return storyOf(s, st, st.JudgementSteps) }
 	if err := c.export(ctx, m.GetSweepId(), partial, plan, sweep.NewGather(plan, r.Add)); err != nil {
 		return err
 	}

@@ -84,7 +84,7 @@ func (c *Comparison) page() *comparePage {
 	figures := 0
 	place := func(name, caption string, narrow bool) *plate {
 		figures++
-		return &plate{fmt.Sprintf("Figure %d", figures), caption, narrow, labelled(c.drawn[name])}
+		return &plate{Number: fmt.Sprintf("Figure %d", figures), Caption: caption, Narrow: narrow, SVG: labelled(c.drawn[name])}
 	}
 	for i, s := range c.sweeps {
 		p.Sensitivities = append(p.Sensitivities, place(fmt.Sprintf("sensitivity-%d", i+1), fmt.Sprintf("%s: how r depends on the parameters, in the fit stage. The axis of r is the same in all.", s.name), true))

@@ -3,6 +3,7 @@ package report_test
 import (
 	"encoding/csv"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +13,9 @@ import (
 	"foible/core/study"
 	"foible/core/sweep"
 )
+
+// styling is that of every page; report.html's golden files have it.
+var styling = regexp.MustCompile(`(?s)<style>.*?</style>\n`)
 
 // finished is what a report has left.
 func finished(name string, out *folder) report.Finished {
@@ -80,7 +84,7 @@ func TestCompare(t *testing.T) {
 	}
 	page := out.text("comparison.html")
 	checkPage(t, "comparison.html", page)
-	golden(t, "comparison.html", drawing.ReplaceAllString(page, "</desc>…</svg>"))
+	golden(t, "comparison.html", styling.ReplaceAllString(drawing.ReplaceAllString(page, "</desc>…</svg>"), ""))
 	for _, want := range []string{
 		"Simulated participants: full. None",
 		"stimuli a of full", `stimuli c of <b>"other"`,
@@ -114,7 +118,9 @@ func TestCompareJudgements(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.ContainsFunc(c.Cautions, func(text string) bool { return strings.HasPrefix(text, "The judgements differ at 2 of 7 common points") }) {
+	if !slices.ContainsFunc(c.Cautions, func(text string) bool {
+		return strings.HasPrefix(text, "The judgements differ at 2 of 7 common points")
+	}) {
 		t.Errorf("cautions %q", c.Cautions)
 	}
 	if f := c.Fits[1]; math.IsNaN(f.Difference) || !math.IsNaN(f.Low) {

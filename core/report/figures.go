@@ -38,7 +38,7 @@ func (r *Report) figures() error {
 			return err
 		}
 	}
-	return nil
+	return r.storyboards()
 }
 
 // save writes a figure, and keeps it for report.html.

@@ -86,6 +86,7 @@ type plate struct {
 	Number, Caption string
 	Narrow          bool
 	SVG             template.HTML
+	Story           *plate // of a stimulus, beside its time course; nil if there is none
 }
 
 // none stands in a cell that has nothing to say.
@@ -390,7 +391,7 @@ func (r *Report) placeFigures(p *page) {
 			return nil
 		}
 		p.figures++
-		return &plate{fmt.Sprintf("Figure %d", p.figures), caption, narrow, labelled(svg)}
+		return &plate{Number: fmt.Sprintf("Figure %d", p.figures), Caption: caption, Narrow: narrow, SVG: labelled(svg)}
 	}
 	scatter := func(c *chosen) *plateOf {
 		people := "People's mean judgements"
@@ -439,6 +440,7 @@ func (r *Report) placeFigures(p *page) {
 			of += ", " + st.Category
 		}
 		if f := plate("timecourse-"+st.ID, fmt.Sprintf("Stimulus %s: the probability of each goal by step, as judged and as inferred by the best parameter set of each model; judgement steps are marked.", of), false); f != nil {
+			f.Story = plate("storyboard-"+st.ID, fmt.Sprintf("Stimulus %s: what was seen at each judgement step, and the probability of each goal there.", of), false)
 			p.Courses = append(p.Courses, f)
 		}
 	}

@@ -51,6 +51,7 @@ type Manifest struct {
 // plan's order, Close.
 type Report struct {
 	Manifest Manifest
+	Story    Storyboard // set before Close; nil: there are no storyboards
 	study    *study.Study
 	plan     *sweep.Plan
 	config   sweep.Config

@@ -1,0 +1,57 @@
+package report
+
+import (
+	"fmt"
+
+	"foible/core/figure"
+	"foible/core/study"
+	"foible/core/sweep"
+)
+
+// storyboards draws every stimulus at its judgement steps, with what the best parameter
+// set of each model infers; none where it is not known what stimuli look like.
+func (r *Report) storyboards() error {
+	if r.Story == nil {
+		return nil
+	}
+	for i := range r.study.Stimuli {
+		st := &r.study.Stimuli[i]
+		f, err := r.storyboard(i)
+		if err != nil { // what a sweep came to is worth more than its pictures
+			r.note(fmt.Sprintf("There is no storyboard of stimulus %s: %v.", st.ID, err))
+			continue
+		}
+		if err := r.save("storyboard-"+st.ID, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Report) storyboard(stimulus int) (*figure.Figure, error) {
+	st := &r.study.Stimuli[stimulus]
+	story, err := r.Story(st)
+	if err != nil {
+		return nil, err
+	}
+	for _, model := range sweep.Models {
+		c := r.best[model.Name]
+		if c == nil || c.Cells[stimulus] == nil {
+			continue
+		}
+		story.Models = append(story.Models, model.Name)
+		rows := r.plan.Stimuli[stimulus].Predict(c.Cells[stimulus]).Rows
+		for j := range story.Scenes {
+			var row []float64 // not known
+			if j < len(rows) {
+				row = rows[j]
+			}
+			story.Scenes[j].Models = append(story.Scenes[j].Models, row)
+		}
+	}
+	return figure.Storyboard(story)
+}
+
+// Storyboard is what a stimulus looks like at its judgement steps, in their order, and how
+// people judged it there; without models.
+type Storyboard func(st *study.Stimulus) (figure.Story, error)

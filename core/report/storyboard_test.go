@@ -1,0 +1,65 @@
+package report_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"foible/core/figure"
+	"foible/core/report"
+	"foible/core/study"
+	"foible/core/sweep"
+)
+
+// A stimulus that can be drawn has a storyboard beside its time course, of people and the
+// best of each model; one that cannot is noted, and the rest is written.
+func TestStoryboards(t *testing.T) {
+	st, c := tiny(), config("optimal")
+	sets, err := c.ParameterSets()
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := sweep.NewPlan(sets, shapes(), 1, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := &folder{}
+	r, err := report.New(out, st, plan, c, report.Manifest{Complete: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Story = func(st *study.Stimulus) (figure.Story, error) {
+		if st.ID == "b" {
+			return figure.Story{}, errors.New("no picture of blue")
+		}
+		story := figure.Story{Title: "Tiny", Goals: []figure.StoryGoal{{Name: "red", Colour: "#ff0000"}, {Name: "green", Colour: "#00ff00"}}}
+		for j, step := range st.JudgementSteps {
+			story.Scenes = append(story.Scenes, figure.Scene{Step: step, Picture: `<svg viewBox="0 0 20 20"><rect x="1" y="1" width="9" height="9" fill="#123456"/></svg>`, Human: st.Human.Mean[j]})
+		}
+		return story, nil
+	}
+	gather := sweep.NewGather(plan, r.Add)
+	for number, outcome := range outcomes(t, st, c, plan) {
+		if err := gather.Add(number, outcome); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(gather.Close(), r.Close()); err != nil {
+		t.Fatal(err)
+	}
+	board := out.text("figures/storyboard-a.svg")
+	if !strings.Contains(board, "#123456") || !strings.Contains(board, "boltzmann") {
+		t.Errorf("no picture or no model in %s", board)
+	}
+	if out.text("figures/storyboard-a.pdf") == "" || out.files["figures/storyboard-b.svg"] != nil {
+		t.Error("not the storyboards of what can be drawn")
+	}
+	page := out.text("report.html")
+	checkPage(t, "report.html", page)
+	if course, board := strings.Index(page, "Stimulus a, plain: the probability"), strings.Index(page, "Stimulus a, plain: what was seen"); course < 0 || board < course || strings.Count(page, "<details") != 1 {
+		t.Errorf("the storyboard is not after the time course: %d, %d", course, board)
+	}
+	if want := "There is no storyboard of stimulus b: no picture of blue."; len(r.Manifest.Notes) != 1 || r.Manifest.Notes[0] != want || !strings.Contains(page, want) {
+		t.Errorf("notes %q", r.Manifest.Notes)
+	}
+}
