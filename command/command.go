@@ -13,6 +13,8 @@ import (
 	"sync"
 
 	"github.com/hashicorp/go-hclog"
+
+	"foible/worker"
 )
 
 // Env is what commands share.
@@ -20,6 +22,8 @@ type Env struct {
 	Out, Err io.Writer
 	Logger   hclog.Logger
 	Logs     *Logs // where the logger writes; nil: where that is does not matter
+
+	around func(worker.Executor) worker.Executor // what stands between the worker of fit and its jobs, in tests; nil: nothing
 }
 
 // Logs takes what a logger writes: to a file, or, while something is drawn there, to what draws. Safe for concurrent use.

@@ -158,6 +158,9 @@ func (e *Env) startLocal(ctx context.Context, dataDir string, slots int, dashboa
 	wcfg := worker.DefaultConfig()
 	wcfg.Conn, wcfg.Slots, wcfg.Version, wcfg.Logger = client.conn, slots, Version(), e.Logger
 	wcfg.Executor = worker.NewScience(client.studies)
+	if e.around != nil {
+		wcfg.Executor = e.around(wcfg.Executor)
+	}
 	wcfg.Host, wcfg.DrainTimeout = "local", time.Second
 	w, err := worker.New(wcfg)
 	if err != nil {
