@@ -118,7 +118,8 @@ func wholeSweep(t *testing.T, s *domains.Study, config *foiblev1.SweepConfig, cl
 		stage(sweep.ReportStage, plan.Chosen(), plan.Procedure(c, sweep.ReportStage))
 	}
 	for _, stimulus := range kept {
-		work += stimulus.Work()
+		all, _ := stimulus.Work()
+		work += all
 	}
 	return work, clock() - began, plan, fits
 }

@@ -55,9 +55,9 @@ const (
 )
 
 // Work that has been done on the stimulus so far, in seconds of a core like that on which its parts
-// were measured. It is counted and not clocked: the same calls in the same order are the same work,
-// on any machine.
-func (s *Stimulus) Work() float64 {
+// were measured; of it is kept, for all that is inferred later, what states and heuristics took. It is counted and not
+// clocked: the same calls in the same order are the same work, on any machine.
+func (s *Stimulus) Work() (all, kept float64) {
 	var c counts
 	generated := perGenerated
 	if s.marginal != nil {
@@ -74,22 +74,26 @@ func (s *Stimulus) Work() float64 {
 		c.states += w.States
 		c.edges, c.values = w.Edges, w.Values
 	}
-	var work float64
 	for _, part := range []struct {
 		n    int
 		each float64
+		kept bool
 	}{
-		{c.states, perState},
-		{c.estimates, perEstimate},
-		{c.generated, generated},
-		{c.moves, perMove},
-		{c.events, perEvent},
-		{c.recursions, perRecursion},
-		{c.posteriors, perPosterior},
-		{c.edges, perEdge},
-		{c.values, perValue},
+		{c.states, perState, true},
+		{c.estimates, perEstimate, true},
+		{c.generated, generated, false},
+		{c.moves, perMove, false},
+		{c.events, perEvent, false},
+		{c.recursions, perRecursion, false},
+		{c.posteriors, perPosterior, false},
+		{c.edges, perEdge, true},
+		{c.values, perValue, false},
 	} {
-		work += float64(float64(part.n) * part.each)
+		x := float64(float64(part.n) * part.each)
+		all += x
+		if part.kept {
+			kept += x
+		}
 	}
-	return work
+	return all, kept
 }

@@ -82,12 +82,17 @@ func (r *run) estimate(scores float64) (*Estimate, error) {
 		Cells: r.Plan.Cells(), Jobs: r.Plan.Jobs(), Score: scores, Measured: r.cells, Stimuli: len(r.of),
 		chunks: r.Plan.FitChunks(),
 	}
+	r.complete()
 	var full measured
 	var fullFirst, seen, seenSize float64
+	like := 0 // stimuli that others are like
 	for i := range r.of {
 		m := &r.of[i]
 		if m.done {
 			e.Full++
+		}
+		if m.known() {
+			like++
 			fullFirst += m.first()
 			full.fit += m.fit
 			full.tables += m.tables
@@ -97,7 +102,7 @@ func (r *run) estimate(scores float64) (*Estimate, error) {
 	r.power = min(1, telling*fullFirst/full.fit)
 	var fullPower float64
 	for i := range r.of {
-		if m := &r.of[i]; m.done {
+		if m := &r.of[i]; m.known() {
 			fullPower += math.Pow(m.first(), r.power)
 		}
 	}
@@ -114,7 +119,7 @@ func (r *run) estimate(scores float64) (*Estimate, error) {
 		m := &r.of[i]
 		part := seen / seenSize * math.Sqrt(r.size(i))
 		switch {
-		case m.done:
+		case m.known():
 			e.Fit += m.fit
 			e.Tables += m.tables
 			e.Report += m.report
@@ -142,8 +147,8 @@ func (r *run) estimate(scores float64) (*Estimate, error) {
 			variance += x * x * (1/float64(known) + 1/float64(unknown))
 		}
 	}
-	add(partly, r.residuals(unlikeFull, func(m *measured, _ int) float64 { return m.fit / math.Pow(m.first(), r.power) }), e.Full, e.Seen-e.Full)
-	add(unseen, r.residuals(unlikeSize, func(m *measured, i int) float64 { return math.Pow(m.first(), r.power) / math.Sqrt(r.size(i)) }), e.Full, e.Stimuli-e.Seen)
+	add(partly, r.residuals(unlikeFull, func(m *measured, _ int) float64 { return m.fit / math.Pow(m.first(), r.power) }), like, e.Seen-like)
+	add(unseen, r.residuals(unlikeSize, func(m *measured, i int) float64 { return math.Pow(m.first(), r.power) / math.Sqrt(r.size(i)) }), like, e.Stimuli-e.Seen)
 	if r.skipped {
 		variance += unlikeKinds * unlikeKinds
 	}
@@ -155,12 +160,15 @@ func (r *run) estimate(scores float64) (*Estimate, error) {
 	return e, r.errors(e)
 }
 
+// known reports whether what all cells of the stimulus take is known, measured or made up for.
+func (m *measured) known() bool { return m.done || m.partly }
+
 // residuals are the standard deviation of the logarithm of a ratio over stimuli that
-// are measured in full, at least so much; twice that for fewer than three.
+// are known, at least so much; twice that for fewer than three.
 func (r *run) residuals(least float64, ratio func(m *measured, stimulus int) float64) float64 {
 	var n, sum, squares float64
 	for i := range r.of {
-		if m := &r.of[i]; m.done {
+		if m := &r.of[i]; m.known() {
 			x := math.Log(max(1e-12, ratio(m, i)))
 			n++
 			sum += x

@@ -38,7 +38,7 @@ const (
 )
 
 // timesFirst is how many times what the first cells took a stimulus is likely to take for
-// every kind of samples, as long as none has been measured in full.
+// every kind of samples.
 const timesFirst = 2
 
 const (
@@ -60,6 +60,8 @@ type measured struct {
 	made        float64   // for it
 	cells       float64   // of the first cells: those of the first group, or where cells share work the first of all
 	began       float64   // what the pilot did for these
+	until       []float64 // what it and the groups measured so far take, by group
+	partly      bool      // the pilot was over before all groups were measured
 	done        bool      // in full
 	fit, tables float64   // of all groups, and what of them is shared
 	report      float64   // of the report stage, all models
@@ -128,30 +130,22 @@ func (p *Pilot) Run(ctx context.Context) (*Estimate, error) {
 	return r.estimate(scores)
 }
 
-// some measures stimuli in full: the costliest first that is likely to end in time, or the
-// cheapest if none is.
+// some measures stimuli in full: first the costliest that is likely to end in time, or the
+// cheapest if none is, and then the costliest, whether or not they do.
 func (r *run) some(order []int) error {
 	left := slices.DeleteFunc(slices.Clone(order), func(i int) bool { return r.of[i].ready == nil })
 	slices.SortStableFunc(left, func(a, b int) int { return cmp.Compare(r.of[b].first(), r.of[a].first()) })
-	times := float64(timesFirst * len(r.groups)) // what all takes of what the first cells took
-	for n := 0; len(left) > 0; n++ {
-		at := slices.IndexFunc(left, func(i int) bool { return r.used(times*r.of[i].began) <= fullPart })
-		if n > 0 && (at < 0 || r.over()) {
-			break
-		}
-		if at < 0 {
-			at = len(left) - 1
-		}
-		m := &r.of[left[at]]
-		before := r.work
-		if err := r.full(left[at]); err != nil {
+	first := slices.IndexFunc(left, func(i int) bool {
+		return r.used(float64(timesFirst*len(r.groups))*r.of[i].began) <= fullPart
+	})
+	if first < 0 {
+		first = len(left) - 1
+	}
+	for len(left) > 0 && (!r.one || !r.over()) {
+		if err := r.full(left[first]); err != nil {
 			return err
 		}
-		took := (r.work - before) / m.began
-		if times = max(times, took); n == 0 {
-			times = took
-		}
-		left = slices.Delete(left, at, at+1)
+		left, first = slices.Delete(left, first, first+1), 0
 	}
 	return nil
 }
@@ -284,15 +278,12 @@ func (r *run) timed(task func() error) (float64, error) {
 
 // counted is the work of some task on a stimulus.
 func (r *run) counted(m *measured, task func() error) (float64, error) {
-	before := 0.0
-	if m.ready != nil {
-		before = m.ready.Work()
-	}
+	before := m.work()
 	seconds, err := r.timed(task)
 	if err != nil {
 		return 0, err
 	}
-	work := m.ready.Work() - before
+	work := m.work() - before
 	r.work += work
 	r.seconds += seconds
 	return work, nil
@@ -328,11 +319,12 @@ func (r *run) first(stimulus int) error {
 // full measures every kind of cells of a stimulus, of which first has measured the first ones.
 func (r *run) full(stimulus int) error {
 	m := &r.of[stimulus]
-	m.fit, m.tables = m.made, m.made
+	m.fit, m.tables = m.made, m.tables+m.made
 	met, all := 0, len(r.Plan.Sets)
 	for k, g := range r.groups {
 		if k > 0 && r.over() {
 			if r.one { // another stimulus is measured in full
+				m.partly = true
 				return nil
 			}
 			r.skipped = true
@@ -354,6 +346,7 @@ func (r *run) full(stimulus int) error {
 			return err
 		}
 		m.fit += work
+		m.until = append(m.until, m.fit)
 	}
 	if r.Plan.Report {
 		var err error
@@ -363,6 +356,29 @@ func (r *run) full(stimulus int) error {
 	}
 	m.done, r.one = true, true
 	return nil
+}
+
+// complete takes a stimulus of which some groups were measured for one measured in full: the others
+// are to it as they are to those measured in full.
+func (r *run) complete() {
+	for i := range r.of {
+		m := &r.of[i]
+		if !m.partly {
+			continue
+		}
+		var until, fit, report float64
+		for j := range r.of {
+			if n := len(m.until); r.of[j].done && len(r.of[j].until) >= n {
+				until += r.of[j].until[n-1]
+				fit += r.of[j].fit
+				report += r.of[j].report
+			}
+		}
+		if until > 0 {
+			m.fit, m.tables, m.report = m.fit*fit/until, m.tables*fit/until, m.fit*report/until
+		}
+		m.partly = until > 0
+	}
 }
 
 // infer is a cell of the fit stage, whose judgements are kept if asked.
@@ -462,7 +478,8 @@ func spread(sets []int, most int) []int {
 	return some
 }
 
-// alike is what cells take that share nothing, by a few runs of a few of them.
+// alike is what cells take that share no samples, by a few runs of a few of them. What is kept of these,
+// states and heuristics, is there for the others.
 func (r *run) alike(m *measured, stimulus int, g *group) (float64, error) {
 	p := r.Plan.Procedure(r.Config, sweep.FitStage)
 	runs := p.Runs
@@ -470,6 +487,7 @@ func (r *run) alike(m *measured, stimulus int, g *group) (float64, error) {
 	r.runs = p.Runs
 	sets := g.sizes[0]
 	n := min(alikes, len(sets))
+	kept := -m.kept()
 	work, err := r.counted(m, func() error {
 		for k := range n {
 			if err := r.infer(m.ready, sets[(2*k+1)*len(sets)/(2*n)], stimulus, &p, true); err != nil {
@@ -481,10 +499,30 @@ func (r *run) alike(m *measured, stimulus int, g *group) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	work *= float64(runs) / float64(p.Runs) * float64(len(sets)) / float64(n)
+	kept += m.kept()
+	m.tables += kept
+	work = (work - kept) * float64(runs) / float64(p.Runs) * float64(len(sets)) / float64(n)
 	of := r.model[sets[0]]
 	m.models[of] += work / float64(r.Plan.Models()[of].End-r.Plan.Models()[of].First)
-	return work, nil
+	return kept + work, nil
+}
+
+// work that has been done on a stimulus.
+func (m *measured) work() float64 {
+	if m.ready == nil {
+		return 0
+	}
+	work, _ := m.ready.Work()
+	return work
+}
+
+// kept is what of the work on a stimulus is done once.
+func (m *measured) kept() float64 {
+	if m.ready == nil {
+		return 0
+	}
+	_, kept := m.ready.Work()
+	return kept
 }
 
 // reported is what the report stage takes: of the particle filter and of exact models by
