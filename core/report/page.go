@@ -151,16 +151,22 @@ func (r *Report) fitRows() (axes []string, rows []fitRow) {
 		for _, axis := range axes {
 			text := none
 			if v, ok := c.Set.Get(axis); ok {
-				text = strings.ReplaceAll(v.String(), "_", " ")
-				if strings.HasPrefix(text, "-") {
-					text = "−" + text[1:]
-				}
+				text = settingText(v)
 			}
 			row.Values = append(row.Values, text)
 		}
 		rows = append(rows, row)
 	}
 	return axes, rows
+}
+
+// settingText is a setting as a reader sees it.
+func settingText(v sweep.Setting) string {
+	text := strings.ReplaceAll(v.String(), "_", " ")
+	if strings.HasPrefix(text, "-") {
+		text = "−" + text[1:]
+	}
+	return text
 }
 
 // highest is the reported parameter set of the highest r; nil if there is none.
