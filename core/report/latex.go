@@ -71,7 +71,7 @@ func (r *Report) writeLaTeX(w io.Writer) error {
 }
 
 // inMath sets what our own captions have of symbols.
-var inMath = strings.NewReplacer(": r over", ": $r$ over", "number n of", "number $n$ of", "highest r.", "highest $r$.")
+var inMath = strings.NewReplacer(": r over", ": $r$ over", "number n of", "number $n$ of", "highest r.", "highest $r$.", "ceiling on r:", "ceiling on $r$:")
 
 // latexEscapes are the characters that LaTeX takes for something else, and those
 // that it has under other names.
