@@ -242,6 +242,23 @@ func TestPeopleTablesOfMeans(t *testing.T) {
 	}
 }
 
+// Without resamples there are differences without intervals; of one model alone, none.
+func TestDifferencesWithoutIntervals(t *testing.T) {
+	st, c, cell := crowd(12, 8)
+	c.Bootstrap.Resamples = 0
+	out, _ := crowdReport(t, st, c, cell)
+	all := rows(out, "differences.csv")
+	if len(all) != 2 || all[0]["unit"] != "" || all[0]["ci_low"] != "" || !(number(t, all[0], "difference") > 0) {
+		t.Errorf("differences %v", all)
+	}
+	checkPage(t, "report.html", out.text("report.html"))
+	c.Models = c.Models[:1]
+	out, r := crowdReport(t, st, c, cell)
+	if all := rows(out, "differences.csv"); len(all) != 0 || len(r.Differences()) != 0 || len(rows(out, "scores.csv")) != 1 || len(rows(out, "model_comparison.csv")) != 0 {
+		t.Errorf("differences of one model: %v", all)
+	}
+}
+
 // Linked participants have one likelihood each.
 func TestLinkedParticipants(t *testing.T) {
 	st, c, cell := crowd(12, 8)
