@@ -51,7 +51,7 @@ func Concordance(x, y []float64) (c float64, ok bool) {
 		return 0, false
 	}
 	mx, my := mean(x), mean(y)
-	apart := float64(len(x)) * (mx - my) * (mx - my)
+	apart := float64(float64(len(x)) * (mx - my) * (mx - my))
 	var xx, yy, xy float64
 	for i := range x {
 		dx, dy := x[i]-mx, y[i]-my
