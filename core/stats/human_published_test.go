@@ -187,7 +187,10 @@ func TestPublishedScores(t *testing.T) {
 func TestPublishedPaired(t *testing.T) {
 	want := readGolden(t)
 	h, _, models := goldenPeople(t)
-	const resamples = 4000
+	resamples := 4000
+	if testing.Short() {
+		resamples = 1500
+	}
 	bounds, shift := map[string]map[Unit][2]float64{"sharp": {}, "late": {}}, map[string]map[Unit]float64{"sharp": {}, "late": {}}
 	for _, unit := range []Unit{ByParticipants, ByStimuli, Crossed} {
 		b, err := NewBootstrap(h, unit, resamples, rand.New(rand.NewPCG(2021, uint64(unit))))
