@@ -112,7 +112,7 @@ func (r *Report) only(axis string) (value sweep.Setting, ok bool) {
 }
 
 // inMath sets what our own captions have of symbols.
-var inMath = strings.NewReplacer(": r over", ": $r$ over", "number n of", "number $n$ of", "highest r.", "highest $r$.")
+var inMath = strings.NewReplacer(": r over", ": $r$ over", "number n of", "number $n$ of", "highest r.", "highest $r$.", "ceiling on r:", "ceiling on $r$:")
 
 // latexEscapes are the characters that LaTeX takes for something else, and those
 // that it has under other names.
