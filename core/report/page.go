@@ -18,7 +18,9 @@ import (
 //go:embed page.html
 var pageText string
 
-var pageTemplate = template.Must(template.New("page").Parse(pageText))
+var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
+	"split": strings.Split, "odd": func(i int) bool { return i%2 == 1 }, // code is between backquotes
+}).Parse(pageText))
 
 // page is what report.html shows. Numbers are text, in the form of a journal.
 type page struct {

@@ -471,7 +471,7 @@ func (r *Report) Close() error {
 	for _, w := range r.warnings {
 		text := w.Text + "."
 		if w.Edges != nil {
-			text += fmt.Sprintf(" `foible extend %s", r.Manifest.SweepID)
+			text += fmt.Sprintf(" Where a coordinator has the sweep, `foible extend %s", r.Manifest.SweepID)
 			for _, edge := range w.Edges {
 				text += fmt.Sprintf(" --set %s=%s", edge.Axis, edge.Beyond)
 			}
