@@ -264,11 +264,12 @@ func (w *Warner) edges(model *Model, s *settings) []Warning {
 }
 
 // Beyond goes on from a grid's edge as it comes from the value next to it: by the
-// same factor, or the same difference, or half of the way to the bound of the axis.
+// same factor, 2 at most, or the same difference, or half of the way to the bound of
+// the axis.
 // It is not ok where no value is legal beyond the edge.
 func (a *Axis) Beyond(edge, next float64) (beyond float64, ok bool) {
 	if edge*next > 0 {
-		beyond = edge * (edge / next)
+		beyond = edge * min(2, max(0.5, edge/next))
 	} else {
 		beyond = edge + (edge - next)
 	}
