@@ -22,6 +22,7 @@ type Axis struct {
 	Low, High float64
 	Resamples int // in which it is defined
 	Reason    string
+	constant  bool    // one value is fitted to datasets of several
 	Exact     float64 // part of the datasets whose fitted value is the true one
 	// Parts of the datasets whose fitted value is greater or less than the true
 	// one; 0 of words.
@@ -44,12 +45,13 @@ const (
 )
 
 // Verdict says how well the axis is recovered: well from a rank correlation of
-// .7 on, in part from .4 on, and below that, or where the interval has 0, not.
+// .7 on, in part from .4 on, and below that, where the interval has 0, or where
+// one value is fitted to all datasets, not.
 func (a *Axis) Verdict() string {
 	switch {
-	case a.Reason != "":
-		return "cannot be told"
-	case a.Rho < hardlyRecovered || a.Low <= 0:
+	case a.Reason != "" && !a.constant:
+		return "not known"
+	case a.constant || a.Rho < hardlyRecovered || a.Low <= 0:
 		return "not recovered"
 	case a.Rho < wellRecovered:
 		return "recovered in part"
@@ -160,6 +162,7 @@ func (a *Axis) correlate(seed uint64) {
 	case !ok && slices.Min(a.True) == slices.Max(a.True):
 		a.Reason = fmt.Sprintf("all datasets have %s", a.Values[a.True[0]])
 	case !ok:
+		a.constant = true
 		a.Reason = fmt.Sprintf("%s is fitted to all datasets", a.Values[a.Fitted[0]])
 	}
 	if a.Reason != "" {
