@@ -123,9 +123,7 @@ func (e *Env) Recover(ctx context.Context, o RecoverOptions) error {
 			return err
 		}
 	}
-	truth := proto.CloneOf(m)
-	truth.Seed = sweep.TruthSeed(m.GetSeed())
-	r.sweeps = [2]*foiblev1.SweepConfig{truth, m}
+	r.sweeps = [2]*foiblev1.SweepConfig{truthOf(m, config.Inference.Method), m}
 	if err := os.MkdirAll(o.Out, 0o755); err != nil {
 		return cannotWrite(o.Out, "--out", err)
 	}
@@ -153,6 +151,17 @@ type recovering struct {
 	ids        [2]string
 	posteriors [2]recovery.Posteriors
 	plan       *sweep.Plan
+}
+
+// truthOf is the sweep of what simulated observers infer, where m is the one to be fitted. They infer without the noise of
+// particles, by marginal inference, whatever the method by which they are fitted.
+func truthOf(m *foiblev1.SweepConfig, method string) *foiblev1.SweepConfig {
+	truth := proto.CloneOf(m)
+	truth.Seed = sweep.TruthSeed(m.GetSeed())
+	if method != sweep.Marginal {
+		truth.Inference, truth.Fit = &foiblev1.InferenceConfig{Method: sweep.Marginal}, nil
+	}
+	return truth
 }
 
 // purposes of the two sweeps.
@@ -353,7 +362,7 @@ func (e *Env) printAxes(r *report.Recovery) {
 			fmt.Fprintf(w, "\n%s\t%s", a.Model, a.Name)
 		}
 		if a.Reason != "" {
-			fmt.Fprint(w, "\t"+a.Reason)
+			fmt.Fprint(w, "\t–")
 		} else {
 			fmt.Fprintf(w, "\t%.2f [%.2f, %.2f]", a.Rho, a.Low, a.High)
 		}

@@ -16,8 +16,8 @@ type Axis struct {
 	True, Fitted []int           // of each dataset that has a fit, indexes into Values
 
 	// Rho is Spearman's rank correlation of the true and the fitted values, with a
-	// 95 % percentile interval over resampled datasets; there is none where Reason
-	// says why.
+	// 95 % percentile interval over resampled datasets, given the stimuli and the
+	// sweeps, which all datasets share; there is none where Reason says why.
 	Rho       float64
 	Low, High float64
 	Resamples int // in which it is defined

@@ -484,6 +484,9 @@ func (r *Recovery) methods() []string {
 			count(len(r.Stimuli), "simulated plan"), m.Trajectories)
 	}
 	observers := fmt.Sprintf("Of each model, %s were simulated. Those of a dataset judge by one parameter set of the grid, drawn in turns, so that each has been true about as often. What the observer of a set infers comes from one sweep of the grid, and what is fitted from another with a seed of its own: they share no random number.", count(c.Config.Datasets, "dataset"))
+	if r.Config.Inference.Method != sweep.Marginal {
+		observers += " Observers infer by marginal inference, without the noise of particles; the models are fitted by Sequential Inverse Plan Search as sweep.yaml has it."
+	}
 	who := "Each stimulus has participants of its own."
 	if c.Linked {
 		who = "The same participants judge all stimuli."
@@ -495,7 +498,7 @@ func (r *Recovery) methods() []string {
 	participants := fmt.Sprintf("What a participant believes of n goals at a judgement step is a draw from a Dirichlet distribution with the parameters c [%v q + %v / n], where q is the posterior, and c the participant's own concentration, log-normal with a median of %v and a log-scale standard deviation of %v; %s. %s A smaller sample has the first participants of a larger one.",
 		1-c.Noise.Lapse, c.Noise.Lapse, c.Noise.Concentration, c.Noise.Spread, form, who)
 	fits := "Each model is fitted to the mean judgements of a dataset as to people's: the parameter set of the highest Pearson's r over all points (stimulus, judgement step, goal). Where a set has no posterior but people answered, it is even over the goals. The fitted model is the one with the highest r, or, by the other criterion, the one with the highest r of held-out stimuli, each predicted by the parameter set that fits all others best, so that many parameter sets are no advantage."
-	statistics := fmt.Sprintf("Rank correlations are Spearman's, of the true and the fitted values over the datasets of the true model, with mean ranks for equal values, and 95%% percentile intervals over %s resamples of the datasets. A parameter is called recovered from .70 on, recovered in part from .40 on, and below that, or where the interval has 0 or one value is fitted to all, not recovered; fitted too high, or too low, if a quarter of the datasets are on that side and few on the other. The confusion matrix is P(fitted | true), the inversion matrix P(true | fitted) with all models equally probable at first (Wilson and Collins 2019). All random numbers derive from the seed %d.", thousands(recovery.Resamples), m.Seed)
+	statistics := fmt.Sprintf("Rank correlations are Spearman's, of the true and the fitted values over the datasets of the true model, with mean ranks for equal values, and 95%% percentile intervals over %s resamples of the datasets; other plans, or other random numbers in the sweeps, are not in these. A parameter is called recovered from .70 on, recovered in part from .40 on, and below that, or where the interval has 0 or one value is fitted to all, not recovered; fitted too high, or too low, if a quarter of the datasets are on that side and few on the other. The confusion matrix is P(fitted | true), the inversion matrix P(true | fitted) with all models equally probable at first (Wilson and Collins 2019). All random numbers derive from the seed %d.", thousands(recovery.Resamples), m.Seed)
 	return []string{plans, observers, participants, fits, statistics}
 }
 
