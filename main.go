@@ -147,6 +147,8 @@ func readable(err error) error {
 		switch invalid.GetFlag().Value.Type() {
 		case "int":
 			want = "must be a whole number"
+		case "intSlice":
+			want = "must be whole numbers, as in 5,20"
 		case "float64":
 			want = "must be a number"
 		case "duration":

@@ -244,6 +244,7 @@ func TestWrongWays(t *testing.T) {
 		{"recover one two", 2, "\"two\" is too much: write `foible recover [STUDY]` (see `foible recover --help`)"},
 		{"recover --plans mine", 2, "--plans \"mine\": it can be simulated, study (see `foible recover --help`)"},
 		{"recover --plans study --trajectories 3", 2, "--trajectories are of simulated plans: leave them out, or --plans study (see `foible recover --help`)"},
+		{"recover --participants 5,few", 2, "--participants \"5,few\": must be whole numbers, as in 5,20 (see `foible recover --help`)"},
 		{"recover --participants 5,0", 2, "--participants 0: must be 1 to 10000 (see `foible recover --help`)"},
 		{"recover --concentration 0", 2, "--concentration 0: must be above 0, and at most 1e+06 (see `foible recover --help`)"},
 		{"recover --coordinator a:1", 2, "--coordinator is of a coordinator elsewhere: say --submit too, to give it the work (see `foible recover --help`)"},

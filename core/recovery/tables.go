@@ -158,7 +158,7 @@ func (a *Axis) correlate(seed uint64) {
 	case a.Values[0].Word != "":
 		a.Reason = "words have no order"
 	case n < 2:
-		a.Reason = fmt.Sprintf("%d datasets with a fit", n)
+		a.Reason = "fewer than 2 datasets have a fit"
 	case !ok && slices.Min(a.True) == slices.Max(a.True):
 		a.Reason = fmt.Sprintf("all datasets have %s", a.Values[a.True[0]])
 	case !ok:

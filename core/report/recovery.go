@@ -337,6 +337,10 @@ func (r *Recovery) Findings() []string {
 		if a.Participants != largest || len(a.Values) < 2 {
 			continue
 		}
+		if a.Values[0].Word != "" && a.N() > 0 {
+			all = append(all, fmt.Sprintf("%s: %s is fitted exactly in %.0f %% of the datasets, by chance in %.0f %%", a.Model, a.Name, 100*a.Exact, 100*a.Chance()))
+			continue
+		}
 		text := fmt.Sprintf("%s: %s is %s", a.Model, a.Name, a.Verdict())
 		if a.Reason != "" {
 			text += ": " + a.Reason

@@ -67,8 +67,8 @@ func TestRecovery(t *testing.T) {
 model,axis,participants,values,n,rank_correlation,ci_low,ci_high,resamples,exact,chance,above,below,reason
 plan-lesioned,goal_noise,1,1,0,,,,,,1,,,the grid has one value
 plan-lesioned,goal_noise,3,1,0,,,,,,1,,,the grid has one value
-plan-lesioned,action_noise,1,2,0,,,,,,0.5,,,0 datasets with a fit
-plan-lesioned,action_noise,3,2,0,,,,,,0.5,,,0 datasets with a fit
+plan-lesioned,action_noise,1,2,0,,,,,,0.5,,,fewer than 2 datasets have a fit
+plan-lesioned,action_noise,3,2,0,,,,,,0.5,,,fewer than 2 datasets have a fit
 boltzmann,alpha,1,2,4,1,1,1,883,1,0.5,0,0,
 boltzmann,alpha,3,2,4,1,1,1,889,1,0.5,0,0,
 boltzmann,value,1,2,4,,,,,1,0.5,,,words have no order
