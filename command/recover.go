@@ -118,6 +118,9 @@ func (e *Env) Recover(ctx context.Context, o RecoverOptions) error {
 	if o.Out == "" {
 		o.Out = defaultOut(s) + "-recovery"
 	}
+	if _, err := os.Stat(filepath.Join(o.Out, "fits.csv")); err == nil {
+		return fmt.Errorf("the directory %s holds what `foible fit` wrote; name another with --out", quoted(o.Out))
+	}
 	if o.Plans == PlansSimulated {
 		if err := r.simulate(); err != nil {
 			return err

@@ -148,6 +148,17 @@ func TestRecoverPlansOfTheStudy(t *testing.T) {
 
 func TestRecoverRefuses(t *testing.T) {
 	t.Chdir(t.TempDir())
+	t.Run("a fit's directory", func(t *testing.T) {
+		o := fewRecovered()
+		o.Out = "a fit"
+		if err := writeFile(directory(o.Out), "fits.csv", nil); err != nil {
+			t.Fatal(err)
+		}
+		err := (&Env{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}}).Recover(context.Background(), o)
+		if err == nil || err.Error() != "the directory 'a fit' holds what `foible fit` wrote; name another with --out" {
+			t.Errorf("got %v", err)
+		}
+	})
 	for want, change := range map[string]func(*RecoverOptions){
 		"--plans":         func(o *RecoverOptions) { o.Plans = "mine" },
 		"--trajectories":  func(o *RecoverOptions) { o.Trajectories = 0 },

@@ -92,7 +92,7 @@ func Recovery(title, model string, participants []int, axes []RecoveryAxis) *Fig
 	if title != "" {
 		blocks = append(blocks, caption(title, inner))
 	}
-	text := "Area: the part of the datasets of a true value. Dashed: fitted as it was. ρ: rank correlation with its 95% interval."
+	text := "Area: the part of the datasets of a true value. Dashed: fitted = true. ρ: rank correlation with its 95% interval."
 	if below && len(axes) > 0 {
 		var sizes []string
 		for _, n := range participants {

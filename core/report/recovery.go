@@ -185,7 +185,7 @@ func (r *Recovery) writeFits() error {
 }
 
 func (r *Recovery) writeAxes() error {
-	columns := []string{"model", "axis", "participants", "values", "n", "rank_correlation", "ci_low", "ci_high", "resamples", "exact", "chance", "above", "below", "reason"}
+	columns := []string{"model", "axis", "participants", "values", "datasets", "rank_correlation", "ci_low", "ci_high", "resamples", "exact", "chance", "above", "below", "reason"}
 	return fill(r.out, "recovery_axes.csv", columns, func(row func(...any) error) error {
 		for i := range r.axes {
 			a := &r.axes[i]
@@ -209,7 +209,7 @@ func (r *Recovery) writeAxes() error {
 
 // writeConfusion writes confusion.csv, P(fitted | true), and inversion.csv, P(true | fitted).
 func (r *Recovery) writeConfusion() error {
-	columns := []string{"criterion", "participants", "true_model", "fitted_model", "count", "n", "probability"}
+	columns := []string{"criterion", "participants", "true_model", "fitted_model", "count", "datasets", "probability"}
 	for _, of := range []struct {
 		name string
 		part func(m *recovery.Matrix, truth, fitted int) (float64, int, bool)

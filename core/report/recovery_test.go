@@ -64,7 +64,7 @@ func TestRecovery(t *testing.T) {
 	}
 	// Of 4 datasets, 2 with each alpha, an eighth of the resamples has one alpha alone.
 	compare(t, out, "recovery_axes.csv", `
-model,axis,participants,values,n,rank_correlation,ci_low,ci_high,resamples,exact,chance,above,below,reason
+model,axis,participants,values,datasets,rank_correlation,ci_low,ci_high,resamples,exact,chance,above,below,reason
 plan-lesioned,goal_noise,1,1,0,,,,,,1,,,the grid has one value
 plan-lesioned,goal_noise,3,1,0,,,,,,1,,,the grid has one value
 plan-lesioned,action_noise,1,2,0,,,,,,0.5,,,fewer than 2 datasets have a fit
@@ -77,7 +77,7 @@ boltzmann,unreachable_value,1,1,4,,,,,1,1,0,0,the grid has one value
 boltzmann,unreachable_value,3,1,4,,,,,1,1,0,0,the grid has one value
 `)
 	compare(t, out, "inversion.csv", `
-criterion,participants,true_model,fitted_model,count,n,probability
+criterion,participants,true_model,fitted_model,count,datasets,probability
 r,1,plan-lesioned,plan-lesioned,0,0,
 r,1,plan-lesioned,boltzmann,0,4,0
 r,1,boltzmann,plan-lesioned,0,0,

@@ -48,7 +48,7 @@ var kinds = map[string]Kind{
 	"parameter_set": Whole, "budget_r": Whole, "runs": Whole, "particles_per_goal": Whole, "samples": Whole, "n": Whole,
 	"resamples": Whole, "step": Whole, "failed_runs": Whole, "undefined_stimuli": Whole,
 	"axis": Text, "true_word": Text, "fitted_word": Text, "true_model": Text, "fitted_model": Text, "criterion": Text,
-	"dataset": Whole, "participants": Whole, "true_parameter_set": Whole, "values": Whole, "count": Whole,
+	"dataset": Whole, "datasets": Whole, "participants": Whole, "true_parameter_set": Whole, "values": Whole, "count": Whole,
 }
 
 // table is a CSV file with a fixed number of columns, and what the output keeps beside it.
