@@ -138,7 +138,7 @@ func (e *Env) Recover(ctx context.Context, o RecoverOptions) error {
 	if err != nil {
 		return err
 	}
-	return e.writeRecovery(r)
+	return e.writeRecovery(ctx, r)
 }
 
 // recovering is a recovery on its way.
@@ -283,13 +283,13 @@ func (r *recovering) gather(ctx context.Context, c *client, i int, m *foiblev1.S
 }
 
 // writeRecovery simulates the participants, fits every model to them, and writes and prints what that comes to.
-func (e *Env) writeRecovery(r *recovering) error {
+func (e *Env) writeRecovery(ctx context.Context, r *recovering) error {
 	o := r.o
 	if o.Answers == "" {
 		o.Answers = recovery.AnswersOf(r.study.Study)
 	}
 	e.say("Simulating %s of up to %s, and fitting %s to each", count(o.Datasets*len(r.plan.Models()), "dataset"), count(o.Participants[len(o.Participants)-1], "participant"), count(len(r.plan.Sets), "parameter set"))
-	result, err := recovery.Run(r.plan.Sets, r.plan.Stimuli, r.posteriors[0], r.posteriors[1], recovery.Config{
+	result, err := recovery.Run(ctx, r.plan.Sets, r.plan.Stimuli, r.posteriors[0], r.posteriors[1], recovery.Config{
 		Datasets: o.Datasets, Participants: o.Participants, Linked: r.study.ParticipantsLinked, Answers: o.Answers, Noise: o.Noise, Seed: r.config.Seed,
 	})
 	if err != nil {

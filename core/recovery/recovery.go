@@ -10,10 +10,14 @@
 package recovery
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"foible/core/participant"
 	"foible/core/stats"
@@ -146,7 +150,9 @@ type Result struct {
 // on, and its participants give no answer. A parameter set that has none where
 // people answered is even over the goals there: otherwise r would be over fewer
 // points, and the model that gives up first would win.
-func Run(sets []sweep.ParameterSet, stimuli []sweep.Shape, truth, fit Posteriors, c Config) (*Result, error) {
+//
+// It uses all cores, and ends with the context.
+func Run(ctx context.Context, sets []sweep.ParameterSet, stimuli []sweep.Shape, truth, fit Posteriors, c Config) (*Result, error) {
 	if c.Datasets < 1 || len(c.Participants) == 0 || c.Participants[0] < 1 || !slices.IsSorted(c.Participants) {
 		return nil, errors.New("a recovery needs datasets and ascending numbers of participants")
 	}
@@ -164,26 +170,42 @@ func Run(sets []sweep.ParameterSet, stimuli []sweep.Shape, truth, fit Posteriors
 	r := &Result{Config: c, Sets: sets, Models: modelsOf(sets)}
 	unjudged := 0
 	for _, model := range r.Models {
-		chosen := deal(model.End-model.First, c.Datasets, sweep.RecoveryStream(c.Seed, "settings of observers", model.Name, 0))
-		for k, i := range chosen {
-			set := model.First + i
-			for _, p := range truth[set] {
+		for k, i := range deal(model.End-model.First, c.Datasets, sweep.RecoveryStream(c.Seed, "settings of observers", model.Name, 0)) {
+			for _, size := range c.Participants {
+				r.Datasets = append(r.Datasets, Dataset{Number: k + 1, Participants: size, True: model.First + i})
+			}
+			for _, p := range truth[model.First+i] {
 				if math.IsNaN(p) {
 					unjudged++
 				}
 			}
-			for size, mean := range r.judge(l, truth[set], model.Name, k) {
-				d := Dataset{Number: k + 1, Participants: c.Participants[size], True: set}
-				for _, m := range r.Models {
-					d.Fits = append(d.Fits, fitOf(m, even, mean, l.start))
-				}
-				d.choose()
-				r.Datasets = append(r.Datasets, d)
-			}
 		}
 	}
 	r.Unjudged = float64(unjudged) / float64(len(r.Models)*c.Datasets*l.points())
-	return r, nil
+
+	var wait sync.WaitGroup
+	var next atomic.Int64 // number of the people to be simulated, times the sample sizes
+	sizes := len(c.Participants)
+	for range runtime.GOMAXPROCS(0) {
+		wait.Go(func() {
+			for ctx.Err() == nil {
+				at := int(next.Add(int64(sizes))) - sizes
+				if at >= len(r.Datasets) {
+					return
+				}
+				of := r.Datasets[at : at+sizes]
+				for size, mean := range r.judge(l, truth[of[0].True], sets[of[0].True].Model, of[0].Number-1) {
+					d := &of[size]
+					for _, m := range r.Models {
+						d.Fits = append(d.Fits, fitOf(m, even, mean, l.start))
+					}
+					d.choose()
+				}
+			}
+		})
+	}
+	wait.Wait()
+	return r, ctx.Err()
 }
 
 // judge is the mean judgement at each point, by sample size. Every participant

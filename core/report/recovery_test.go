@@ -41,7 +41,7 @@ func recovered(t *testing.T) *report.Recovery {
 			}
 		}
 	}
-	result, err := recovery.Run(sets, shapes(), posteriors, posteriors, recovery.Config{
+	result, err := recovery.Run(t.Context(), sets, shapes(), posteriors, posteriors, recovery.Config{
 		Datasets: 4, Participants: []int{1, 3}, Answers: recovery.Probability, Noise: participant.Noise{Concentration: 1e6}, Seed: 1,
 	})
 	if err != nil {
