@@ -172,15 +172,10 @@ var purposes = [2]string{"what simulated observers infer", "what is fitted to th
 
 // simulate lets agents act, and makes a study of what they did.
 func (r *recovering) simulate() error {
-	var failed error
-	ready := func(i int) *inference.Stimulus {
-		st, err := r.study.Ready(r.study.Stimuli[i].ID)
-		failed = errors.Join(failed, err)
-		return st
-	}
 	var err error
-	r.stimuli, err = recovery.Simulate(r.study.Study, ready, r.sets, r.config.Inference, r.o.Trajectories, r.config.Seed)
-	if err = errors.Join(failed, err); err != nil {
+	if r.stimuli, err = recovery.Simulate(r.study.Study, func(i int) (*inference.Stimulus, error) {
+		return r.study.Ready(r.study.Stimuli[i].ID)
+	}, r.sets, r.config.Inference, r.o.Trajectories, r.config.Seed); err != nil {
 		return err
 	}
 	r.judged, err = r.study.Derive(r.stimuli, fmt.Sprintf("The plans are those of simulated agents, %s a problem, as stimuli.csv tells of each: by `foible recover`, seed %d. There are no judgements.",

@@ -26,12 +26,8 @@ func TestDerive(t *testing.T) {
 		}
 		const each = 3
 		simulate := func(seed uint64) []recovery.Stimulus {
-			stimuli, err := recovery.Simulate(s.Study, func(i int) *inference.Stimulus {
-				ready, err := s.Ready(s.Stimuli[i].ID)
-				if err != nil {
-					t.Fatal(err)
-				}
-				return ready
+			stimuli, err := recovery.Simulate(s.Study, func(i int) (*inference.Stimulus, error) {
+				return s.Ready(s.Stimuli[i].ID)
 			}, sets, sweep.MarginalInference, each, seed)
 			if err != nil {
 				t.Fatal(err)

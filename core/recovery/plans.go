@@ -34,8 +34,9 @@ const (
 // Simulate lets agents of known settings act on the problems of a study, n times
 // on each. Models take turns in a random order, and so do the parameter sets of a
 // model and the goals of a problem, so that each acts about as often as any other.
-// Judgement steps are where the study has them, in parts of the plan.
-func Simulate(st *study.Study, ready func(i int) *inference.Stimulus, sets []sweep.ParameterSet, in sweep.Inference, n int, seed uint64) ([]Stimulus, error) {
+// Judgement steps are where the study has them, in parts of the plan. ready makes
+// a stimulus of the study ready for inference.
+func Simulate(st *study.Study, ready func(i int) (*inference.Stimulus, error), sets []sweep.ParameterSet, in sweep.Inference, n int, seed uint64) ([]Stimulus, error) {
 	models := modelsOf(sets)
 	actors := deal(len(models), n*len(st.Stimuli), sweep.RecoveryStream(seed, "models", "agents", 0))
 	settings := make([]func() int, len(models)) // of each model, one after the other
@@ -46,7 +47,10 @@ func Simulate(st *study.Study, ready func(i int) *inference.Stimulus, sets []swe
 	var all []Stimulus
 	for i := range st.Stimuli {
 		of := &st.Stimuli[i]
-		stimulus := ready(i)
+		stimulus, err := ready(i)
+		if err != nil {
+			return nil, err
+		}
 		goals := deal(len(of.Goals), n, sweep.RecoveryStream(seed, "goals", of.ID, 0))
 		for k := range n {
 			m := actors[len(all)]

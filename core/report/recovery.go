@@ -33,8 +33,8 @@ type RecoveryManifest struct {
 	TruthSweep   string            `json:"truth_sweep_id"`         // what observers infer
 	FitSweep     string            `json:"fit_sweep_id"`           // what is fitted to them
 	Seed         uint64            `json:"seed"`                   // of the fitted sweep, and of all that is simulated
-	TruthSeed    uint64            `json:"truth_seed"`             //
-	Version      string            `json:"version"`                //
+	TruthSeed    uint64            `json:"truth_seed"`             // of the sweep of what observers infer
+	Version      string            `json:"version"`                // of Foible
 	Plans        string            `json:"plans"`                  // simulated, study
 	Trajectories int               `json:"trajectories,omitempty"` // simulated, a problem
 	Parameters   map[string]int    `json:"parameter_sets"`         // by model
