@@ -494,12 +494,7 @@ func (r *Report) Close() error {
 	if err := r.write("report.html", r.writePage); err != nil {
 		return err
 	}
-	return r.write("manifest.json", func(w io.Writer) error {
-		e := json.NewEncoder(w)
-		e.SetIndent("", "  ")
-		e.SetEscapeHTML(false)
-		return e.Encode(r.Manifest)
-	})
+	return r.write("manifest.json", func(w io.Writer) error { return encode(w, r.Manifest) })
 }
 
 func (r *Report) note(text string) { r.Manifest.Notes = append(r.Manifest.Notes, text) }
@@ -514,9 +509,20 @@ func (r *Report) closeTables() error {
 
 // write makes one file.
 func (r *Report) write(name string, content func(io.Writer) error) error {
-	f, err := r.out.Create(name)
+	return write(r.out, name, content)
+}
+
+func write(out Output, name string, content func(io.Writer) error) error {
+	f, err := out.Create(name)
 	if err != nil {
 		return err
 	}
 	return errors.Join(content(f), f.Close())
+}
+
+func encode(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
 }
