@@ -114,8 +114,8 @@ func some(things []string) string {
 }
 
 // common are the places that people judged in all of some sweeps, in the order of the first.
-func (c *Comparison) common(sweeps []*finished) []place {
-	var all []place
+func (c *Comparison) common(sweeps []*finished) []site {
+	var all []site
 	for _, p := range sweeps[0].places {
 		if !slices.ContainsFunc(sweeps, func(s *finished) bool { _, ok := s.human[p]; return !ok }) {
 			all = append(all, p)
@@ -336,7 +336,7 @@ func (c *Comparison) fits() error {
 		if having == nil {
 			continue
 		}
-		places := slices.DeleteFunc(c.common(c.sweeps), func(p place) bool {
+		places := slices.DeleteFunc(c.common(c.sweeps), func(p site) bool {
 			return slices.ContainsFunc(having, func(s *finished) bool { _, ok := s.points[model.Name][p]; return !ok })
 		})
 		reference := -1
@@ -364,7 +364,7 @@ func (c *Comparison) fits() error {
 }
 
 // at are what a sweep's best of a model infers and what people judged at some places.
-func (s *finished) at(model string, places []place) (inferred, people []float64) {
+func (s *finished) at(model string, places []site) (inferred, people []float64) {
 	for _, p := range places {
 		inferred, people = append(inferred, s.points[model][p]), append(people, s.human[p])
 	}
@@ -372,7 +372,7 @@ func (s *finished) at(model string, places []place) (inferred, people []float64)
 }
 
 // difference fills in how a fit differs from that in the first sweep.
-func (c *Comparison) difference(first, f *ComparedFit, places []place) error {
+func (c *Comparison) difference(first, f *ComparedFit, places []site) error {
 	f.Difference = f.R - first.R
 	if first.fit.mcse != nil && f.fit.mcse != nil {
 		f.MCSE = math.Hypot(*first.fit.mcse, *f.fit.mcse)

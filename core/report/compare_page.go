@@ -107,7 +107,7 @@ func (c *Comparison) page() *comparePage {
 	return p
 }
 
-func stimuliOf(places []place) []string {
+func stimuliOf(places []site) []string {
 	var ids []string
 	for _, p := range places {
 		if !slices.Contains(ids, p.stimulus) {
@@ -188,15 +188,6 @@ func (c *Comparison) rows() (axes []string, rows []compareRow) {
 		rows = append(rows, row)
 	}
 	return axes, rows
-}
-
-// signed is a difference with its sign: +.020, −.003, .000.
-func signed(v float64) string {
-	s := decimals(v, 3)
-	if v > 0 && strings.Trim(s, ".0") != "" {
-		return "+" + s
-	}
-	return s
 }
 
 func optional(v *float64, n int) string {

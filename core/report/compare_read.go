@@ -27,11 +27,11 @@ type finished struct {
 	manifest Manifest
 	settings []setting // of sweep.yaml, in its order
 	fits     map[string][]fitted
-	best     map[string]*fitted           // by model, as it is reported
-	points   map[string]map[place]float64 // of the best, by model
-	places   []place                      // judged, in the order of the study
-	human    map[place]float64
-	se       map[place]float64 // standard errors of human, where known
+	best     map[string]*fitted          // by model, as it is reported
+	points   map[string]map[site]float64 // of the best, by model
+	places   []site                      // judged, in the order of the study
+	human    map[site]float64
+	se       map[site]float64 // standard errors of human, where known
 }
 
 // setting is a line of sweep.yaml: its keys from the outermost in, and what they are set to.
@@ -49,8 +49,8 @@ type fitted struct {
 	unit            string // of low and high
 }
 
-// place is where people and models are compared.
-type place struct {
+// site is where people and models are compared.
+type site struct {
 	stimulus string
 	step     int
 	goal     string
@@ -59,8 +59,8 @@ type place struct {
 // read reads what a report left.
 func (f Finished) read() (*finished, error) {
 	s := &finished{
-		name: f.Name, fits: map[string][]fitted{}, best: map[string]*fitted{}, points: map[string]map[place]float64{},
-		human: map[place]float64{}, se: map[place]float64{},
+		name: f.Name, fits: map[string][]fitted{}, best: map[string]*fitted{}, points: map[string]map[site]float64{},
+		human: map[site]float64{}, se: map[site]float64{},
 	}
 	for _, part := range []struct {
 		name string
@@ -214,7 +214,7 @@ func (s *finished) readPoints(r io.Reader) error {
 		if human == nil || step == nil {
 			return
 		}
-		p := place{row.text("stimulus"), *step, row.text("goal")}
+		p := site{row.text("stimulus"), *step, row.text("goal")}
 		if _, ok := s.human[p]; !ok {
 			s.places = append(s.places, p)
 			s.human[p] = *human
@@ -228,13 +228,13 @@ func (s *finished) readPoints(r io.Reader) error {
 			return
 		}
 		if s.points[best.model] == nil {
-			s.points[best.model] = map[place]float64{}
+			s.points[best.model] = map[site]float64{}
 		}
 		s.points[best.model][p] = *probability
 	})
 	// A parameter set may tell of places that an earlier one does not.
 	ids := s.stimuli()
-	slices.SortStableFunc(s.places, func(a, b place) int {
+	slices.SortStableFunc(s.places, func(a, b site) int {
 		return cmp.Or(cmp.Compare(slices.Index(ids, a.stimulus), slices.Index(ids, b.stimulus)), cmp.Compare(a.step, b.step))
 	})
 	return err

@@ -42,24 +42,25 @@ func (r *Report) figures() error {
 }
 
 // save writes a figure, and keeps it for report.html.
-func (r *Report) save(name string, f *figure.Figure) (err error) {
-	r.drawn[name], err = save(r.out, name, f)
+func (r *Report) save(name string, f *figure.Figure) error {
+	svg, err := save(r.out, name, f)
+	r.drawn[name] = svg
 	return err
 }
 
-// save writes a figure as SVG, which it returns, and as PDF.
-func save(out Output, name string, f *figure.Figure) (svg string, err error) {
-	var b strings.Builder
-	if err := f.WriteSVG(&b); err != nil {
+// save writes a figure as SVG and PDF, and returns the SVG.
+func save(out Output, name string, f *figure.Figure) (string, error) {
+	var svg strings.Builder
+	if err := f.WriteSVG(&svg); err != nil {
 		return "", err
 	}
 	if err := write(out, "figures/"+name+".svg", func(w io.Writer) error {
-		_, err := io.WriteString(w, b.String())
+		_, err := io.WriteString(w, svg.String())
 		return err
 	}); err != nil {
 		return "", err
 	}
-	return b.String(), write(out, "figures/"+name+".pdf", f.WritePDF)
+	return svg.String(), write(out, "figures/"+name+".pdf", f.WritePDF)
 }
 
 // title is what a figure is called; simulated judgements are never shown as people's.
@@ -78,7 +79,7 @@ func (r *Report) title(of string) string {
 }
 
 func (r *Report) sensitivity() *figure.Figure {
-	options := figure.SensitivityOptions{Title: r.title(""), Ceiling: r.ceilings.All}
+	options := figure.SensitivityOptions{Title: r.title(""), Ceiling: r.ceilings.All.Ceiling}
 	var curves []figure.Curve
 	for _, model := range sweep.Models {
 		curve := figure.Curve{Model: model.Name, Chosen: -1}
@@ -114,14 +115,14 @@ func correlation(c *sweep.Correlation) float64 {
 
 // scatter has a panel of all points, and one a category.
 func (r *Report) scatter(c *chosen) *figure.Figure {
-	all := figure.Panel{Category: "All", R: correlation(&c.Fit.Overall), N: c.Fit.Overall.N, Ceiling: r.ceilings.All}
+	all := figure.Panel{Category: "All", R: correlation(&c.Fit.Overall), N: c.Fit.Overall.N, Ceiling: r.ceilings.All.Ceiling}
 	if len(c.Fit.Intervals) > 0 {
 		all.Low, all.High = c.Fit.Intervals[0].Low, c.Fit.Intervals[0].High
 	}
 	panels := []figure.Panel{all}
 	for i := range c.Fit.ByCategory {
 		group := &c.Fit.ByCategory[i]
-		panels = append(panels, figure.Panel{Category: group.Group, R: correlation(group), N: group.N, Ceiling: r.ceilings.ByCategory[group.Group]})
+		panels = append(panels, figure.Panel{Category: group.Group, R: correlation(group), N: group.N, Ceiling: r.ceilings.ByCategory[group.Group].Ceiling})
 	}
 	for i := range r.study.Stimuli {
 		st := &r.study.Stimuli[i]

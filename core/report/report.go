@@ -76,6 +76,10 @@ type Report struct {
 
 	warner   *sweep.Warner
 	warnings []sweep.Warning
+
+	cross          *sweep.CrossValidator
+	tablesOfPeople peopleTables
+	people         peopleSide // after Close
 }
 
 // chosen is a model's best parameter set so far: as it was fitted and, once
@@ -107,6 +111,11 @@ func New(out Output, st *study.Study, plan *sweep.Plan, config sweep.Config, m M
 	if r.warner, err = sweep.NewWarner(st, plan, &r.config); err != nil {
 		return nil, err
 	}
+	unresampled, err := sweep.NewScorer(st, sweep.Bootstrap{}, config.Seed)
+	if err != nil {
+		return nil, err
+	}
+	r.cross = sweep.NewCrossValidator(unresampled, plan)
 	open := func(name string, columns ...string) *table {
 		if err != nil {
 			return nil
@@ -124,6 +133,7 @@ func New(out Output, st *study.Study, plan *sweep.Plan, config sweep.Config, m M
 	r.group["stimulus"] = open("fits_by_stimulus.csv", "stage", "model", "parameter_set", "stimulus", "n", "pearson_r", "rmse")
 	r.beliefs = open("posteriors.csv", "stage", "model", "parameter_set", "stimulus", "step", "goal", "probability", "mc_se", "human", "human_se", "log_evidence", "outcome")
 	r.filters = open("degeneracy.csv", "stage", "model", "parameter_set", "stimulus", "runs", "failed_runs", "least_ess", "least_goals_alive", "log_evidence", "outcome")
+	r.tablesOfPeople.open(open)
 	if err != nil {
 		return nil, errors.Join(err, r.closeTables())
 	}
@@ -147,6 +157,9 @@ func (r *Report) Add(g *sweep.Gathered) error {
 		return err
 	}
 	r.warner.Add(g)
+	if err := r.cross.Add(g); err != nil {
+		return err
+	}
 	best := r.best[g.Set.Model]
 	switch {
 	case g.Stage == sweep.ReportStage && best != nil:
@@ -459,7 +472,7 @@ func (r *Report) Close() error {
 	for _, w := range r.warnings {
 		text := w.Text + "."
 		if w.Edges != nil {
-			text += fmt.Sprintf(" `foible extend %s", r.Manifest.SweepID)
+			text += fmt.Sprintf(" Where a coordinator has the sweep, `foible extend %s", r.Manifest.SweepID)
 			for _, edge := range w.Edges {
 				text += fmt.Sprintf(" --set %s=%s", edge.Axis, edge.Beyond)
 			}
@@ -467,7 +480,7 @@ func (r *Report) Close() error {
 		}
 		r.Manifest.Warnings = append(r.Manifest.Warnings, text)
 	}
-	if err := r.closeTables(); err != nil {
+	if err := errors.Join(r.comparePeople(), r.closeTables()); err != nil {
 		return err
 	}
 	if err := r.figures(); err != nil {
@@ -482,12 +495,7 @@ func (r *Report) Close() error {
 	if err := r.write("report.html", r.writePage); err != nil {
 		return err
 	}
-	return r.write("manifest.json", func(w io.Writer) error {
-		e := json.NewEncoder(w)
-		e.SetIndent("", "  ")
-		e.SetEscapeHTML(false)
-		return e.Encode(r.Manifest)
-	})
+	return r.write("manifest.json", func(w io.Writer) error { return encode(w, r.Manifest) })
 }
 
 func (r *Report) note(text string) { r.Manifest.Notes = append(r.Manifest.Notes, text) }
@@ -511,4 +519,11 @@ func write(out Output, name string, content func(io.Writer) error) error {
 		return err
 	}
 	return errors.Join(content(f), f.Close())
+}
+
+func encode(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
 }

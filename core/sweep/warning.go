@@ -31,6 +31,7 @@ const (
 	EdgeWarning      = "edge"      // the best lies on the edge of the grid
 	ErrorWarning     = "error"     // r is less sure than was asked for
 	GapWarning       = "gap"       // the Monte-Carlo error is larger than the difference between the best two models
+	UnequalWarning   = "unequal"   // the models compared had unequal runs or particles
 	UndefinedWarning = "undefined" // the best of a model has no posterior somewhere
 	DeadWarning      = "dead"      // goals have become impossible
 	CategoryWarning  = "category"  // a category has few points
@@ -128,7 +129,7 @@ func (w *Warner) Warnings() []Warning {
 		}
 		all = append(all, w.outcomes(model, s)...)
 	}
-	return append(append(all, w.gap()...), w.categories()...)
+	return slices.Concat(all, w.gap(), w.unequal(), w.categories())
 }
 
 // ties says whether the settings of a model can be told apart, and if not, or not
@@ -263,11 +264,12 @@ func (w *Warner) edges(model *Model, s *settings) []Warning {
 }
 
 // Beyond goes on from a grid's edge as it comes from the value next to it: by the
-// same factor, or the same difference, or half of the way to the bound of the axis.
+// same factor, 2 at most, or the same difference, or half of the way to the bound of
+// the axis.
 // It is not ok where no value is legal beyond the edge.
 func (a *Axis) Beyond(edge, next float64) (beyond float64, ok bool) {
 	if edge*next > 0 {
-		beyond = edge * (edge / next)
+		beyond = edge * min(2, max(0.5, edge/next))
 	} else {
 		beyond = edge + (edge - next)
 	}
@@ -374,6 +376,35 @@ func (w *Warner) gap() []Warning {
 			first.Set.Model, decimal(difference), second.Set.Model, decimal(se))}}
 	}
 	return nil
+}
+
+// unequal finds models of which more was computed than of others, as they are
+// reported. A sweep gives all models of a stage the same; it comes about where the
+// report stage has no result of one.
+func (w *Warner) unequal() []Warning {
+	var sizes []Stage
+	var texts []string
+	for i := range Models {
+		s := w.of[Models[i].Name]
+		if s == nil || s.reported == nil || Models[i].Exact {
+			continue
+		}
+		size := w.config.Procedure(s.reported.Stage).Stage
+		for _, cell := range s.reported.Cells {
+			if cell != nil {
+				size.Runs = max(size.Runs, len(cell.Runs))
+			}
+		}
+		text := fmt.Sprintf("%s %d runs", Models[i].Name, size.Runs)
+		if size.ParticlesPerGoal > 0 {
+			text += fmt.Sprintf(" of %d particles a goal", size.ParticlesPerGoal)
+		}
+		sizes, texts = append(sizes, size), append(texts, text)
+	}
+	if len(slices.Compact(sizes)) < 2 {
+		return nil
+	}
+	return []Warning{{Kind: UnequalWarning, Text: "the models compared had unequal runs, and with fewer runs r is lower: " + strings.Join(texts, ", ")}}
 }
 
 // categories finds those of few points, by the fit that has the most there.
