@@ -132,7 +132,7 @@ func newPilot(s *domains.Study, config *foiblev1.SweepConfig, slots int, limit t
 		return nil, err
 	}
 	shapes := codec.Shapes(s.Shapes())
-	plan, err := sweep.NewPlan(sets, shapes, sweep.CellsPerJob(len(sets), shapes, c.Fit.Runs, max(slots, leastParallel)), c.Report.Runs > 0)
+	plan, err := c.Plan(sets, shapes, sweep.CellsPerJob(len(sets), shapes, c.Fit.Runs, max(slots, leastParallel)))
 	if err != nil {
 		return nil, err
 	}
