@@ -24,6 +24,13 @@ type Gathered struct {
 	Failures []string // in the order of jobs
 }
 
+// Better says whether a parameter set is to be chosen rather than another of its model, which
+// may be nil: it has a higher r in the same round, or an r in a later one.
+func (g *Gathered) Better(than *Gathered) bool {
+	return g.Fit.Overall.Defined && (than == nil || g.Round > than.Round ||
+		g.Round == than.Round && g.Fit.Overall.PearsonR > than.Fit.Overall.PearsonR)
+}
+
 // Gather folds the outcomes of jobs, in any order, into parameter sets, round by
 // round in the plan's order. It holds only chunks that are
 // incomplete, and the overall correlation of each fit.

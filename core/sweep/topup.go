@@ -21,14 +21,31 @@ type topUp struct {
 	seed   uint64
 }
 
-// newTopUp makes room for as many contenders as there can be.
-func (p *Plan) newTopUp(c *Config) topUp {
-	contenders := 0
+// contendable is how many parameter sets can be topped up in a round.
+func (p *Plan) contendable() int {
+	n := 0
 	for _, m := range p.models {
-		if n := m.End - m.First; n > 1 && !modelOf(m.Name).Exact {
-			contenders += min(n, MaxContenders)
+		if sets := m.End - m.First; sets > 1 && !modelOf(m.Name).Exact {
+			n += min(sets, MaxContenders)
 		}
 	}
+	return n
+}
+
+// MostTopUp is what topping up comes to if no model's best is ever clear: cells, and how many
+// cells of the fit stage they are as much work as.
+func (p *Plan) MostTopUp() (cells int, work float64) {
+	of := p.contendable() * len(p.Stimuli)
+	for round := 1; round <= p.TopUps(); round++ {
+		cells += of
+		work += float64(of * p.Times(round))
+	}
+	return cells, work
+}
+
+// newTopUp makes room for as many contenders as there can be.
+func (p *Plan) newTopUp(c *Config) topUp {
+	contenders := p.contendable()
 	if c.TopUp < 2 || contenders == 0 {
 		return topUp{}
 	}
