@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -201,6 +202,22 @@ func TestEstimateCommand(t *testing.T) {
 		`^doors-keys-gems-sample: marginal inference`, `(?m)^Cells +96$`, `(?m)^Jobs +\d+$`,
 		`(?m)^Core time +[\d.]+ (s|min) \(.+ to .+\), [\d.e-]+ core-hours$`, `(?m)^  shared +`, `(?m)^Time +.+ with 4 worker slots`,
 		`(?m)^By a pilot of \d+ cells on \d of 8 stimuli`,
+	} {
+		if !regexp.MustCompile(line).Match(out.Bytes()) {
+			t.Errorf("no %s in\n%s", line, out.String())
+		}
+	}
+	if strings.Contains(out.String(), "topping up") {
+		t.Errorf("nothing is topped up in\n%s", out.String())
+	}
+	out.Reset()
+	o.Sweep.TopUp = 8
+	if err := e.Estimate(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		`(?m)^Cells +96, and up to 72 of contenders, with more runs$`, // three settings on eight stimuli, three times
+		`(?m)^  topping up +up to .+ more, counted at the upper ends alone$`,
 	} {
 		if !regexp.MustCompile(line).Match(out.Bytes()) {
 			t.Errorf("no %s in\n%s", line, out.String())
