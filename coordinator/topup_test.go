@@ -3,6 +3,8 @@ package coordinator_test
 import (
 	"bytes"
 	"context"
+	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -175,4 +177,27 @@ func TestTopUpOfReplicas(t *testing.T) {
 			t.Errorf("%s was asked for %d times", cell, n)
 		}
 	}
+}
+
+// Where contenders cannot be run again, their fits before that stand, and the sweep ends.
+func TestTopUpFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, nil)
+		m := c.toppedUp(sweep.SIPS)
+		id := c.submit(m)
+		d := &diary{}
+		c.work(3, func(ctx context.Context, job *foiblev1.Assign) error {
+			if infer := job.GetInfer(); infer.GetStage() == sweep.FitStage && infer.GetSize().GetRuns() > 2 && slices.Contains(models(infer.GetParameterSets()), "full") {
+				return errors.New("not this one")
+			}
+			return d.note(ctx, job)
+		})
+		s := c.wait(id)
+		if p := s.GetProgress(); s.GetState() != foiblev1.SweepState_SWEEP_STATE_FAILED || p.GetJobsDone() != p.GetJobs() || p.GetCellsDone() != p.GetCells() || p.GetJobsFailed() == 0 {
+			t.Errorf("%v", s)
+		}
+		if got := models(d.report()[stimuli(1)[0].GetStimulus()]); !slices.Contains(got, "full") {
+			t.Errorf("the report has %v", got)
+		}
+	})
 }
