@@ -86,6 +86,28 @@ func TestTopUp(t *testing.T) {
 					t.Errorf("%d cells of %d were topped up: %v", n, p.GetCells(), p.GetStages())
 				}
 
+				listed, err := one.sweeps.ListFits(t.Context(), &foiblev1.ListFitsRequest{SweepId: id})
+				if err != nil {
+					t.Fatal(err)
+				}
+				fits := map[string]*foiblev1.Fit{}
+				for _, fit := range listed.GetFits() {
+					set, err := codec.ReadParameterSet(fit.GetParameterSet())
+					if err != nil || fits[set.String()] != nil {
+						t.Errorf("%s is listed twice, or %v", &set, err)
+					}
+					fits[set.String()] = fit
+				}
+				if len(fits) != int(stages["fit"]/3) {
+					t.Errorf("%d fits are listed, want %d", len(fits), stages["fit"]/3)
+				}
+				for _, best := range p.GetBest() { // of the last round of its model
+					set, err := codec.ReadParameterSet(best.GetParameterSet())
+					if err != nil || fits[set.String()].GetOverall().GetPearsonR() != best.GetOverall().GetPearsonR() {
+						t.Errorf("the best is %v, listed as %v, %v", best, fits[set.String()], err)
+					}
+				}
+
 				many := newCluster(t, nil)
 				slow := func(ctx context.Context, _ *foiblev1.Assign) error {
 					time.Sleep(300 * time.Millisecond)
