@@ -121,7 +121,7 @@ func methodText(m *foiblev1.SweepConfig) string {
 	}
 	more := ""
 	if c.TopUp > 1 {
-		more = fmt.Sprintf("; settings that may be the best get up to %d times as much", c.TopUp)
+		more = fmt.Sprintf("; settings that may be the best get up to %d times the runs", c.TopUp)
 	}
 	if c.Inference.Method == sweep.Marginal {
 		return fmt.Sprintf("marginal inference, the observed states taken as known, sampled to a standard error of %g in r and of %g in each judged probability",

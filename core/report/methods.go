@@ -171,9 +171,9 @@ func (r *Report) topUpText() string {
 	}
 	how := "run again with twice the runs"
 	if r.config.Inference.Method == sweep.Marginal {
-		how = "sampled again to half the variance"
+		how = "inferred again from twice the batches, with targets for half the variances"
 	}
-	text := fmt.Sprintf(" After the fit stage, the parameter sets that were the best of their model with a probability of .95 together, by the Monte-Carlo errors, were %s, and so on, until one was left or had had %d times as much; parameters were chosen among those that had the most.", how, r.config.TopUp)
+	text := fmt.Sprintf(" After the fit stage, the parameter sets that were the best of their model with a probability of .95 together, by the Monte-Carlo errors, were %s, and so on, until one was left or had had %d times as many; parameters were chosen among those that had the most.", how, r.config.TopUp)
 	var all []string
 	for _, model := range sweep.Models {
 		if t, ok := r.Manifest.TopUp[model.Name]; ok {
@@ -181,7 +181,7 @@ func (r *Report) topUpText() string {
 			if !t.Separated {
 				left = "several were left"
 			}
-			all = append(all, fmt.Sprintf("%d of %s of %s, up to %d times as much; %s", t.Contenders, count(r.Manifest.Parameters[model.Name], "parameter set"), model.Name, t.Times, left))
+			all = append(all, fmt.Sprintf("%d of %s of %s, up to %d times as many; %s", t.Contenders, count(r.Manifest.Parameters[model.Name], "parameter set"), model.Name, t.Times, left))
 		}
 	}
 	if all == nil {

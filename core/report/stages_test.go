@@ -380,7 +380,7 @@ report,boltzmann,2,,,,,,0.5,heuristic,-1000,1,,,7,0.625,,,0,0.5,,0
 	}
 	for name, want := range map[string]string{
 		"sweep.yaml":  "\ntop_up: 3\n",
-		"report.html": "run again with twice the runs, and so on, until one was left or had had 3 times as much; parameters were chosen among those that had the most. These were 2 of 2 parameter sets of plan-lesioned, up to 2 times as much; one was left.",
+		"report.html": "run again with twice the runs, and so on, until one was left or had had 3 times as many; parameters were chosen among those that had the most. These were 2 of 2 parameter sets of plan-lesioned, up to 2 times as many; one was left.",
 	} {
 		if !strings.Contains(out.text(name), want) {
 			t.Errorf("%s has no %q", name, want)

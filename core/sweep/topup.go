@@ -71,16 +71,13 @@ func (p *Plan) Times(round int) int { return p.topUp.after(round) }
 
 func (t *topUp) after(round int) int { return max(1, min(1<<round, t.times)) }
 
-// times is a procedure of so many times the runs; of marginal inference, which samples
-// until its errors are small, one of so many times smaller variances.
+// times is a procedure of so many times the runs. Marginal inference samples until its
+// errors are small: variances so many times smaller are asked for too, so that there are
+// as many times the samples, however far they were within what was asked for before.
 func (p Procedure) times(n int) Procedure {
-	if n < 2 {
-		return p
-	}
-	if p.Method == Marginal {
+	if n > 1 && p.Method == Marginal {
 		p.MCSE /= math.Sqrt(float64(n))
 		p.PosteriorSE /= math.Sqrt(float64(n))
-		return p
 	}
 	p.Runs *= n
 	return p

@@ -172,7 +172,7 @@ func TestTopUpProcedure(t *testing.T) {
 	m := c
 	m.Inference, m.Fit, m.Report = sweep.DefaultsOf(sweep.Marginal)
 	p = planOf(t, &m, 1, 10)
-	if got := p.ProcedureOf(&m, 1); got.Runs != m.Fit.Runs || got.MCSE != m.Inference.MCSE/math.Sqrt2 || got.PosteriorSE != m.Inference.PosteriorSE/math.Sqrt2 {
+	if got := p.ProcedureOf(&m, 1); got.Runs != 2*m.Fit.Runs || got.MCSE != m.Inference.MCSE/math.Sqrt2 || got.PosteriorSE != m.Inference.PosteriorSE/math.Sqrt2 {
 		t.Errorf("marginal: %s", got)
 	}
 	sets, err := c.ParameterSets()
@@ -438,7 +438,7 @@ func TestUnequalRuns(t *testing.T) {
 	}
 	want := []string{
 		"plan-lesioned: the best setting had 4 times the runs of the fit stage, and with no more than they had it was no better than " +
-			"#1 goal_noise=0 action_noise=0.25 (0.830, the best then 0.800); noise lowers r, so that they may be as good: --runs 20 gives all of them as much",
+			"#1 goal_noise=0 action_noise=0.25 (0.830, the best then 0.800); noise lowers r, so that they may be as good: --runs 20 gives all of them as many",
 		"the models are compared at unequal runs, and noise lowers r of those with fewer: in times those of the fit stage, goal-lesioned 1, plan-lesioned 4; " +
 			"a report stage gives all of them as many",
 	}

@@ -210,7 +210,7 @@ func (w *Warner) fewer(s *settings, ties []Tie) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; %d of them had less than the best, and noise lowers r", n)
+	return fmt.Sprintf("; %d of them had fewer than the best, and noise lowers r", n)
 }
 
 // unequal finds settings that had fewer runs than the best, and of as many no smaller r.
@@ -236,15 +236,12 @@ func (w *Warner) unequal(model *Model, s *settings) []Warning {
 		return nil
 	}
 	return []Warning{{Kind: UnequalWarning, Model: model.Name, Text: fmt.Sprintf(
-		"%s: the best setting had %s, and with no more than they had it was no better than %s; noise lowers r, so that they may be as good: %s gives all of them as much",
+		"%s: the best setting had %s, and with no more than they had it was no better than %s; noise lowers r, so that they may be as good: %s gives all of them as many",
 		model.Name, w.times(s.chosen.Round), few(others), w.forAll(s.chosen.Round))}}
 }
 
 // times is what settings have had after a round of topping up.
 func (w *Warner) times(round int) string {
-	if w.config.Inference.Method == Marginal {
-		return fmt.Sprintf("samples for variances %d times smaller", w.plan.Times(round))
-	}
 	return fmt.Sprintf("%d times the runs of the fit stage", w.plan.Times(round))
 }
 
@@ -252,7 +249,7 @@ func (w *Warner) times(round int) string {
 func (w *Warner) forAll(round int) string {
 	p := w.plan.ProcedureOf(w.config, round)
 	if p.Method == Marginal {
-		return fmt.Sprintf("--mc-se %.2g --posterior-se %.2g", p.MCSE, p.PosteriorSE)
+		return fmt.Sprintf("--runs %d --mc-se %.2g --posterior-se %.2g", p.Runs, p.MCSE, p.PosteriorSE)
 	}
 	return fmt.Sprintf("--runs %d", p.Runs)
 }

@@ -104,7 +104,7 @@ func checkTopUp(c *sweep.Config) error {
 	case c.TopUp < 2:
 	case c.Fit.Runs < 2:
 		return &OptionError{[]string{"top_up"}, "top_up needs 2 runs in the fit stage at least, to know the errors by which contenders are found"}
-	case c.Inference.Method != sweep.Marginal && c.Fit.Runs*c.TopUp > sweep.MaxRuns:
+	case c.Fit.Runs*c.TopUp > sweep.MaxRuns:
 		return &OptionError{[]string{"top_up"}, fmt.Sprintf("top_up of %d times %d runs is more than the %d that a cell may have", c.TopUp, c.Fit.Runs, sweep.MaxRuns)}
 	}
 	return nil

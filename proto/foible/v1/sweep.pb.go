@@ -109,8 +109,8 @@ type SweepConfig struct {
 	// What action_noise means: total, the probability of a slip; per_action_odds, the odds of each other action.
 	ActionNoiseKind string `protobuf:"bytes,7,opt,name=action_noise_kind,json=actionNoiseKind,proto3" json:"action_noise_kind,omitempty"`
 	// Most times the runs of the fit stage that contenders get: the parameter sets that may be the best of their model, by the
-	// Monte-Carlo errors, are run again with twice the runs, and again, until one is left. Marginal inference samples them to
-	// variances so many times smaller. 0 or 1: they get no more.
+	// Monte-Carlo errors, are run again with twice the runs, and again, until one is left. Marginal inference is asked for
+	// variances as many times smaller, too. 0 or 1: they get no more.
 	TopUp         int32 `protobuf:"varint,8,opt,name=top_up,json=topUp,proto3" json:"top_up,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
