@@ -125,7 +125,7 @@ type worker struct {
 type table struct {
 	stimulus int32
 	noise    int32
-	report   bool
+	round    int32
 }
 
 // load is what a job asks of a worker.
@@ -325,13 +325,13 @@ func (e *Estimator) meet(w *worker, job int) (missing int) {
 		return 0
 	}
 	for i := range j.Sets {
-		t := table{int32(j.Stimulus), e.noise[j.Index(i)], j.Stage == sweep.ReportStage}
+		t := table{int32(j.Stimulus), e.noise[j.Index(i)], int32(j.Round)}
 		if _, ok := w.tables[t]; ok || t.noise < 0 {
 			continue
 		}
 		w.tables[t] = struct{}{}
 		missing++
-		if !t.report {
+		if t.round == 0 {
 			w.met[j.Stimulus]++
 		}
 	}

@@ -177,9 +177,14 @@ func (e *Estimator) topUpParts(c *costs) []part {
 			if _, left := e.tops[job]; !left || l.sets == 0 {
 				continue
 			}
+			l.tables = l.needs // of the round, which are with no worker before
+			f, begun := e.flights[job]
+			if begun {
+				l = f.load
+			}
 			whole := drift * c.seconds(&l)
 			left := whole
-			if f, ok := e.flights[job]; ok {
+			if begun {
 				left = leftOf(whole, e.at.Sub(f.began).Seconds())
 			}
 			parts[i].work += left

@@ -149,9 +149,13 @@ func (r *run) estimate(scores float64) (*Estimate, error) {
 	if r.skipped {
 		variance += unlikeKinds * unlikeKinds
 	}
-	var times float64
-	e.TopUpCells, times = r.Plan.MostTopUp()
-	e.TopUp = e.Fit * times / float64(len(r.Plan.Sets)*len(r.of))
+	var work float64
+	if e.TopUpCells, work = r.Plan.MostTopUp(); e.TopUpCells > 0 {
+		e.TopUp = (e.Fit - e.Tables) * work / float64(len(r.Plan.Sets)*len(r.of))
+		if r.Config.Inference.Method == sweep.Marginal { // which makes its tables anew in each round
+			e.TopUp += e.Tables * work * float64(r.Plan.TopUps()) / float64(e.TopUpCells)
+		}
+	}
 	e.Spread = math.Exp(nineOfTen * math.Sqrt(variance))
 	return e, r.errors(e)
 }
