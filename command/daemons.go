@@ -74,9 +74,6 @@ func (e *Env) Coordinator(ctx context.Context, o CoordinatorOptions) error {
 	if o.Data == "" {
 		return usagef("--data: name a directory")
 	}
-	if err := os.MkdirAll(o.Data, 0o700); err != nil {
-		return cannotWrite(o.Data, "--data", err)
-	}
 	watched, err := e.observe(ctx, "foible-coordinator", o.Observe)
 	if err != nil {
 		return err
@@ -91,6 +88,10 @@ func (e *Env) Coordinator(ctx context.Context, o CoordinatorOptions) error {
 			err = op.Err
 		}
 		return fmt.Errorf("cannot listen on %s: %w; name another address with --listen", o.Listen, err)
+	}
+	if err := os.MkdirAll(o.Data, 0o700); err != nil {
+		_ = listener.Close()
+		return cannotWrite(o.Data, "--data", err)
 	}
 	cfg := coordinator.DefaultConfig()
 	cfg.Listener, cfg.DataDir, cfg.Servers, cfg.Version, cfg.Logger = listener, o.Data, servers, Version(), e.Logger

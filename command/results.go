@@ -188,6 +188,7 @@ func (e *Env) summarize(r *report.Report, s *domains.Study) {
 		fmt.Fprintf(w, "%s\t#%d %s\t%.3f\t%.3f\t%s\t%.3f\t%d\n", b.Set.Model, b.Number, b.Set.Settings(), b.Fit.Overall.PearsonR, b.Fit.MCSE, interval, b.Fit.Overall.RMSE, b.Fit.Overall.N)
 	}
 	_ = w.Flush()
+	e.differences(r.Differences())
 	e.recovery(best, s)
 	for _, b := range best {
 		if len(b.Fit.Intervals) > 0 && b.Fit.Intervals[0].High < b.Fit.Overall.PearsonR {
@@ -195,6 +196,26 @@ func (e *Env) summarize(r *report.Report, s *domains.Study) {
 			break
 		}
 	}
+}
+
+// differences prints how much better the first model is than each of the others.
+func (e *Env) differences(all []report.Difference) {
+	if len(all) == 0 {
+		return
+	}
+	w := tabwriter.NewWriter(e.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "Difference in r\t\t95% intervals, both models on the same resamples")
+	for _, d := range all {
+		if d.Model != all[0].Model || !d.PearsonR.Defined {
+			continue
+		}
+		fmt.Fprintf(w, "%s - %s\t%+.3f", d.Model, d.Other, d.PearsonR.Value)
+		for _, in := range d.PearsonR.Intervals {
+			fmt.Fprintf(w, "\t[%+.3f, %+.3f] by %s", in.Low, in.High, in.Unit)
+		}
+		fmt.Fprintln(w)
+	}
+	_ = w.Flush()
 }
 
 // recovery says how far the best parameters are from those that simulated the judgements.

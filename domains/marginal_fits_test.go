@@ -2,7 +2,6 @@ package domains_test
 
 import (
 	"encoding/csv"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -16,7 +15,6 @@ import (
 	"time"
 
 	"foible/core/published"
-	"foible/core/stats"
 	"foible/core/study"
 	"foible/core/sweep"
 	"foible/domains"
@@ -69,8 +67,8 @@ func readNoiseFree(t *testing.T) []noiseFree {
 type scored struct {
 	set     sweep.ParameterSet
 	fit     sweep.Fit
-	filled  sweep.Fit   // with all goals equally probable where the model gives no posterior
-	rows    [][]float64 // [stimulus]: filled predictions, judgement steps x goals
+	filled  sweep.Fit          // with all goals equally probable where the model gives no posterior
+	says    []sweep.Prediction // filled, by stimulus
 	samples int
 }
 
@@ -124,8 +122,8 @@ func scoreAll(t *testing.T, s *domains.Study, sets []sweep.ParameterSet, seed ui
 		}
 		for i := range predictions[j] {
 			fill(&predictions[j][i], &s.Stimuli[i])
-			all[j].rows = append(all[j].rows, slices.Concat(predictions[j][i].Rows...))
 		}
+		all[j].says = predictions[j]
 		if all[j].filled, err = scorer.Score(predictions[j]); err != nil {
 			t.Fatal(err)
 		}
@@ -215,8 +213,10 @@ func compareModels(t *testing.T, domain string, s *domains.Study, fits []scored)
 			best[f.set.Model] = f
 		}
 	}
-	units := []stats.Unit{stats.ByParticipants, stats.ByStimuli, stats.Crossed}
-	people := peopleOf(s)
+	scorer, err := sweep.NewScorer(s.Study, sweep.DefaultBootstrap, 2021)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var table strings.Builder
 	fmt.Fprintf(&table, "\n| %s | best parameters | r | MCSE | full - model, by participants | by stimuli | by both |\n|---|---|---|---|---|---|---|\n", domain)
 	full := best["full"]
@@ -224,24 +224,20 @@ func compareModels(t *testing.T, domain string, s *domains.Study, fits []scored)
 		b := best[model]
 		difference := full.filled.Overall.PearsonR - b.filled.Overall.PearsonR
 		fmt.Fprintf(&table, "| %s | %s | %.4f | %.4f |", model, b.set.Settings(), b.filled.Overall.PearsonR, b.fit.MCSE)
-		for _, unit := range units {
-			if model == "full" {
-				table.WriteString(" |")
-				continue
+		d, err := scorer.Compare(full.says, b.says)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, unit := range sweep.DefaultBootstrap.Units {
+			for _, in := range d.PearsonR.Intervals {
+				if in.Unit == unit && model != "full" {
+					fmt.Fprintf(&table, " %+.3f [%+.3f, %+.3f]", difference, in.Low, in.High)
+				}
 			}
-			bootstrap, err := stats.NewBootstrap(people, unit, 500, sweep.BootstrapStream(2021, unit.String()))
-			if errors.Is(err, stats.ErrNoParticipants) {
-				table.WriteString(" |")
-				continue
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			low, high, ok := stats.Interval(bootstrap.Difference(full.rows, b.rows), .95)
-			if !ok {
-				t.Errorf("%s, %s: no interval by %s", domain, model, unit)
-			}
-			fmt.Fprintf(&table, " %+.3f [%+.3f, %+.3f] |", difference, low, high)
+			table.WriteString(" |")
+		}
+		if model != "full" && len(d.PearsonR.Intervals) == 0 {
+			t.Errorf("%s, %s: no interval", domain, model)
 		}
 		table.WriteByte('\n')
 		if model != "full" && !(difference > 0) {
@@ -259,33 +255,6 @@ func scoreBoltzmann(t *testing.T, s *domains.Study) []scored {
 		sets = append(sets, boltzmann(alpha, "optimal"))
 	}
 	return scoreAll(t, s, sets, 0)
-}
-
-// peopleOf are the people of a study, as the statistics take them.
-func peopleOf(s *domains.Study) stats.Human {
-	h := stats.Human{Linked: s.ParticipantsLinked}
-	for i := range s.Stimuli {
-		st := &s.Stimuli[i]
-		flat := func(rows [][]float64) []float64 {
-			var all []float64
-			for j := range st.JudgementSteps {
-				for goal := range st.Goals {
-					x := math.NaN()
-					if j < len(rows) && rows[j] != nil {
-						x = rows[j][goal]
-					}
-					all = append(all, x)
-				}
-			}
-			return all
-		}
-		r := stats.Responses{Mean: flat(st.Human.Mean), Participants: st.Human.Participants}
-		for _, rows := range st.Human.Responses {
-			r.Values = append(r.Values, flat(rows))
-		}
-		h.Stimuli = append(h.Stimuli, r)
-	}
-	return h
 }
 
 // Over six seeds r hardly moves, and by what its Monte-Carlo error says: that of

@@ -55,6 +55,9 @@ func every(t *testing.T) folder {
 	for i, id := range []string{"a, \"b\"", "ü\nnew line", "001"} {
 		s := study.Stimulus{ID: id, Category: []string{"", "plain", "NA"}[i], JudgementSteps: []int{0, 1}, Goals: []study.Goal{{Name: "nan"}, {Name: "1e5"}}}
 		s.Human = study.Judgements{Mean: [][]float64{{1.0 / 3, 2.0 / 3}, nil}, N: []int{0, 0}}
+		if i == 0 {
+			s.Human.Participants, s.Human.Responses, s.Human.N = []string{"p, \"1\"", "NA"}, [][][]float64{{{0.25, 0.75}, nil}, {{5.0 / 12, 7.0 / 12}, nil}}, []int{2, 0}
+		}
 		st.Stimuli = append(st.Stimuli, s)
 		shapes = append(shapes, sweep.Shape{Stimulus: id, Goals: 2, Actions: 1, JudgementSteps: []int{0, 1}})
 	}
@@ -116,7 +119,10 @@ func (d folder) names(t *testing.T) []string {
 			names = append(names, name)
 		}
 	}
-	want := []string{"degeneracy", "failures", "fits", "fits_by_category", "fits_by_stimulus", "intervals", "mistakes", "posteriors"}
+	want := []string{
+		"cross_validation", "degeneracy", "differences", "failures", "fits", "fits_by_category", "fits_by_stimulus", "intervals",
+		"likelihoods", "mistakes", "model_comparison", "posteriors", "reliability", "scores",
+	}
 	if !slices.Equal(names, want) {
 		t.Fatalf("tables %v, want %v", names, want)
 	}
@@ -159,7 +165,7 @@ func TestTablesReadBack(t *testing.T) {
 			if !c.Optional() {
 				t.Errorf("%s: column %s cannot be null", name, c.Name())
 			}
-			kind, text := c.Type().Kind(), slices.Contains([]string{"stage", "model", "stimulus", "category", "goal", "value", "unit", "ci_unit", "outcome", "reason"}, c.Name())
+			kind, text := c.Type().Kind(), slices.Contains([]string{"stage", "model", "stimulus", "category", "goal", "value", "part", "other_stage", "other_model", "measure", "participant", "unit", "ci_unit", "outcome", "reason"}, c.Name())
 			if text != (kind == parquet.ByteArray) || kind != parquet.ByteArray && kind != parquet.Int64 && kind != parquet.Double {
 				t.Errorf("%s: column %s is %v", name, want[0][i], c.Type())
 			}
@@ -235,7 +241,7 @@ func TestPandas(t *testing.T) {
 		}
 	}
 	said, err := exec.Command(python, filepath.Join("testdata", "compare.py"), dir).CombinedOutput()
-	if err != nil || !strings.HasPrefix(string(said), "8 tables agree") {
+	if err != nil || !strings.HasPrefix(string(said), "14 tables agree") {
 		t.Fatalf("%v\n%s", err, said)
 	}
 	t.Logf("%s", said)

@@ -179,7 +179,7 @@ func (p Panel) lines() []string {
 	}
 	lines := []string{r, "n = " + thousands(max(0, p.N))}
 	if known(p.Ceiling) {
-		lines = append(lines, "ceiling "+number(p.Ceiling))
+		lines = append(lines, "ceiling on r "+number(p.Ceiling))
 	}
 	return lines
 }

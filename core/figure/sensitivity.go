@@ -291,7 +291,7 @@ func ceilingLine(ceiling float64) painter {
 	return func(c draw.Canvas, x, y func(float64) vg.Length) {
 		at := y(ceiling)
 		c.StrokeLine2(stroke(grey, 0.6, 1, 1.5), c.Min.X, at, c.Max.X, at)
-		write(c, ink(small, grey), 0, vg.Point{X: c.Min.X + 3, Y: at - 7}, "ceiling "+number(ceiling))
+		write(c, ink(small, grey), 0, vg.Point{X: c.Min.X + 3, Y: at - 7}, "ceiling on r "+number(ceiling))
 	}
 }
 
@@ -376,7 +376,7 @@ func describeSensitivity(ranked []ranking, o SensitivityOptions) string {
 		b.WriteString(".")
 	}
 	if known(o.Ceiling) {
-		fmt.Fprintf(&b, " Ceiling %s.", number(o.Ceiling))
+		fmt.Fprintf(&b, " Ceiling on r %s.", number(o.Ceiling))
 	}
 	return b.String()
 }

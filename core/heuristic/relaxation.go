@@ -18,12 +18,14 @@ type Relaxation struct {
 	achiever []int32 // fact -> operator that made it true
 	reached  []int32 // facts in order of their layers
 	state    []int32
-	used     []bool // operator
-	open     []int32
 
-	// What FF keeps of explorations.
-	kept  []int32 // achievers by fact, one state after another
-	known []int32 // by state: where they are in kept; -1 if nowhere
+	// FF's sets of operators that facts rest on, each of so many words.
+	words  int
+	rest   []uint64 // fact -> set, in the state explored last
+	place  []int    // fact -> its place among those of goals, in their order; -1 of others
+	places int
+	kept   []uint64 // [place]: sets, one state after another
+	known  []int32  // by state: where they are in kept; -1 if nowhere
 }
 
 const unreached = -1
@@ -68,8 +70,22 @@ func NewRelaxation(p *ground.Propositional) *Relaxation {
 	r.achiever = make([]int32, p.Facts)
 	r.reached = make([]int32, 0, p.Facts)
 	r.state = make([]int32, 0, p.Facts)
-	r.used = make([]bool, len(p.Operators))
-	r.open = make([]int32, 0, p.Facts)
+
+	r.words = len(p.Operators)/64 + 1
+	r.rest = make([]uint64, p.Facts*r.words)
+	r.place = make([]int, p.Facts)
+	for _, goal := range p.Goals {
+		for _, f := range goal {
+			r.place[f] = 1
+		}
+	}
+	for f, isGoal := range r.place {
+		r.place[f] = -1
+		if isGoal > 0 {
+			r.place[f] = r.places
+			r.places++
+		}
+	}
 	return r
 }
 

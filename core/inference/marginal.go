@@ -26,12 +26,13 @@ type Marginal struct {
 	far     *policy.Distances // nil until needed, or where there are too many states
 	asked   bool              // for far
 
-	keep   int      // events of stores
-	stores []*store // most recently used first
-	plans  []*plans // used last, latest first
-	links  *links   // used last
-	room   recursion
-	last   *result
+	keep     int      // events of stores
+	stores   []*store // most recently used first
+	plans    []*plans // used last, latest first
+	links    *links   // used last
+	room     recursion
+	backward backward
+	last     *result
 }
 
 // observation is an action as an observer sees it, who knows the states alone.
@@ -389,54 +390,56 @@ func (m *Marginal) cell(p *agent.Parameters, r *result, judged []int, q *sweep.P
 		cell.Undefined = &sweep.Undefined{Step: u.Step, Reason: u.Reason}
 		break
 	}
-	isJudged := make([]bool, steps)
-	complete := true
-	for _, step := range judged {
-		if step < steps {
-			isJudged[step] = true
+	var kept, asked []int // steps
+	for step := range steps {
+		isJudged := slices.Contains(judged, step)
+		if isJudged {
+			asked = append(asked, step)
+		}
+		if isJudged || !cell.Judged {
+			kept = append(kept, step)
 		}
 	}
-	batches := q.Runs
+	batches, goals := q.Runs, len(m.hidden)
+	cell.Posterior, cell.SE = rows(len(kept), goals), rows(len(kept), goals)
+	if !cell.Judged {
+		cell.LogEvidence = rows(len(kept), goals)
+	}
 	runs := make([][][]float64, batches)
-	for step := range steps {
-		if cell.Judged && !isJudged[step] {
-			continue
-		}
+	for i, all := 0, rows(batches*len(asked), goals); i < batches; i++ {
+		runs[i] = all[i*len(asked) : (i+1)*len(asked)]
+	}
+	complete := true
+	for at, step := range kept {
 		all, without := r.posterior(step)
-		se := make([]float64, len(all))
-		for goal := range all {
-			se[goal] = math.Sqrt(jackknife(without, goal))
-		}
-		cell.Posterior, cell.SE = append(cell.Posterior, slices.Clone(all)), append(cell.SE, se)
-		log := make([]float64, len(all))
+		copy(cell.Posterior[at], all)
 		total := 0.0
 		for goal, by := range r.evidence[step] {
+			cell.SE[at][goal] = math.Sqrt(jackknife(without, goal))
 			sum := 0.0
 			for _, e := range by {
 				sum += e
 			}
 			total += sum
-			log[goal] = math.Log(max(0, sum)/float64(batches)) + r.shift[step]
+			if !cell.Judged {
+				cell.LogEvidence[at][goal] = math.Log(max(0, sum)/float64(batches)) + r.shift[step]
+			}
 		}
-		if !cell.Judged {
-			cell.LogEvidence = append(cell.LogEvidence, log)
-		}
-		cell.Evidence = append(cell.Evidence, math.Log(total/float64(batches*len(all)))+r.shift[step])
-		if !isJudged[step] {
+		cell.Evidence = append(cell.Evidence, math.Log(total/float64(batches*goals))+r.shift[step])
+		judgement := slices.Index(asked, step)
+		if judgement < 0 {
 			continue
 		}
 		if complete = complete && len(without) == batches; !complete {
 			continue // without one batch there is nothing left: no jackknife
 		}
 		for i := range runs {
-			row := make([]float64, len(all))
-			for goal := range row {
-				row[goal] = all[goal] + float64(float64(batches-1)/near*(all[goal]-without[i][goal]))
+			for goal, p := range all {
+				runs[i][judgement][goal] = p + float64(float64(batches-1)/near*(p-without[i][goal]))
 			}
-			runs[i] = append(runs[i], row)
 		}
 	}
-	if complete && len(runs[0]) > 0 {
+	if complete && len(asked) > 0 {
 		cell.Runs = runs
 	}
 	if q.Detail == sweep.DetailMistakes {

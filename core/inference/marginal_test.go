@@ -88,12 +88,10 @@ func enumerated(t testing.TB, m *Marginal, p *agent.Parameters, goal, tau int) *
 		t.Fatal(err)
 	}
 	observed := s.states[tau+1:]
-	pl := &planned{}
-	rows := [4][][]float64{} // ends, differs, those that stray
+	pl := &planned{groups: 1}
+	rows := [4][]lane{} // ends, differs, those that stray
 	for kind := range rows {
-		for range len(observed) + 1 {
-			rows[kind] = append(rows[kind], []float64{0})
-		}
+		rows[kind] = make([]lane, len(observed)+1)
 	}
 	stray := m.stray(tau, goal)
 	for _, o := range found {

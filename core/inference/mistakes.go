@@ -103,25 +103,27 @@ type lanesum struct{ all, slip, stray float64 }
 // behind adds, by the number of actions before that went right, a weight that plans.
 func (p *planned) behind(to []lanesum, seen []chances, batch int, weight float64) {
 	// By m: plans of which at least so many actions are right.
-	right, strayRight := make([]float64, len(p.ends)+1), make([]float64, len(p.ends)+1)
-	for m := len(p.ends) - 1; m >= 0; m-- {
-		right[m] = right[m+1] + p.ends[m][batch] + p.differs[m][batch]
+	group, b := batch/lanes, batch%lanes
+	right, strayRight := make([]float64, p.most+2), make([]float64, p.most+2)
+	for m := p.most; m >= 0; m-- {
+		at := m*p.groups + group
+		right[m] = right[m+1] + p.ends[at][b] + p.differs[at][b]
 		if p.strayEnds != nil {
-			strayRight[m] = strayRight[m+1] + p.strayEnds[m][batch] + p.strayDiffers[m][batch]
+			strayRight[m] = strayRight[m+1] + p.strayEnds[at][b] + p.strayDiffers[at][b]
 		}
 	}
-	for m := range min(len(to), len(p.ends)) {
-		now := &seen[m]
-		differs := float64(weight * p.differs[m][batch] * now.other)
+	for m := range min(len(to), p.most+1) {
+		now, at := &seen[m], m*p.groups+group
+		differs := float64(weight * p.differs[at][b] * now.other)
 		goes := float64(weight * right[m+1] * now.match)
 		stays := 0.0
 		if m == 0 {
-			stays = float64(weight * p.ends[0][batch] * now.stay)
+			stays = float64(weight * p.ends[at][b] * now.stay)
 		}
 		to[m].all += differs + goes + stays
 		to[m].slip += differs + float64(goes*now.slippedMatch) + float64(stays*now.slippedStay)
 		if p.strayEnds != nil {
-			to[m].stray += float64(weight*p.strayDiffers[m][batch]*now.other) + float64(weight*strayRight[m+1]*now.match)
+			to[m].stray += float64(weight*p.strayDiffers[at][b]*now.other) + float64(weight*strayRight[m+1]*now.match)
 		}
 		weight *= now.match
 	}

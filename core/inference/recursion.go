@@ -21,25 +21,18 @@ type plans struct {
 
 // arena is memory for many small tables, which are given up together.
 type arena struct {
-	numbers []float64
-	rows    [][]float64
+	planned []planned
 	lanes   []lane
 }
 
-// table is of so many rows of zeros.
-func (r *arena) table(n, columns int) [][]float64 {
-	if len(r.numbers) < n*columns {
-		r.numbers = make([]float64, max(1<<14, n*columns))
+// plan is one of nothing.
+func (r *arena) plan() *planned {
+	if len(r.planned) == 0 {
+		r.planned = make([]planned, 1<<8)
 	}
-	if len(r.rows) < n {
-		r.rows = make([][]float64, max(1<<12, n))
-	}
-	all := r.rows[:n:n]
-	r.rows = r.rows[n:]
-	for i := range all {
-		all[i], r.numbers = r.numbers[:columns:columns], r.numbers[columns:]
-	}
-	return all
+	p := &r.planned[0]
+	r.planned = r.planned[1:]
+	return p
 }
 
 // of is so many lanes of zeros.
@@ -79,13 +72,15 @@ func (ps *plans) prepare(groups, candidates, steps int) {
 	}
 }
 
-// planned is what a plan made for a goal at a step does, by batch.
+// planned is what a plan made for a goal at a step does, by batch: [m x group of lanes],
+// where lanes that are no batches have nothing.
 type planned struct {
-	most    int         // actions that some plan gets right
-	ends    [][]float64 // [m][batch]: it is exactly m right actions long
-	differs [][]float64 // [m][batch]: its first m actions are right and the next is another
+	most    int    // actions that some plan gets right
+	groups  int    // of lanes
+	ends    []lane // it is exactly m right actions long
+	differs []lane // its first m actions are right and the next is another
 	// stray are the same of plans that stray; nil where that is not asked.
-	strayEnds, strayDiffers [][]float64
+	strayEnds, strayDiffers []lane
 }
 
 // links are, for one budget and action noise, what a plan made at a step
@@ -164,7 +159,8 @@ func (m *Marginal) planned(ps *plans, goal, tau int) *planned {
 	level := ps.levels.of(goal, tau)
 	t := m.table(ps.store, tau, goal, level)
 	batches := ps.store.batches
-	p := &planned{}
+	p := ps.room.plan()
+	p.groups = groups(batches)
 	for _, e := range t.known {
 		p.most = max(p.most, e.meeting.Matched())
 	}
@@ -176,9 +172,10 @@ func (m *Marginal) planned(ps *plans, goal, tau int) *planned {
 			}
 		}
 	}
-	p.ends, p.differs = ps.room.table(p.most+1, batches), ps.room.table(p.most+1, batches)
+	n := (p.most + 1) * p.groups
+	p.ends, p.differs = ps.room.of(n), ps.room.of(n)
 	if t.stray != nil {
-		p.strayEnds, p.strayDiffers = ps.room.table(p.most+1, batches), ps.room.table(p.most+1, batches)
+		p.strayEnds, p.strayDiffers = ps.room.of(n), ps.room.of(n)
 	}
 	if t.known != nil {
 		for batch := range batches {
@@ -196,7 +193,7 @@ func (m *Marginal) planned(ps *plans, goal, tau int) *planned {
 	switch {
 	case batches == 1:
 	case t.original || level >= apart:
-		p.gather()
+		p.gather(batches)
 	case level == 0: // the square of what was not expected is more than the variance
 		p.add(1, ps.store.expected, weights)
 		p.contrast(t.signs(ps.signs), 0)
@@ -207,8 +204,12 @@ func (m *Marginal) planned(ps *plans, goal, tau int) *planned {
 	return p
 }
 
+// groups of lanes for so many batches.
+func groups(batches int) int { return (batches + lanes - 1) / lanes }
+
 // add adds events to a batch.
 func (p *planned) add(batch int, events []event, w *weights) {
+	group, b := batch/lanes, batch%lanes
 	for i := range events {
 		e := &events[i]
 		x := float64(e.plans)
@@ -217,32 +218,33 @@ func (p *planned) add(batch int, events []event, w *weights) {
 		} else {
 			x *= w.from[e.draw]
 		}
-		matched := e.meeting.Matched()
+		at := e.meeting.Matched()*p.groups + group
 		if e.meeting.Ends() {
-			p.ends[matched][batch] += x
+			p.ends[at][b] += x
 		} else {
-			p.differs[matched][batch] += x
+			p.differs[at][b] += x
 		}
 		switch {
 		case !e.meeting.Stray():
 		case e.meeting.Ends():
-			p.strayEnds[matched][batch] += x
+			p.strayEnds[at][b] += x
 		default:
-			p.strayDiffers[matched][batch] += x
+			p.strayDiffers[at][b] += x
 		}
 	}
 }
 
 // gather brings the batches of every probability near their mean.
-func (p *planned) gather() {
-	for _, rows := range p.all() {
-		for _, row := range rows {
+func (p *planned) gather(batches int) {
+	for _, all := range p.all() {
+		for ; len(all) > 0; all = all[p.groups:] {
 			mean := 0.0
-			for _, x := range row {
-				mean += x / float64(len(row))
+			for i := range batches {
+				mean += all[i/lanes][i%lanes] / float64(batches)
 			}
-			for i, x := range row {
-				row[i] = mean + float64(near*(x-mean))
+			for i := range batches {
+				x := &all[i/lanes][i%lanes]
+				*x = mean + float64(near*(*x-mean))
 			}
 		}
 	}
@@ -254,19 +256,19 @@ func (p *planned) gather() {
 func (p *planned) contrast(signs []float64, part float64) {
 	n := len(signs)
 	size := near * (1 - part) * math.Sqrt(float64(n*(n-1))/float64(n/2*2))
-	for _, rows := range p.all() {
-		for _, row := range rows {
-			x, y := row[0], row[1]
+	for _, all := range p.all() {
+		for ; len(all) > 0; all = all[p.groups:] {
+			x, y := all[0][0], all[0][1]
 			mean, differ := x+float64(part*(y-x)), float64(size*(x-y))
 			for i, sign := range signs {
-				row[i] = mean + float64(sign*differ)
+				all[i/lanes][i%lanes] = mean + float64(sign*differ)
 			}
 		}
 	}
 }
 
-func (p *planned) all() [4][][]float64 {
-	return [4][][]float64{p.ends, p.differs, p.strayEnds, p.strayDiffers}
+func (p *planned) all() [4][]lane {
+	return [4][]lane{p.ends, p.differs, p.strayEnds, p.strayDiffers}
 }
 
 // signs are 1 for half of the batches and -1 for the others, at random; one has 0 if
@@ -345,7 +347,7 @@ func (m *Marginal) linksFor(s *store, p *agent.Parameters, at *levels) *links {
 		return l
 	}
 	l := &links{plans: ps, parameters: action, confusable: confusable}
-	l.of = make([][][]link, (s.batches+lanes-1)/lanes)
+	l.of = make([][][]link, groups(s.batches))
 	seen := make([]chances, len(m.steps))
 	for k := range seen {
 		seen[k] = m.steps[k].chances(p)
@@ -459,58 +461,48 @@ func (m *Marginal) sort(ps *plans, h *hidden, group, tau, last int) *sorted {
 	s.none = ps.room.of(len(s.order))
 	for place, i := range s.order {
 		p := all[i]
-		s.none[place] = lanesOf(p.ends[0], group)
+		s.none[place] = p.ends[group]
 		var left, longer lane
-		for m := len(p.ends) - 1; m >= 0; m-- {
-			differs, ends := lanesOf(p.differs[m], group), lanesOf(p.ends[m], group)
+		for m := p.most; m >= 0; m-- {
+			differs, ends := &p.differs[m*p.groups+group], &p.ends[m*p.groups+group]
 			for b := range lanes {
 				left[b] += differs[b]
 			}
 			if m < len(count) && place < count[m] {
-				s.differs[m][place], s.left[m][place], s.over[m][place] = differs, left, longer
+				s.differs[m][place], s.left[m][place], s.over[m][place] = *differs, left, longer
 			}
 			for b := range lanes {
 				left[b] += ends[b]
 			}
-			longer = ends
+			longer = *ends
 		}
 	}
 	return s
 }
 
-// lanesOf are the lanes of a group of batches; there may be fewer batches.
-func lanesOf(row []float64, group int) (l lane) {
-	copy(l[:], row[group*lanes:])
-	return l
-}
-
 // join fills in next and live for a group of lanes; seen is from the step on at
 // which the plan is made.
 func (p *planned) join(next, live []lane, seen []chances, group int) {
-	first := group * lanes
+	at := func(all []lane, matched int) *lane { return &all[matched*p.groups+group] }
 	for b := range lanes {
-		batch := first + b
-		if batch >= len(p.ends[0]) {
-			break
-		}
 		left := 0.0 // probability that the plan gets m actions right and is not over
-		for matched := len(p.ends) - 1; matched >= 0; matched-- {
-			left += p.differs[matched][batch]
+		for matched := p.most; matched >= 0; matched-- {
+			left += at(p.differs, matched)[b]
 			if matched < len(next) {
 				live[matched][b] = left
 			}
-			left += p.ends[matched][batch]
+			left += at(p.ends, matched)[b]
 		}
 		right := 1.0
 		for matched := range next {
 			now := &seen[matched]
-			x := float64(p.differs[matched][batch] * now.other)
-			if matched+1 < len(p.ends) {
-				x += float64(p.ends[matched+1][batch] * now.match)
+			x := float64(at(p.differs, matched)[b] * now.other)
+			if matched < p.most {
+				x += float64(at(p.ends, matched+1)[b] * now.match)
 			}
 			next[matched][b] = float64(right * x)
 			if matched == 0 {
-				next[0][b] += float64(p.ends[0][batch] * now.stay)
+				next[0][b] += float64(at(p.ends, 0)[b] * now.stay)
 			}
 			live[matched][b] *= right
 			right *= now.match
@@ -676,13 +668,12 @@ func (m *Marginal) result(batches int) *result {
 		return r
 	}
 	steps, candidates := len(m.steps)+1, len(m.hidden)
-	groups := (batches + lanes - 1) / lanes
 	r := &result{
 		shift: make([]float64, steps), evidence: make([][][]float64, steps), scale: make([][]int, steps),
 		all: make([]float64, candidates), without: rows(batches, candidates),
 	}
 	for step := range r.evidence {
-		r.evidence[step], r.scale[step] = rows(candidates, batches), make([]int, groups*candidates)
+		r.evidence[step], r.scale[step] = rows(candidates, batches), make([]int, groups(batches)*candidates)
 	}
 	m.last = r
 	return r

@@ -201,6 +201,7 @@ func (m *Marginal) cost(s *store, goal, level int) float64 {
 // delta method: the evidence is linear in every table, and batches tell how much a
 // table varies.
 func (m *Marginal) errors(r *result, p *agent.Parameters, q *sweep.Procedure, judged []int, margin float64) (shares []share, excess float64) {
+	m.backward.used = 0
 	l := m.links
 	steps := len(m.steps)
 	goals := len(m.sips.task.Goals)
@@ -296,13 +297,34 @@ func (m *Marginal) errors(r *result, p *agent.Parameters, q *sweep.Procedure, ju
 	return shares, excess
 }
 
+// backward has room for the errors of a result.
+type backward struct {
+	powers []power
+	worth  [][]float64
+	values []lane
+	// Room for numbers, so many of which are used.
+	numbers []float64
+	used    int
+}
+
+// zeros are good until the errors of another result are asked for.
+func (r *backward) zeros(n int) []float64 {
+	if len(r.numbers)-r.used < n {
+		r.numbers, r.used = make([]float64, max(2*len(r.numbers), n)), 0 // what was used stays where it is
+	}
+	all := r.numbers[r.used : r.used+n : r.used+n]
+	r.used += n
+	clear(all)
+	return all
+}
+
 // planning is the weight of those who plan, by step and hidden goal, averaged over
 // batches and as a part of the evidence there.
 func (m *Marginal) planning(l *links, candidate int, e float64) [][]float64 {
 	h := &m.hidden[candidate]
 	all := make([][]float64, len(m.steps))
 	for tau := range all {
-		all[tau] = make([]float64, len(h.goals))
+		all[tau] = m.backward.zeros(len(h.goals))
 	}
 	batches := float64(l.plans.store.batches)
 	for group := range l.of {
@@ -332,20 +354,24 @@ func (m *Marginal) parts(l *links, candidate int, e float64, step int, weight []
 	if hidden == 1 {
 		e = 0
 	}
-	powers := transitions(nil, e, h.share[0], step)
-	worth := make([][]float64, step+1) // [step][hidden goal]: of a unit of weight that plans there
-	ofShare := make([]float64, step+1) // of a unit that is spread by share
-	for j := range worth {
-		worth[j] = make([]float64, hidden)
+	room := &m.backward
+	room.powers = transitions(room.powers, e, h.share[0], step)
+	powers := room.powers
+	room.worth = room.worth[:0]
+	for range step + 1 {
+		room.worth = append(room.worth, room.zeros(hidden))
 	}
+	worth := room.worth             // [step][hidden goal]: of a unit of weight that plans there
+	ofShare := room.zeros(step + 1) // of a unit that is spread by share
 	for c := range hidden {
 		worth[step][c] = 1
 	}
 	ofShare[step] = 1 - h.share[0]
-	parts := make([]float64, step*hidden)
+	parts := room.zeros(step * hidden)
 	batches := l.plans.store.batches
-	values := make([]lane, hidden*len(l.of))
-	searches, ofOne := make([]float64, hidden), make([]float64, hidden) // by hidden goal: variance of a search
+	room.values = slices.Grow(room.values[:0], hidden*len(l.of))[:hidden*len(l.of)]
+	values := room.values
+	searches, ofOne := room.zeros(hidden), room.zeros(hidden) // by hidden goal: variance of a search
 	evidence := 0.0
 	for tau := step - 1; tau >= 0; tau-- {
 		clear(values)

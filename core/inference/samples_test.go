@@ -74,13 +74,13 @@ type meant struct {
 	matched int
 }
 
-// numbers are the probabilities of a table, means of batches.
-func (m *Marginal) numbers(p *planned) map[meant]float64 {
+// numbers are the probabilities of a table, means of batches, all in one group of lanes.
+func (m *Marginal) numbers(p *planned, batches int) map[meant]float64 {
 	all := map[meant]float64{}
-	for kind, rows := range map[string][][]float64{"ends": p.ends, "differs": p.differs, "stray ends": p.strayEnds, "stray differs": p.strayDiffers} {
+	for kind, rows := range map[string][]lane{"ends": p.ends, "differs": p.differs, "stray ends": p.strayEnds, "stray differs": p.strayDiffers} {
 		for matched, row := range rows {
 			for _, x := range row {
-				all[meant{kind, matched}] += x / float64(len(row))
+				all[meant{kind, matched}] += x / float64(batches)
 			}
 		}
 	}
@@ -124,11 +124,11 @@ func TestTablesAreUnbiased(t *testing.T) {
 							level = confused
 						}
 						for _, tau := range []int{0, 2} {
-							want := m.numbers(enumerated(t, m, &p, goal, tau))
+							want := m.numbers(enumerated(t, m, &p, goal, tau), 1)
 							all := map[meant][]float64{}
 							for key.seed = range uint64(seeds) {
 								s := m.samplesFor(key)
-								for of, x := range m.numbers(m.planned(sampledPlans(m, &p, s, 1, confused), goal, tau)) {
+								for of, x := range m.numbers(m.planned(sampledPlans(m, &p, s, 1, confused), goal, tau), batches) {
 									if all[of] == nil {
 										all[of] = make([]float64, seeds)
 									}

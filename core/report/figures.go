@@ -73,7 +73,7 @@ func (r *Report) title(of string) string {
 }
 
 func (r *Report) sensitivity() *figure.Figure {
-	options := figure.SensitivityOptions{Title: r.title(""), Ceiling: r.ceilings.All}
+	options := figure.SensitivityOptions{Title: r.title(""), Ceiling: r.ceilings.All.Ceiling}
 	var curves []figure.Curve
 	for _, model := range sweep.Models {
 		curve := figure.Curve{Model: model.Name, Chosen: -1}
@@ -109,14 +109,14 @@ func correlation(c *sweep.Correlation) float64 {
 
 // scatter has a panel of all points, and one a category.
 func (r *Report) scatter(c *chosen) *figure.Figure {
-	all := figure.Panel{Category: "All", R: correlation(&c.Fit.Overall), N: c.Fit.Overall.N, Ceiling: r.ceilings.All}
+	all := figure.Panel{Category: "All", R: correlation(&c.Fit.Overall), N: c.Fit.Overall.N, Ceiling: r.ceilings.All.Ceiling}
 	if len(c.Fit.Intervals) > 0 {
 		all.Low, all.High = c.Fit.Intervals[0].Low, c.Fit.Intervals[0].High
 	}
 	panels := []figure.Panel{all}
 	for i := range c.Fit.ByCategory {
 		group := &c.Fit.ByCategory[i]
-		panels = append(panels, figure.Panel{Category: group.Group, R: correlation(group), N: group.N, Ceiling: r.ceilings.ByCategory[group.Group]})
+		panels = append(panels, figure.Panel{Category: group.Group, R: correlation(group), N: group.N, Ceiling: r.ceilings.ByCategory[group.Group].Ceiling})
 	}
 	for i := range r.study.Stimuli {
 		st := &r.study.Stimuli[i]

@@ -11,7 +11,11 @@ import (
 // methods are the paragraphs of a methods section: what the sweep's
 // configuration says, in words.
 func (r *Report) methods() []string {
-	return []string{r.dataText(), r.modelsText(), r.inferenceText(), r.statisticsText()}
+	all := []string{r.dataText(), r.modelsText(), r.inferenceText(), r.statisticsText()}
+	if text := r.comparisonText(); text != "" {
+		all = append(all, text)
+	}
+	return all
 }
 
 // dataText says what was judged, by how many.
@@ -217,12 +221,30 @@ func (r *Report) statisticsText() string {
 			text += fmt.Sprintf(" Intervals are 95%% percentile intervals of %s, of %s; all parameter sets meet the same resamples.", count(b.Resamples, "bootstrap resample"), strings.Join(units, ", or of "))
 		}
 	}
-	if r.ceilings.All > 0 {
-		text += fmt.Sprintf(" The ceiling (%s over all points) is the correlation that a perfect model would reach with these means: the square root of their split-half reliability, corrected by Spearman and Brown, over %s.", decimals(r.ceilings.All, 2), count(sweep.CeilingSplits, "random split"))
+	if r.ceilings.All.Ceiling > 0 {
+		c := r.ceilings.All
+		text += fmt.Sprintf(" The ceiling on r (%s over all points) is the correlation that a perfect model would reach with these means: the square root of their reliability (%s), which is the correlation of the means of two random halves of the participants (%s, the mean of %s) corrected by Spearman and Brown.",
+			decimals(c.Ceiling, 2), decimals(c.Means, 2), decimals(c.Half, 2), count(sweep.CeilingSplits, "split"))
 	} else {
 		text += " No ceiling is given: it needs the answers of several participants to each stimulus."
 	}
 	return text
+}
+
+// comparisonText says how models are compared with each other.
+func (r *Report) comparisonText() string {
+	var parts []string
+	if len(r.people.differences) > 0 {
+		parts = append(parts, "Models are compared at their best parameters, by the points that both of a pair predict.")
+	}
+	if slices.ContainsFunc(r.people.crossed, func(v sweep.CrossValidation) bool { return len(v.Folds) > 0 }) {
+		parts = append(parts, "The choice of parameters is cross-validated by leaving out one stimulus at a time, all points of it.")
+	}
+	if r.people.effects != nil {
+		parts = append(parts, "The likelihood of a participant's answers y under a model p is the integral over the lapse rate λ, from 0 to 1 with a uniform prior, of the product over answers and goals of ((1 − λ) p + λ/G) to the power of y, G being the number of goals: an answer is one categorical observation in the proportions that it gives, and a choice of k goals 1/k of an observation of each (a quasi-likelihood; Papke and Wooldridge, 1996); answers are taken as independent given λ.",
+			"Random-effects model comparison over these log likelihoods follows Stephan et al. (2009), protected exceedance probabilities Rigoux et al. (2014); the grid's parameters, which are the same for all participants and chosen by their means, are not paid for.")
+	}
+	return strings.Join(parts, " ")
 }
 
 // citations are BibTeX entries of what a paper that uses this report builds on.
@@ -242,6 +264,24 @@ func (r *Report) citations() []string {
   version = {` + version + `},
   note    = {Apache License 2.0}
 }`,
+	}
+	if r.people.effects != nil {
+		all = append(all, `@article{stephan2009bayesian,
+  author  = {Stephan, Klaas Enno and Penny, Will D. and Daunizeau, Jean and Moran, Rosalyn J. and Friston, Karl J.},
+  title   = {{B}ayesian Model Selection for Group Studies},
+  journal = {NeuroImage},
+  volume  = {46},
+  number  = {4},
+  pages   = {1004--1017},
+  year    = {2009}
+}`, `@article{rigoux2014bayesian,
+  author  = {Rigoux, Lionel and Stephan, Klaas Enno and Friston, Karl J. and Daunizeau, Jean},
+  title   = {{B}ayesian Model Selection for Group Studies --- Revisited},
+  journal = {NeuroImage},
+  volume  = {84},
+  pages   = {971--985},
+  year    = {2014}
+}`)
 	}
 	if r.sampled() && r.config.Inference.Method != sweep.Marginal {
 		all = append(all, `@inproceedings{zhixuan2020online,

@@ -18,7 +18,9 @@ import (
 //go:embed page.html
 var pageText string
 
-var pageTemplate = template.Must(template.New("page").Parse(pageText))
+var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
+	"split": strings.Split, "odd": func(i int) bool { return i%2 == 1 }, // code is between backquotes
+}).Parse(pageText))
 
 // page is what report.html shows. Numbers are text, in the form of a journal.
 type page struct {
@@ -33,6 +35,7 @@ type page struct {
 	Ceiling           bool // the ceiling of people is known
 	Categories        *matrix
 	Intervals         *matrix
+	Comparisons       []*matrix // of models with each other
 	DegeneracyCaption string
 	Degeneracy        *matrix
 
@@ -68,6 +71,8 @@ type fitRow struct {
 
 // matrix is a table of texts with a name for each row.
 type matrix struct {
+	Label   string // what it is a table of; where the page does not name it, as the next
+	Caption string
 	Columns []string
 	Rows    []row
 }
@@ -105,7 +110,7 @@ func (r *Report) page() *page {
 	p := &page{
 		Title: r.title(""), About: about + ". Study: " + r.study.Name + ".",
 		Version: r.Manifest.Version, SweepID: r.Manifest.SweepID, Seed: r.config.Seed,
-		Warnings: r.cautions(), Ceiling: r.ceilings.All > 0,
+		Warnings: r.cautions(), Ceiling: r.ceilings.All.Ceiling > 0,
 		Methods: r.methods(), Grid: r.grid(), Citations: r.citations(),
 		tables: map[string]int{},
 	}
@@ -115,6 +120,7 @@ func (r *Report) page() *page {
 	}
 	p.FitsCaption, p.Unit = r.fitsCaption()
 	p.Categories, p.Intervals, p.Degeneracy = r.byCategory(), r.intervalsOfBest(), r.degenerate()
+	p.Comparisons = r.comparisons()
 	p.DegeneracyCaption = r.degeneracyCaption()
 	r.placeFigures(p)
 	if r.Manifest.StudyHash != "" {
@@ -151,16 +157,22 @@ func (r *Report) fitRows() (axes []string, rows []fitRow) {
 		for _, axis := range axes {
 			text := none
 			if v, ok := c.Set.Get(axis); ok {
-				text = strings.ReplaceAll(v.String(), "_", " ")
-				if strings.HasPrefix(text, "-") {
-					text = "−" + text[1:]
-				}
+				text = settingText(v)
 			}
 			row.Values = append(row.Values, text)
 		}
 		rows = append(rows, row)
 	}
 	return axes, rows
+}
+
+// settingText is a setting as a reader sees it.
+func settingText(v sweep.Setting) string {
+	text := strings.ReplaceAll(v.String(), "_", " ")
+	if strings.HasPrefix(text, "-") {
+		text = "−" + text[1:]
+	}
+	return text
 }
 
 // highest is the reported parameter set of the highest r; nil if there is none.
@@ -192,6 +204,9 @@ func (r *Report) fitsCaption() (caption, unit string) {
 	if r.highest() != nil {
 		caption += " Bold: the highest r."
 	}
+	if c := r.ceilings.All; c.Ceiling > 0 {
+		caption += fmt.Sprintf(" Reliability of the mean judgements: %s; ceiling on r: %s.", decimals(c.Means, 3), decimals(c.Ceiling, 3))
+	}
 	return caption, unit
 }
 
@@ -206,12 +221,7 @@ func overTheSame(resamples int) string { return fmt.Sprintf(" %s times", thousan
 
 // byCategory is r by category of the best; nil where there are not two.
 func (r *Report) byCategory() *matrix {
-	m := &matrix{}
-	for i := range r.study.Stimuli {
-		if category := r.study.Stimuli[i].Category; !slices.Contains(m.Columns, category) {
-			m.Columns = append(m.Columns, category)
-		}
-	}
+	m := &matrix{Columns: categoriesOf(r.study)}
 	best := r.chosen()
 	if len(m.Columns) < 2 || len(best) == 0 {
 		return nil
@@ -229,16 +239,16 @@ func (r *Report) byCategory() *matrix {
 		}
 		m.Rows = append(m.Rows, line)
 	}
-	if r.ceilings.All > 0 {
-		line := row{Name: "ceiling"}
+	if r.ceilings.All.Ceiling > 0 {
+		reliability, ceiling := row{Name: "reliability"}, row{Name: "ceiling on r"}
 		for _, category := range m.Columns {
-			text := none
-			if c := r.ceilings.ByCategory[category]; c > 0 {
-				text = decimals(c, 3)
+			rel, of := none, none
+			if c := r.ceilings.ByCategory[category]; c.Ceiling > 0 {
+				rel, of = decimals(c.Means, 3), decimals(c.Ceiling, 3)
 			}
-			line.Cells = append(line.Cells, text)
+			reliability.Cells, ceiling.Cells = append(reliability.Cells, rel), append(ceiling.Cells, of)
 		}
-		m.Rows = append(m.Rows, line)
+		m.Rows = append(m.Rows, reliability, ceiling)
 	}
 	for i, category := range m.Columns {
 		if category == "" {
@@ -401,8 +411,8 @@ func (r *Report) placeFigures(p *page) {
 		if slices.ContainsFunc(r.study.Stimuli, func(st study.Stimulus) bool { return st.Human.SE != nil }) {
 			caption += " Bars: ±1 standard error."
 		}
-		if r.ceilings.All > 0 {
-			caption += " Ceiling: the r that a perfect model would reach with these judgements."
+		if r.ceilings.All.Ceiling > 0 {
+			caption += " Ceiling on r: what a perfect model would reach with these judgements, the square root of their reliability."
 		} else {
 			caption += " There is no ceiling: it needs the answers of participants."
 		}

@@ -85,6 +85,10 @@ type Report struct {
 
 	warner   *sweep.Warner
 	warnings []sweep.Warning
+
+	cross          *sweep.CrossValidator
+	tablesOfPeople peopleTables
+	people         peopleSide // after Close
 }
 
 // chosen is a model's best parameter set so far: as it was fitted and, once
@@ -118,6 +122,11 @@ func New(out Output, st *study.Study, plan *sweep.Plan, config sweep.Config, m M
 	if r.warner, err = sweep.NewWarner(st, plan, &r.config); err != nil {
 		return nil, err
 	}
+	unresampled, err := sweep.NewScorer(st, sweep.Bootstrap{}, config.Seed)
+	if err != nil {
+		return nil, err
+	}
+	r.cross = sweep.NewCrossValidator(unresampled, plan)
 	open := func(name string, columns ...string) *table {
 		if err != nil {
 			return nil
@@ -135,6 +144,7 @@ func New(out Output, st *study.Study, plan *sweep.Plan, config sweep.Config, m M
 	r.group["stimulus"] = open("fits_by_stimulus.csv", "stage", "model", "parameter_set", "stimulus", "n", "pearson_r", "rmse")
 	r.beliefs = open("posteriors.csv", "stage", "model", "parameter_set", "stimulus", "step", "goal", "probability", "mc_se", "human", "human_se", "log_evidence", "outcome")
 	r.filters = open("degeneracy.csv", "stage", "model", "parameter_set", "stimulus", "runs", "failed_runs", "least_ess", "least_goals_alive", "log_evidence", "outcome")
+	r.tablesOfPeople.open(open)
 	if err != nil {
 		return nil, errors.Join(err, r.closeTables())
 	}
@@ -158,6 +168,9 @@ func (r *Report) Add(g *sweep.Gathered) error {
 		return err
 	}
 	r.warner.Add(g)
+	if err := r.cross.Add(g); err != nil {
+		return err
+	}
 	best := r.best[g.Set.Model]
 	switch {
 	case g.Stage == sweep.ReportStage && best != nil:
@@ -486,7 +499,7 @@ func (r *Report) Close() error {
 	for _, w := range r.warnings {
 		text := w.Text + "."
 		if w.Edges != nil {
-			text += fmt.Sprintf(" `foible extend %s", r.Manifest.SweepID)
+			text += fmt.Sprintf(" Where a coordinator has the sweep, `foible extend %s", r.Manifest.SweepID)
 			for _, edge := range w.Edges {
 				text += fmt.Sprintf(" --set %s=%s", edge.Axis, edge.Beyond)
 			}
@@ -494,7 +507,7 @@ func (r *Report) Close() error {
 		}
 		r.Manifest.Warnings = append(r.Manifest.Warnings, text)
 	}
-	if err := r.closeTables(); err != nil {
+	if err := errors.Join(r.comparePeople(), r.closeTables()); err != nil {
 		return err
 	}
 	if err := r.figures(); err != nil {

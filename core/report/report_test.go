@@ -218,12 +218,12 @@ func TestReport(t *testing.T) {
 	compare(t, out, "manifest.json", manifested)
 	compare(t, out, "degeneracy.csv", "stage,model,parameter_set,stimulus,runs,failed_runs,least_ess,least_goals_alive,log_evidence,outcome\n") // no filters
 	want := []string{
-		"degeneracy.csv",
+		"cross_validation.csv", "degeneracy.csv", "differences.csv",
 		"figures/scatter-boltzmann.pdf", "figures/scatter-boltzmann.svg",
 		"figures/sensitivity.pdf", "figures/sensitivity.svg",
 		"figures/timecourse-a.pdf", "figures/timecourse-a.svg",
 		"figures/timecourse-b.pdf", "figures/timecourse-b.svg",
-		"fits.csv", "fits_by_category.csv", "fits_by_stimulus.csv", "intervals.csv", "manifest.json", "posteriors.csv", "report.html", "sweep.yaml", "tables/fits.tex",
+		"fits.csv", "fits_by_category.csv", "fits_by_stimulus.csv", "intervals.csv", "likelihoods.csv", "manifest.json", "model_comparison.csv", "posteriors.csv", "reliability.csv", "report.html", "scores.csv", "sweep.yaml", "tables/fits.tex",
 	}
 	if got := slices.Sorted(maps.Keys(out.files)); !slices.Equal(got, want) {
 		t.Errorf("files %v, want %v", got, want)

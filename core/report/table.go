@@ -44,9 +44,9 @@ const (
 // the same in every table.
 var kinds = map[string]Kind{
 	"stage": Text, "model": Text, "stimulus": Text, "category": Text, "goal": Text, "value": Text,
-	"unit": Text, "ci_unit": Text, "outcome": Text, "reason": Text,
+	"part": Text, "other_stage": Text, "other_model": Text, "measure": Text, "participant": Text, "unit": Text, "ci_unit": Text, "outcome": Text, "reason": Text,
 	"parameter_set": Whole, "budget_r": Whole, "runs": Whole, "particles_per_goal": Whole, "samples": Whole, "n": Whole,
-	"resamples": Whole, "step": Whole, "failed_runs": Whole, "undefined_stimuli": Whole,
+	"other_parameter_set": Whole, "splits": Whole, "judgements": Whole, "participants": Whole, "resamples": Whole, "step": Whole, "failed_runs": Whole, "undefined_stimuli": Whole,
 }
 
 // table is a CSV file with a fixed number of columns, and what the output keeps beside it.

@@ -11,7 +11,7 @@ import (
 // few, so a draw is a walk over a handful of buckets however many nodes they hold.
 type open struct {
 	buckets [][]ground.StateID // by f
-	heaps   [][]ranked         // by f, in place of buckets, of a search without noise: the highest priority first
+	ranks   []heap             // by f, in place of buckets, of a search without noise
 	low     int                // no node is open below
 	high    int                // nor above
 	size    int
@@ -28,7 +28,7 @@ const negligible = 0x1p-70
 func (o *open) reset(noise float64) {
 	for f := o.low; f <= o.high; f++ {
 		o.buckets[f] = o.buckets[f][:0]
-		o.heaps[f] = o.heaps[f][:0]
+		o.ranks[f].reset()
 	}
 	o.low, o.high, o.size = math.MaxInt, -1, 0
 	if o.weights == nil || noise != o.noise {
@@ -46,12 +46,13 @@ func (s *Searcher) insert(state ground.StateID, f int32) {
 	o := &s.open
 	at := int(f)
 	for at >= len(o.buckets) {
-		o.buckets, o.heaps = append(o.buckets, nil), append(o.heaps, nil)
+		o.buckets, o.ranks = append(o.buckets, nil), append(o.ranks, heap{})
 	}
 	n := &s.nodes[state]
 	n.f = f
 	if o.noise == 0 {
-		o.heaps[at] = push(o.heaps[at], ranked{s.rng.Uint64(), state})
+		h := &o.ranks[at]
+		h.all = append(h.all, ranked{s.rng.Uint64(), state})
 	} else {
 		n.at = int32(len(o.buckets[at]))
 		o.buckets[at] = append(o.buckets[at], state)
@@ -105,7 +106,7 @@ func (s *Searcher) choice() bool {
 	nodes, least := 0, o.high
 	for f := o.low; f <= o.high && f-least < o.reach && nodes < 2; f++ {
 		nodes += len(o.buckets[f])
-		for _, r := range o.heaps[f] {
+		for _, r := range o.ranks[f].all {
 			if s.nodes[r.state].f == int32(f) { // the others have been removed
 				nodes++
 			}
@@ -123,11 +124,10 @@ func (s *Searcher) choice() bool {
 func (s *Searcher) drawFirst() (ground.StateID, int32) {
 	o := &s.open
 	for {
-		for len(o.heaps[o.low]) == 0 {
+		for len(o.ranks[o.low].all) == 0 {
 			o.low++
 		}
-		state := o.heaps[o.low][0].state
-		o.heaps[o.low] = pop(o.heaps[o.low])
+		state := o.ranks[o.low].pop()
 		if n := &s.nodes[state]; n.f == int32(o.low) {
 			o.size--
 			n.f = closed
@@ -142,46 +142,62 @@ type ranked struct {
 	state    ground.StateID
 }
 
-// push adds to a binary heap.
-func push(h []ranked, r ranked) []ranked {
-	h = append(h, r)
-	i := len(h) - 1
-	for i > 0 {
-		up := (i - 1) / 2
-		if h[up].priority <= r.priority {
-			break
-		}
-		h[i] = h[up]
-		i = up
-	}
-	h[i] = r
-	return h
+// heap has the highest priority first. Most nodes are never drawn: they are put in
+// order when the first of them is.
+type heap struct {
+	all     []ranked
+	ordered int // so many are a binary heap
 }
 
-// pop removes the first of a binary heap.
-func pop(h []ranked) []ranked {
-	last := len(h) - 1
-	r := h[last]
-	h = h[:last]
+func (h *heap) reset() { h.all, h.ordered = h.all[:0], 0 }
+
+// pop removes the node of the highest priority.
+func (h *heap) pop() ground.StateID {
+	for ; h.ordered < len(h.all); h.ordered++ {
+		h.rise(h.ordered)
+	}
+	first := h.all[0].state
+	last := len(h.all) - 1
+	r := h.all[last]
+	h.all, h.ordered = h.all[:last], last
+	if last > 0 {
+		h.sink(r)
+	}
+	return first
+}
+
+// rise takes node i to its place among those before it.
+func (h *heap) rise(i int) {
+	r := h.all[i]
+	for i > 0 {
+		up := (i - 1) / 2
+		if h.all[up].priority <= r.priority {
+			break
+		}
+		h.all[i] = h.all[up]
+		i = up
+	}
+	h.all[i] = r
+}
+
+// sink puts a node in the place of the first, and takes it to its own.
+func (h *heap) sink(r ranked) {
 	i := 0
 	for {
 		down := 2*i + 1
-		if down >= last {
+		if down >= len(h.all) {
 			break
 		}
-		if down+1 < last && h[down+1].priority < h[down].priority {
+		if down+1 < len(h.all) && h.all[down+1].priority < h.all[down].priority {
 			down++
 		}
-		if r.priority <= h[down].priority {
+		if r.priority <= h.all[down].priority {
 			break
 		}
-		h[i] = h[down]
+		h.all[i] = h.all[down]
 		i = down
 	}
-	if last > 0 {
-		h[i] = r
-	}
-	return h
+	h.all[i] = r
 }
 
 // span is how many buckets from the lowest on have nodes with a weight; their

@@ -55,6 +55,7 @@ type Bootstrap struct {
 	human  []float64
 	counts *counts   // where participants are resampled who answered everything, each in one stimulus
 	mean   []float64 // [point] mean judgement less their grand mean; only for ByStimuli
+	origin float64   // what is taken off all judgements in sums of them
 }
 
 // resample is one draw. A point counts once for each copy of its stimulus in
@@ -63,7 +64,7 @@ type resample struct {
 	copies []float64 // [stimulus]
 	absent []absent  // ascending points
 	n      float64   // points, each counted as above
-	y, yy  float64   // sum of judgements, sum of squares about their mean; not where human is kept
+	y, yy  float64   // sum of judgements less origin, sum of squares about their mean
 	ok     bool      // the human side has two points and is not constant
 }
 
@@ -135,39 +136,64 @@ func (b *Bootstrap) Difference(x, y [][]float64) []float64 {
 	return defined
 }
 
+// RMSE is the root mean squared error of a model's inferences,
+// model[stimulus][point], against the people of each resample in which these are
+// not all alike. Those are the same resamples for every model, in one order: the
+// errors of two models are paired. Nil where a value is not finite.
+func (b *Bootstrap) RMSE(model [][]float64) []float64 {
+	m, ok := b.prepare(model)
+	if !ok {
+		return nil
+	}
+	defer m.done()
+	var all []float64
+	for k := range b.resamples {
+		d := &b.resamples[k]
+		if !d.ok {
+			continue
+		}
+		off := m.shift - (b.origin + d.y/d.n) // of the model's origin from the people's mean
+		var sum float64
+		if len(d.absent) == 0 {
+			t := m.sums(k)
+			sum = t.xx + float64(2*off*t.x) + float64(d.n*off*off) - 2*m.covariance(k, t)
+		} else {
+			weight := b.weights(d)
+			dy := b.deviations(k, weight)
+			for p, w := range weight {
+				dx := m.x[p] + off
+				sum += float64(dx * (float64(w*dx) - 2*dy[p]))
+			}
+		}
+		all = append(all, math.Sqrt(max(0, sum+d.yy)/d.n))
+	}
+	return all
+}
+
+func finite(x []float64) bool {
+	for _, v := range x {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return false
+		}
+	}
+	return true
+}
+
 // correlate is r in each resample, NaN where it is undefined.
 func (b *Bootstrap) correlate(model [][]float64) []float64 {
 	rs := make([]float64, len(b.resamples))
-	x := b.flatten(model)
-	finite := true
-	for _, v := range x {
-		finite = finite && !math.IsNaN(v) && !math.IsInf(v, 0)
-	}
-	if len(x) == 0 || !finite {
+	m, ok := b.prepare(model)
+	if !ok {
 		for k := range rs {
 			rs[k] = math.NaN()
 		}
 		return rs
 	}
-	shift := mean(x)
-	for p := range x {
-		x[p] -= shift
-	}
-	side := b.modelSums(x)
-	var people []float64
-	if b.counts != nil {
-		table := b.counts.table(b, x)
-		defer b.counts.spare.Put(table)
-		people = *table
-	}
-	all := total(side, b.resamples[0].copies)
+	defer m.done()
 	for k := range rs {
-		if !b.once {
-			all = total(side, b.resamples[k].copies)
-		}
-		r, ok := b.fast(k, x, all, people)
+		r, ok := m.fast(k)
 		if !ok {
-			r, ok = b.exact(k, x)
+			r, ok = b.exact(k, m.x)
 		}
 		if !ok {
 			r = math.NaN()
@@ -175,6 +201,61 @@ func (b *Bootstrap) correlate(model [][]float64) []float64 {
 		rs[k] = r
 	}
 	return rs
+}
+
+// prepared is a model, ready to meet the resamples.
+type prepared struct {
+	*Bootstrap
+	x      []float64 // by point, less shift
+	shift  float64
+	side   []sums
+	table  *[]float64 // of counts; nil where there are none
+	always sums       // where each stimulus has one copy in every resample
+}
+
+// prepare is not ok for a model of no points, or with a value that is not finite.
+func (b *Bootstrap) prepare(model [][]float64) (m prepared, ok bool) {
+	m = prepared{Bootstrap: b, x: b.flatten(model)}
+	if len(m.x) == 0 || !finite(m.x) {
+		return m, false
+	}
+	m.shift = mean(m.x)
+	for p := range m.x {
+		m.x[p] -= m.shift
+	}
+	m.side = b.modelSums(m.x)
+	if b.counts != nil {
+		m.table = b.counts.table(b, m.x)
+	}
+	m.always = total(m.side, b.resamples[0].copies)
+	return m, true
+}
+
+func (m *prepared) done() {
+	if m.table != nil {
+		m.counts.spare.Put(m.table)
+	}
+}
+
+// sums of the model in a resample.
+func (m *prepared) sums(k int) sums {
+	if m.once {
+		return m.always
+	}
+	return total(m.side, m.resamples[k].copies)
+}
+
+// covariance is the sum of products of the model and the people's judgements less
+// their mean, in a resample without absent points. t are the model's sums there.
+func (m *prepared) covariance(k int, t sums) float64 {
+	d := &m.resamples[k]
+	switch {
+	case m.human != nil:
+		return math.Sqrt(d.yy) * dot(m.row(k), m.x)
+	case m.counts != nil:
+		return m.counts.sum(k, *m.table) - float64(t.x*d.y)/d.n
+	}
+	return t.xy - float64(t.x*d.y)/d.n
 }
 
 // flatten copies the model's values at the points kept.
@@ -227,27 +308,17 @@ func total(side []sums, copies []float64) sums {
 // fast is r from the stimuli's sums. ok is false where that would lose accuracy
 // (points are absent, or the spread is tiny beside the values) or r is
 // undefined; exact then tells which.
-func (b *Bootstrap) fast(k int, x []float64, t sums, people []float64) (r float64, ok bool) {
-	d := &b.resamples[k]
+func (m *prepared) fast(k int) (r float64, ok bool) {
+	d := &m.resamples[k]
 	if !d.ok || len(d.absent) > 0 {
 		return 0, false
 	}
+	t := m.sums(k)
 	xx := t.xx - float64(t.x*t.x)/d.n
-	if !(xx > 1e-6*t.xx) {
+	if !(xx > 1e-6*t.xx && d.yy > 1e-6*(d.yy+float64(d.y*d.y)/d.n)) {
 		return 0, false
 	}
-	if b.human != nil {
-		return ratio(dot(b.row(k), x), math.Sqrt(xx))
-	}
-	if !(d.yy > 1e-6*(d.yy+float64(d.y*d.y)/d.n)) {
-		return 0, false
-	}
-	xy := t.xy
-	if b.counts != nil {
-		xy = b.counts.sum(k, people)
-	}
-	xy -= float64(t.x*d.y) / d.n
-	return ratio(xy, math.Sqrt(xx)*math.Sqrt(d.yy))
+	return ratio(m.covariance(k, t), math.Sqrt(xx)*math.Sqrt(d.yy))
 }
 
 // exact is r in two passes over the points.
@@ -269,30 +340,37 @@ func (b *Bootstrap) exact(k int, x []float64) (r float64, ok bool) {
 		return 0, false
 	}
 	m := sum / d.n
-	var row []float64
-	switch {
-	case b.human != nil:
-		row = b.row(k)
-	case b.counts != nil:
-		row = b.counts.row(b, k)
-		for p, w := range weight {
-			row[p] -= float64(w * d.y / d.n)
-		}
-	}
+	dy := b.deviations(k, weight)
 	var xx, xy float64
 	for p, w := range weight {
 		dx := x[p] - m
 		xx += float64(float64(w*dx) * dx)
-		if row == nil {
-			xy += float64(float64(w*dx) * (b.mean[p] - d.y/d.n))
-		} else {
-			xy += float64(dx * row[p])
+		xy += float64(dx * dy[p])
+	}
+	return ratio(xy/math.Sqrt(d.yy), math.Sqrt(xx))
+}
+
+// deviations are, by point, the judgements of a resample less their mean, summed
+// over the copies of their stimulus.
+func (b *Bootstrap) deviations(k int, weight []float64) []float64 {
+	d := &b.resamples[k]
+	dy := make([]float64, len(b.points))
+	switch {
+	case b.human != nil:
+		scale := math.Sqrt(d.yy)
+		for p, v := range b.row(k) {
+			dy[p] = float64(scale * v)
+		}
+	case b.counts != nil:
+		for p, v := range b.counts.row(b, k) {
+			dy[p] = v - float64(weight[p]*d.y/d.n)
+		}
+	default:
+		for p, v := range b.mean {
+			dy[p] = float64(weight[p] * (v - d.y/d.n))
 		}
 	}
-	if b.human == nil {
-		xy /= math.Sqrt(d.yy)
-	}
-	return ratio(xy, math.Sqrt(xx))
+	return dy
 }
 
 // weights is how often each point counts in a resample.

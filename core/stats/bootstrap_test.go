@@ -65,17 +65,17 @@ func TestBootstrapAgainstEnumeration(t *testing.T) {
 	}
 }
 
-func TestCeilingAgainstEnumeration(t *testing.T) {
+func TestSplitHalfAgainstEnumeration(t *testing.T) {
 	// testdata/check.py: a split's r has sd .066, so the mean of 100,000 has
 	// standard error .0002, and the ceiling less than that.
-	r, ok, err := Ceiling(tiny(false), 100_000, rand.New(rand.NewPCG(1, 2)))
-	if err != nil || !ok || math.Abs(r-0.8661499325170245) > 0.001 {
-		t.Errorf("ceiling = %v, %v, %v; want .86615", r, ok, err)
+	r, ok, err := SplitHalf(tiny(false), 100_000, rand.New(rand.NewPCG(1, 2)))
+	if err != nil || !ok || math.Abs(r.Ceiling-0.8661499325170245) > 0.001 {
+		t.Errorf("%+v, %v, %v; want a ceiling of .86615", r, ok, err)
 	}
-	if _, ok, _ := Ceiling(Human{Stimuli: []Responses{{Mean: []float64{0, 1}, Values: [][]float64{{0, 1}}}}}, 10, rand.New(rand.NewPCG(1, 2))); ok {
+	if _, ok, _ := SplitHalf(Human{Stimuli: []Responses{{Mean: []float64{0, 1}, Values: [][]float64{{0, 1}}}}}, 10, rand.New(rand.NewPCG(1, 2))); ok {
 		t.Error("one participant has a ceiling")
 	}
-	if _, _, err := Ceiling(Human{Stimuli: []Responses{{Mean: []float64{0, 1}}}}, 10, rand.New(rand.NewPCG(1, 2))); !errors.Is(err, ErrNoParticipants) {
+	if _, _, err := SplitHalf(Human{Stimuli: []Responses{{Mean: []float64{0, 1}}}}, 10, rand.New(rand.NewPCG(1, 2))); !errors.Is(err, ErrNoParticipants) {
 		t.Errorf("ceiling of means: %v, want ErrNoParticipants", err)
 	}
 }
@@ -109,9 +109,9 @@ func randomHuman(rng *rand.Rand, stimuli int, linked, complete bool) Human {
 	return h
 }
 
-// naive draws one resample in the documented order, writes out every copy, and
-// correlates it with [Pearson].
-func naive(h Human, unit Unit, model [][]float64, rng *rand.Rand) (float64, bool) {
+// naive draws one resample in the documented order, and writes out the points of
+// every copy.
+func naive(h Human, unit Unit, model [][]float64, rng *rand.Rand) (xs, ys []float64) {
 	n := len(h.Stimuli)
 	var drawn []int
 	for s := range n {
@@ -127,7 +127,6 @@ func naive(h Human, unit Unit, model [][]float64, rng *rand.Rand) (float64, bool
 			chosen = append(chosen, rng.IntN(people))
 		}
 	}
-	var xs, ys []float64
 	for _, s := range drawn {
 		r := h.Stimuli[s]
 		judged := r.Mean
@@ -162,7 +161,7 @@ func naive(h Human, unit Unit, model [][]float64, rng *rand.Rand) (float64, bool
 			}
 		}
 	}
-	return Pearson(xs, ys)
+	return xs, ys
 }
 
 func TestFastEqualsNaive(t *testing.T) {
@@ -189,10 +188,23 @@ func TestFastEqualsNaive(t *testing.T) {
 				t.Fatal(err)
 			}
 			rng := rand.New(&twin)
-			var want []float64
+			var want, errors []float64
 			for range 20 {
-				if r, ok := naive(h, unit, model, rng); ok {
+				xs, ys := naive(h, unit, model, rng)
+				if r, ok := Pearson(xs, ys); ok {
 					want = append(want, r)
+				}
+				if len(ys) > 1 && !constant(ys) {
+					errors = append(errors, RMSE(xs, ys))
+				}
+			}
+			if got := b.RMSE(model); len(got) != len(errors) {
+				t.Fatalf("study %d by %v: %d errors, want %d", study, unit, len(got), len(errors))
+			} else {
+				for i := range got {
+					if math.Abs(got[i]-errors[i]) > 1e-9 {
+						t.Errorf("study %d by %v: RMSE = %v, want %v", study, unit, got[i], errors[i])
+					}
 				}
 			}
 			got := b.Pearson(model)
@@ -291,6 +303,9 @@ func TestUndefinedModels(t *testing.T) {
 		"NaN":      {{0.2, math.NaN()}, {0.2, 0.2, 0.2}, {0.2, 0.2}},
 		"infinite": {{0.2, math.Inf(1)}, {0.2, 0.2, 0.2}, {0.2, 0.2}},
 	} {
+		if errors := b.RMSE(model); name != "constant" && errors != nil {
+			t.Errorf("%s model: errors %v", name, errors)
+		}
 		if rs := b.Pearson(model); len(rs) != 0 || b.Resamples() != 10 {
 			t.Errorf("%s model: %v", name, rs)
 		}

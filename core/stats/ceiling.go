@@ -6,22 +6,27 @@ import (
 	"math/rand/v2"
 )
 
-// Ceiling estimates the correlation that a perfect model, one that gives the
-// judgements of the whole population, would reach with these people's means:
-// the square root of their reliability 2r/(1+r) (Spearman-Brown), r being the
-// mean correlation over random splits into halves. The participants of each
-// stimulus are split in two, linked ones once for the whole study; a point
-// that one half did not answer drops out of that split. It is undefined
-// (ok = false) when r is undefined or not positive.
-func Ceiling(h Human, splits int, rng *rand.Rand) (r float64, ok bool, err error) {
+// Reliability says how far the means of a study's people would come out the same
+// with other people of the kind. No value is 0 or less.
+type Reliability struct {
+	Half    float64 // r of the means of two random halves of the people, averaged over splits
+	Means   float64 // reliability of the means of all people, 2r/(1+r) of Half (Spearman 1910, Brown 1910)
+	Ceiling float64 // on r: what a model of the whole population's judgements would reach, the square root of Means
+}
+
+// SplitHalf estimates the reliability of the people's means from random splits
+// into halves. The participants of each stimulus are split in two, linked ones
+// once for the whole study; a point that one half did not answer drops out of
+// that split. It is undefined (ok = false) when r is undefined or not positive.
+func SplitHalf(h Human, splits int, rng *rand.Rand) (rel Reliability, ok bool, err error) {
 	if err := h.check(); err != nil {
-		return 0, false, err
+		return rel, false, err
 	}
 	if err := h.answered(); err != nil {
-		return 0, false, err
+		return rel, false, err
 	}
 	if splits < 1 {
-		return 0, false, errors.New("a ceiling needs at least one split")
+		return rel, false, errors.New("a reliability needs at least one split")
 	}
 	var who [][]int
 	var people int
@@ -36,10 +41,12 @@ func Ceiling(h Human, splits int, rng *rand.Rand) (r float64, ok bool, err error
 		}
 	}
 	if !(sum > 0) {
-		return 0, false, nil
+		return rel, false, nil
 	}
-	half := sum / n
-	return math.Sqrt(float64(2*half) / (1 + half)), true, nil
+	rel.Half = sum / n
+	rel.Means = float64(2*rel.Half) / (1 + rel.Half)
+	rel.Ceiling = math.Sqrt(rel.Means)
+	return rel, true, nil
 }
 
 // splitHalf correlates the means of two random halves of the people.

@@ -40,6 +40,8 @@ func newDrawer(h Human, unit Unit, resamples int, rng *rand.Rand) *drawer {
 		d.centre()
 	} else if b.counts = newCounts(h, b); b.counts == nil {
 		b.human = make([]float64, 0, resamples*len(b.points))
+	} else {
+		b.origin = b.counts.centre
 	}
 	return d
 }
@@ -69,9 +71,9 @@ func (d *drawer) centre() {
 	if len(b.mean) == 0 {
 		return
 	}
-	grand := mean(b.mean)
+	b.origin = mean(b.mean)
 	for p := range b.mean {
-		b.mean[p] -= grand
+		b.mean[p] -= b.origin
 	}
 }
 
@@ -175,8 +177,8 @@ func (d *drawer) judge(r *resample, drawn []int) {
 			yy += float64(dy * dy)
 		}
 	})
+	r.y, r.yy = sum-float64(r.n*b.origin), yy
 	if b.counts != nil {
-		r.y, r.yy = sum-float64(r.n*b.counts.centre), yy
 		return
 	}
 	scale := math.Sqrt(yy)

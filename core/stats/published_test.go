@@ -153,31 +153,6 @@ func TestPublishedInterval(t *testing.T) {
 	}
 }
 
-// TestPublishedUnits checks, on all 545 points, that resampling stimuli and
-// participants gives a wider interval than either. The model is a stand-in of
-// about the published r: the people's own means and Gaussian noise.
-func TestPublishedUnits(t *testing.T) {
-	h, _ := blockWords(t)
-	rng := rand.New(rand.NewPCG(2021, 1))
-	model := noisyPeople(h, rng)
-	half := make(map[Unit]float64)
-	for _, unit := range []Unit{ByParticipants, ByStimuli, Crossed} {
-		b, err := NewBootstrap(h, unit, 2000, rng)
-		if err != nil {
-			t.Fatal(err)
-		}
-		rs := b.Pearson(model)
-		low, high, ok := Interval(rs, 0.95)
-		if !ok || len(b.points) != 545 {
-			t.Fatalf("by %v: %d correlations over %d points", unit, len(rs), len(b.points))
-		}
-		half[unit] = (high - low) / 2
-	}
-	if half[Crossed] < half[ByParticipants] || half[Crossed] < half[ByStimuli] {
-		t.Errorf("the crossed interval is not the widest: %v", half)
-	}
-}
-
 // noisyPeople is a model that correlates about .88 with the people.
 func noisyPeople(h Human, rng *rand.Rand) [][]float64 {
 	model := make([][]float64, len(h.Stimuli))
@@ -187,14 +162,4 @@ func noisyPeople(h Human, rng *rand.Rand) [][]float64 {
 		}
 	}
 	return model
-}
-
-// TestPublishedCeiling checks that 15 to 19 people a stimulus leave a perfect
-// model little to lose: .95 to .99.
-func TestPublishedCeiling(t *testing.T) {
-	h, _ := blockWords(t)
-	r, ok, err := Ceiling(h, 200, rand.New(rand.NewPCG(2021, 1)))
-	if err != nil || !ok || r < 0.95 || r > 0.99 {
-		t.Errorf("ceiling = %v, %v, %v", r, ok, err)
-	}
 }

@@ -81,3 +81,44 @@ func BenchmarkScore(b *testing.B) {
 		})
 	}
 }
+
+// A parameter set of the published size on its way into the cross-validation.
+func BenchmarkCrossValidation(b *testing.B) {
+	st, model := published()
+	var shapes []sweep.Shape
+	g := &sweep.Gathered{Stage: sweep.FitStage, Set: sweep.ParameterSet{Model: "full"}}
+	for i := range st.Stimuli {
+		s := &st.Stimuli[i]
+		shapes = append(shapes, sweep.Shape{Stimulus: s.ID, Goals: len(s.Goals), Actions: 9, JudgementSteps: s.JudgementSteps})
+		g.Cells = append(g.Cells, &sweep.Cell{Judged: true, Posterior: model[i].Rows})
+	}
+	plan, err := sweep.NewPlan([]sweep.ParameterSet{g.Set}, shapes, 1, false)
+	if err != nil {
+		b.Fatal(err)
+	}
+	s, err := sweep.NewScorer(st, sweep.Bootstrap{}, 1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	v := sweep.NewCrossValidator(s, plan)
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := v.Add(g); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// Two models of the published size against each other, by every unit.
+func BenchmarkCompare(b *testing.B) {
+	st, model := published()
+	s, err := sweep.NewScorer(st, sweep.DefaultBootstrap, 1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := s.Compare(model, model); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -9,22 +9,22 @@ import (
 )
 
 // CeilingSplits is the number of random splits into halves behind a ceiling.
-const CeilingSplits = 500
+const CeilingSplits = 1000
 
-// Ceilings are the correlations that a perfect model would reach with the people
-// of a study, see [stats.Ceiling]; 0 where it is not known: of means alone,
-// of answers too few, or of halves that do not agree.
+// Ceilings are the reliabilities of people's means, and the correlations that a
+// perfect model would reach with these, see [stats.Reliability]; 0 where they are
+// not known: of means alone, of answers too few, or of halves that do not agree.
 type Ceilings struct {
-	All        float64
-	ByCategory map[string]float64
+	All        stats.Reliability
+	ByCategory map[string]stats.Reliability
 }
 
 // NewCeilings estimates the ceilings of a study and of its categories.
 func NewCeilings(st *study.Study, seed uint64) (Ceilings, error) {
 	h := human(st)
-	c := Ceilings{ByCategory: map[string]float64{}}
+	c := Ceilings{ByCategory: map[string]stats.Reliability{}}
 	var err error
-	if c.All, err = ceiling(h, CeilingStream(seed, "")); err != nil {
+	if c.All, err = splitHalf(h, CeilingStream(seed, "")); err != nil {
 		return c, err
 	}
 	parts := map[string]*stats.Human{}
@@ -38,17 +38,17 @@ func NewCeilings(st *study.Study, seed uint64) (Ceilings, error) {
 		parts[name].Stimuli = append(parts[name].Stimuli, h.Stimuli[i])
 	}
 	for _, name := range names {
-		if c.ByCategory[name], err = ceiling(*parts[name], CeilingStream(seed, "category "+name)); err != nil {
+		if c.ByCategory[name], err = splitHalf(*parts[name], CeilingStream(seed, "category "+name)); err != nil {
 			return c, err
 		}
 	}
 	return c, nil
 }
 
-func ceiling(h stats.Human, rng *rand.Rand) (float64, error) {
-	r, _, err := stats.Ceiling(h, CeilingSplits, rng)
+func splitHalf(h stats.Human, rng *rand.Rand) (stats.Reliability, error) {
+	rel, _, err := stats.SplitHalf(h, CeilingSplits, rng)
 	if errors.Is(err, stats.ErrNoParticipants) {
-		return 0, nil
+		return rel, nil
 	}
-	return r, err
+	return rel, err
 }

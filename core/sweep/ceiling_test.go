@@ -25,12 +25,12 @@ func TestCeilings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	alike, noisy := c.ByCategory["alike"], c.ByCategory["noisy"]
-	if alike < 0.999999 || alike > 1.000001 || !(noisy < c.All && c.All < alike) {
+	alike, noisy := c.ByCategory["alike"].Ceiling, c.ByCategory["noisy"].Ceiling
+	if alike < 0.999999 || alike > 1.000001 || !(noisy < c.All.Ceiling && c.All.Ceiling < alike) {
 		t.Errorf("ceilings %+v", c)
 	}
 	again, err := NewCeilings(st, 7)
-	if err != nil || again.All != c.All || again.ByCategory["noisy"] != noisy {
+	if err != nil || again.All != c.All || again.ByCategory["noisy"].Ceiling != noisy {
 		t.Errorf("again %+v, %v", again, err)
 	}
 }
@@ -39,7 +39,7 @@ func TestCeilings(t *testing.T) {
 func TestCeilingsOfMeans(t *testing.T) {
 	means := judged("b", "means", 0, 0)
 	c, err := NewCeilings(&study.Study{Stimuli: []study.Stimulus{judged("a", "alike", 4, 0.1), means}}, 7)
-	if err != nil || c.All != 0 || c.ByCategory["means"] != 0 || c.ByCategory["alike"] == 0 {
+	if err != nil || c.All.Ceiling != 0 || c.ByCategory["means"].Ceiling != 0 || c.ByCategory["alike"].Ceiling == 0 {
 		t.Errorf("ceilings %+v, %v", c, err)
 	}
 }

@@ -120,11 +120,11 @@ type Correlation struct {
 	RMSE     float64 // root mean squared error; 0 where N is 0
 }
 
-// Interval is a 95 % percentile interval of the overall r.
+// Interval is a 95 % percentile interval of the overall r, or of a difference.
 type Interval struct {
 	Unit      string // participants, stimuli or both
 	Low, High float64
-	Resamples int // in which r was defined
+	Resamples int // in which it was defined
 }
 
 // ParameterFit is the fit of a parameter set.

@@ -99,12 +99,9 @@ func (w *Warner) rises(model *Model, g *Gathered) (text string, ok bool) {
 	if model.Exact || w.config.Inference.Method != SIPS {
 		return "", false
 	}
-	predictions := make([]Prediction, len(g.Cells))
-	for i, cell := range g.Cells {
-		if cell == nil {
-			return "", false
-		}
-		predictions[i] = w.plan.Stimuli[i].Predict(cell)
+	predictions, ok := w.plan.Predictions(g)
+	if !ok {
+		return "", false
 	}
 	rise, ok := w.scorer.Rises(predictions)
 	if !ok || !rise.Matters() {

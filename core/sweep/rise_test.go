@@ -9,9 +9,9 @@ import (
 	"foible/core/sweep"
 )
 
-// noisy are predictions of so many runs, each off from the truth at every goal by a
+// noisyRuns are predictions of so many runs, each off from the truth at every goal by a
 // normal error, alike at the steps of a stimulus; what is off at the goals of a step sums to 0.
-func noisy(truth []sweep.Prediction, runs int, ofRun float64, rng *rand.Rand) []sweep.Prediction {
+func noisyRuns(truth []sweep.Prediction, runs int, ofRun float64, rng *rand.Rand) []sweep.Prediction {
 	all := make([]sweep.Prediction, len(truth))
 	for i := range truth {
 		rows := truth[i].Rows
@@ -56,7 +56,7 @@ func rising(t *testing.T, st *study.Study, truth []sweep.Prediction, runs int, o
 		t.Fatal(err)
 	}
 	for seed := range uint64(100) {
-		rise, ok := scorer.Rises(noisy(truth, runs, ofRun, rand.New(rand.NewPCG(seed, 1))))
+		rise, ok := scorer.Rises(noisyRuns(truth, runs, ofRun, rand.New(rand.NewPCG(seed, 1))))
 		if !ok {
 			t.Fatal("not known")
 		}

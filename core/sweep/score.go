@@ -112,27 +112,16 @@ func flatten(rows [][]float64, n, goals int) []float64 {
 // Score compares what a parameter set predicts, one prediction a stimulus,
 // with the people. Points without a prediction, or without an answer, are left out.
 func (s *Scorer) Score(predictions []Prediction) (Fit, error) {
-	if len(predictions) != len(s.study.Stimuli) {
-		return Fit{}, fmt.Errorf("predictions of %d stimuli, want %d", len(predictions), len(s.study.Stimuli))
+	model, err := s.flat(predictions)
+	if err != nil {
+		return Fit{}, err
 	}
 	var fit Fit
-	model := make([][]float64, len(predictions))
-	for i, p := range predictions {
-		st := &s.study.Stimuli[i]
-		if len(p.Rows) > len(st.JudgementSteps) || len(p.Rows) < len(st.JudgementSteps) && !p.Undefined {
-			return Fit{}, fmt.Errorf("stimulus %s: predictions at %d of %d judgement steps", st.ID, len(p.Rows), len(st.JudgementSteps))
-		}
-		for _, row := range p.Rows {
-			if len(row) != len(st.Goals) {
-				return Fit{}, fmt.Errorf("stimulus %s: a prediction of %d goals, where it has %d", st.ID, len(row), len(st.Goals))
-			}
-		}
-		if p.Undefined {
+	for i := range predictions {
+		if predictions[i].Undefined {
 			fit.Undefined++
 		}
-		model[i] = flatten(p.Rows, len(st.JudgementSteps), len(st.Goals))
 	}
-
 	n := 0
 	for _, row := range model {
 		n += len(row)
@@ -155,9 +144,29 @@ func (s *Scorer) Score(predictions []Prediction) (Fit, error) {
 	if fit.Overall.Defined {
 		fit.MCSE = s.monteCarloError(predictions, model, all)
 	}
-	var err error
 	fit.Intervals, err = s.intervals(model)
 	return fit, err
+}
+
+// flat lays predictions out as [stimulus][point], NaN where there is none.
+func (s *Scorer) flat(predictions []Prediction) ([][]float64, error) {
+	if len(predictions) != len(s.study.Stimuli) {
+		return nil, fmt.Errorf("predictions of %d stimuli, want %d", len(predictions), len(s.study.Stimuli))
+	}
+	model := make([][]float64, len(predictions))
+	for i, p := range predictions {
+		st := &s.study.Stimuli[i]
+		if len(p.Rows) > len(st.JudgementSteps) || len(p.Rows) < len(st.JudgementSteps) && !p.Undefined {
+			return nil, fmt.Errorf("stimulus %s: predictions at %d of %d judgement steps", st.ID, len(p.Rows), len(st.JudgementSteps))
+		}
+		for _, row := range p.Rows {
+			if len(row) != len(st.Goals) {
+				return nil, fmt.Errorf("stimulus %s: a prediction of %d goals, where it has %d", st.ID, len(row), len(st.Goals))
+			}
+		}
+		model[i] = flatten(p.Rows, len(st.JudgementSteps), len(st.Goals))
+	}
+	return model, nil
 }
 
 // monteCarloError is the standard error of the overall r that comes from the
@@ -270,7 +279,7 @@ func squares(xs []float64) float64 {
 // points are taken from the people too; the resamples stay the same.
 func (s *Scorer) intervals(model [][]float64) ([]Interval, error) {
 	resamples := s.resampled
-	if slices.ContainsFunc(model, func(row []float64) bool { return slices.ContainsFunc(row, math.IsNaN) }) {
+	if partial(model) {
 		var err error
 		if resamples, err = s.resample(mask(s.human, model)); err != nil {
 			return nil, err

@@ -31,7 +31,7 @@ const (
 	EdgeWarning      = "edge"      // the best lies on the edge of the grid
 	ErrorWarning     = "error"     // r is less sure than was asked for
 	RiseWarning      = "rise"      // r would be higher with more runs
-	UnequalWarning   = "unequal"   // settings, or models, of different numbers of runs are compared
+	UnequalWarning   = "unequal"   // the models, or settings, compared had unequal runs or particles
 	GapWarning       = "gap"       // the Monte-Carlo error is larger than the difference between the best two models
 	UndefinedWarning = "undefined" // the best of a model has no posterior somewhere
 	DeadWarning      = "dead"      // goals have become impossible
@@ -147,10 +147,10 @@ func (w *Warner) Warnings() []Warning {
 		if !flat { // where they are all alike, where the best lies is chance
 			all = append(all, w.edges(model, s)...)
 		}
-		all = append(all, w.unequal(model, s)...)
+		all = append(all, w.unequalSettings(model, s)...)
 		all = append(all, w.outcomes(model, s)...)
 	}
-	return slices.Concat(all, w.gap(), w.unequalModels(), w.categories())
+	return slices.Concat(all, w.gap(), w.unequal(), w.categories())
 }
 
 // ties says whether the settings of a model can be told apart, and if not, or not
@@ -213,8 +213,8 @@ func (w *Warner) fewer(s *settings, ties []Tie) string {
 	return fmt.Sprintf("; %d of them had fewer than the best, and noise lowers r", n)
 }
 
-// unequal finds settings that had fewer runs than the best, and of as many no smaller r.
-func (w *Warner) unequal(model *Model, s *settings) []Warning {
+// unequalSettings finds those that had fewer runs than the best, and of as many no smaller r.
+func (w *Warner) unequalSettings(model *Model, s *settings) []Warning {
 	best := s.rounds[s.best]
 	var others []string
 	for k, i := range s.index {
@@ -260,26 +260,6 @@ func (s *settings) lastRoundOf(at int) int {
 		return of[len(of)-1].round
 	}
 	return 0
-}
-
-// unequalModels compares the runs of models, which are the same where there is a report.
-func (w *Warner) unequalModels() []Warning {
-	least, most := math.MaxInt, 0
-	var had []string
-	for i := range Models {
-		s := w.of[Models[i].Name]
-		if s == nil || s.reported == nil || Models[i].Exact || s.reported.Stage == ReportStage {
-			continue
-		}
-		n := w.plan.Times(s.reported.Round)
-		least, most = min(least, n), max(most, n)
-		had = append(had, fmt.Sprintf("%s %d", Models[i].Name, n))
-	}
-	if most == 0 || least == most {
-		return nil
-	}
-	return []Warning{{Kind: UnequalWarning, Text: "the models are compared at unequal runs, and noise lowers r of those with fewer: in times those of the fit stage, " +
-		strings.Join(had, ", ") + "; a report stage gives all of them as many"}}
 }
 
 // alike tests whether settings differ no more than repeats of one, and says how.
@@ -385,11 +365,12 @@ func (w *Warner) edges(model *Model, s *settings) []Warning {
 }
 
 // Beyond goes on from a grid's edge as it comes from the value next to it: by the
-// same factor, or the same difference, or half of the way to the bound of the axis.
+// same factor, 2 at most, or the same difference, or half of the way to the bound of
+// the axis.
 // It is not ok where no value is legal beyond the edge.
 func (a *Axis) Beyond(edge, next float64) (beyond float64, ok bool) {
 	if edge*next > 0 {
-		beyond = edge * (edge / next)
+		beyond = edge * min(2, max(0.5, edge/next))
 	} else {
 		beyond = edge + (edge - next)
 	}
@@ -499,6 +480,35 @@ func (w *Warner) gap() []Warning {
 			first.Set.Model, decimal(difference), second.Set.Model, decimal(se))}}
 	}
 	return nil
+}
+
+// unequal finds models of which more was computed than of others, as they are
+// reported. A sweep gives all models of a stage the same; it comes about where the
+// report stage has no result of one, or where there is none and one was topped up.
+func (w *Warner) unequal() []Warning {
+	var sizes []Stage
+	var texts []string
+	for i := range Models {
+		s := w.of[Models[i].Name]
+		if s == nil || s.reported == nil || Models[i].Exact {
+			continue
+		}
+		size := w.config.Procedure(s.reported.Stage).Stage
+		for _, cell := range s.reported.Cells {
+			if cell != nil {
+				size.Runs = max(size.Runs, len(cell.Runs))
+			}
+		}
+		text := fmt.Sprintf("%s %d runs", Models[i].Name, size.Runs)
+		if size.ParticlesPerGoal > 0 {
+			text += fmt.Sprintf(" of %d particles a goal", size.ParticlesPerGoal)
+		}
+		sizes, texts = append(sizes, size), append(texts, text)
+	}
+	if len(slices.Compact(sizes)) < 2 {
+		return nil
+	}
+	return []Warning{{Kind: UnequalWarning, Text: "the models compared had unequal runs, and with fewer runs r is lower: " + strings.Join(texts, ", ")}}
 }
 
 // categories finds those of few points, by the fit that has the most there.

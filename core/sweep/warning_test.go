@@ -209,7 +209,7 @@ func TestEdge(t *testing.T) {
 		}
 	}
 	// Not action_noise, of which nothing is legal below 0.
-	if fmt.Sprint(got) != "[budget_r=8 budget_q=0.853 search_noise=0.0008]" {
+	if fmt.Sprint(got) != "[budget_r=8 budget_q=0.853 search_noise=0.01]" {
 		t.Errorf("%v in %v", got, all)
 	}
 }
@@ -233,6 +233,7 @@ func TestBeyond(t *testing.T) {
 		{"budget_r", 2, 3, 1, true},
 		{"budget_r", 3, 2, 4, true},
 		{"budget_r", 1, 2, 0, false},
+		{"search_noise", .5, .02, 1, true},
 		{"unreachable_value", -1000, -500, -2000, true},
 		{"unreachable_value", 0, -500, 0, false},
 	} {

@@ -1,0 +1,111 @@
+package sweep
+
+// CrossValidator leaves each stimulus out in turn, chooses the parameters of each
+// model by r over the others, and keeps what these predict of the one left out:
+// NewCrossValidator, Add for each parameter set in the plan's order, Of. It needs
+// a sum of products a stimulus and set, and keeps no posteriors but the chosen.
+type CrossValidator struct {
+	plan   *Plan
+	scorer *Scorer
+	y0     float64 // taken off all values in sums
+	of     map[string]*leftOut
+}
+
+// leftOut are the best sets of a model so far, by stimulus left out.
+type leftOut struct {
+	first     int // set in the plan
+	index     []int
+	r         []float64
+	predicted [][]float64 // of the stimulus left out, by point
+}
+
+// CrossValidation is how well a model predicts stimuli that its parameters were
+// not chosen by.
+type CrossValidation struct {
+	Overall Correlation // of all held-out predictions together
+	Folds   []Fold      // in the study's order
+}
+
+// Fold is what was predicted of a stimulus left out.
+type Fold struct {
+	Correlation         // within the stimulus, which is its group
+	Set         int     // number of the chosen parameter set within its model, from 1
+	ChosenR     float64 // by which it was chosen, over the other stimuli
+}
+
+// NewCrossValidator is ready for the parameter sets of a plan.
+func NewCrossValidator(s *Scorer, p *Plan) *CrossValidator {
+	c := &CrossValidator{plan: p, scorer: s, of: map[string]*leftOut{}}
+	var people points
+	for _, r := range s.human.Stimuli {
+		people.add(r.Mean, r.Mean)
+	}
+	if len(people.human) > 0 {
+		c.y0 = mean(people.human)
+	}
+	for _, m := range p.Models() {
+		n := len(p.Stimuli)
+		of := &leftOut{first: m.First, index: make([]int, n), r: make([]float64, n), predicted: make([][]float64, n)}
+		for i := range of.index {
+			of.index[i] = -1
+		}
+		c.of[m.Name] = of
+	}
+	return c
+}
+
+// Add takes a parameter set as [Gather] visits it. One without all cells cannot
+// be chosen.
+func (c *CrossValidator) Add(g *Gathered) error {
+	of := c.of[g.Set.Model]
+	if of == nil || g.Stage != FitStage {
+		return nil
+	}
+	predictions, ok := c.plan.Predictions(g)
+	if !ok {
+		return nil
+	}
+	model, err := c.scorer.flat(predictions)
+	if err != nil {
+		return err
+	}
+	total := moments{x0: c.y0, y0: c.y0}
+	parts := make([]moments, len(model))
+	for i, row := range model {
+		parts[i].x0, parts[i].y0 = c.y0, c.y0
+		parts[i].add(row, c.scorer.human.Stimuli[i].Mean)
+		total.merge(&parts[i], 1)
+	}
+	for i := range model {
+		others := total
+		others.merge(&parts[i], -1)
+		r, ok := others.pearson()
+		r = max(-1, min(1, r)) // sums may round beyond
+		if ok && (of.index[i] < 0 || r > of.r[i]) {
+			of.index[i], of.r[i], of.predicted[i] = g.Index, r, model[i]
+		}
+	}
+	return nil
+}
+
+// Of a model; not ok where there is a stimulus, without which no set has an r.
+func (c *CrossValidator) Of(model string) (v CrossValidation, ok bool) {
+	of := c.of[model]
+	if of == nil {
+		return v, false
+	}
+	var all points
+	for i, predicted := range of.predicted {
+		if of.index[i] < 0 {
+			return CrossValidation{}, false
+		}
+		var one points
+		one.add(predicted, c.scorer.human.Stimuli[i].Mean)
+		all.add(predicted, c.scorer.human.Stimuli[i].Mean)
+		v.Folds = append(v.Folds, Fold{
+			Correlation: one.correlation(c.scorer.study.Stimuli[i].ID), Set: of.index[i] - of.first + 1, ChosenR: of.r[i],
+		})
+	}
+	v.Overall = all.correlation("")
+	return v, true
+}
