@@ -67,17 +67,7 @@ func (e *Env) Fit(ctx context.Context, o FitOptions) error {
 		return err
 	}
 	err = e.fit(cluster, s, config, workers, &o)
-	stopped := cluster.stop()
-	switch {
-	case ctx.Err() == nil && errors.Is(stopped, engine.ErrInUse):
-		return fmt.Errorf("another `foible fit` works in %s; wait for it, or give this one a directory of its own with --out", quoted(o.Out))
-	case ctx.Err() == nil && stopped != nil: // err is a consequence
-		return stopped
-	case ctx.Err() != nil, errors.Is(err, ErrInterrupted):
-		e.say("Stopped; nothing recorded is lost. The same command goes on from here.")
-		return ErrInterrupted
-	}
-	return err
+	return e.stopLocal(ctx, cluster, o.Out, err)
 }
 
 // fit makes the sweep, waits for it and writes the report.
@@ -186,4 +176,19 @@ func (e *Env) startLocal(ctx context.Context, dataDir string, slots int, dashboa
 			return errors.Join(<-coordinated, err, client.close())
 		},
 	}, nil
+}
+
+// stopLocal ends what runs in this process, and says what to do about how it ended.
+func (e *Env) stopLocal(ctx context.Context, cluster *local, out string, err error) error {
+	stopped := cluster.stop()
+	switch {
+	case ctx.Err() == nil && errors.Is(stopped, engine.ErrInUse):
+		return fmt.Errorf("another command works in %s; wait for it, or give this one a directory of its own with --out", quoted(out))
+	case ctx.Err() == nil && stopped != nil: // err is a consequence
+		return stopped
+	case ctx.Err() != nil, errors.Is(err, ErrInterrupted):
+		e.say("Stopped; nothing recorded is lost. The same command goes on from here.")
+		return ErrInterrupted
+	}
+	return err
 }

@@ -3,7 +3,7 @@
 // colour alone.
 //
 // Read [Figure] first, then the functions that make one: [Sensitivity],
-// [Profile], [Scatter], [TimeCourse] and [Storyboard]. They take plain numbers. A
+// [Profile], [Scatter], [TimeCourse], [Storyboard], [Recovery] and [Confusions]. They take plain numbers. A
 // model has the same colour, marker and dash in all of them; people are black. Data that are empty,
 // undefined or not finite give a figure that says so.
 package figure

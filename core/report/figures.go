@@ -43,18 +43,24 @@ func (r *Report) figures() error {
 
 // save writes a figure, and keeps it for report.html.
 func (r *Report) save(name string, f *figure.Figure) error {
+	svg, err := save(r.out, name, f)
+	r.drawn[name] = svg
+	return err
+}
+
+// save writes a figure as SVG and PDF, and returns the SVG.
+func save(out Output, name string, f *figure.Figure) (string, error) {
 	var svg strings.Builder
 	if err := f.WriteSVG(&svg); err != nil {
-		return err
+		return "", err
 	}
-	r.drawn[name] = svg.String()
-	if err := r.write("figures/"+name+".svg", func(w io.Writer) error {
-		_, err := io.WriteString(w, r.drawn[name])
+	if err := write(out, "figures/"+name+".svg", func(w io.Writer) error {
+		_, err := io.WriteString(w, svg.String())
 		return err
 	}); err != nil {
-		return err
+		return "", err
 	}
-	return r.write("figures/"+name+".pdf", f.WritePDF)
+	return svg.String(), write(out, "figures/"+name+".pdf", f.WritePDF)
 }
 
 // title is what a figure is called; simulated judgements are never shown as people's.

@@ -249,7 +249,6 @@ func (r *Report) comparisonText() string {
 
 // citations are BibTeX entries of what a paper that uses this report builds on.
 func (r *Report) citations() []string {
-	version := strings.NewReplacer("{", "", "}", "", "\\", "").Replace(r.Manifest.Version)
 	all := []string{
 		`@inproceedings{alanqary2021modeling,
   author    = {Alanqary, Arwa and Lin, Gloria Z. and Le, Joie and Zhi-Xuan, Tan and Mansinghka, Vikash K. and Tenenbaum, Joshua B.},
@@ -258,12 +257,7 @@ func (r *Report) citations() []string {
   volume    = {43},
   year      = {2021}
 }`,
-		`@software{foible,
-  author  = {{The Foible authors}},
-  title   = {Foible: fits models of other people's mistakes to human judgements},
-  version = {` + version + `},
-  note    = {Apache License 2.0}
-}`,
+		softwareCitation(r.Manifest.Version),
 	}
 	if r.people.effects != nil {
 		all = append(all, `@article{stephan2009bayesian,
@@ -293,4 +287,14 @@ func (r *Report) citations() []string {
 }`)
 	}
 	return all
+}
+
+// softwareCitation is a BibTeX entry of a version of Foible.
+func softwareCitation(version string) string {
+	return `@software{foible,
+  author  = {{The Foible authors}},
+  title   = {Foible: fits models of other people's mistakes to human judgements},
+  version = {` + strings.NewReplacer("{", "", "}", "", "\\", "").Replace(version) + `},
+  note    = {Apache License 2.0}
+}`
 }

@@ -522,12 +522,7 @@ func (r *Report) Close() error {
 	if err := r.write("report.html", r.writePage); err != nil {
 		return err
 	}
-	return r.write("manifest.json", func(w io.Writer) error {
-		e := json.NewEncoder(w)
-		e.SetIndent("", "  ")
-		e.SetEscapeHTML(false)
-		return e.Encode(r.Manifest)
-	})
+	return r.write("manifest.json", func(w io.Writer) error { return encode(w, r.Manifest) })
 }
 
 // sumUp says in the manifest what was topped up.
@@ -565,9 +560,20 @@ func (r *Report) closeTables() error {
 
 // write makes one file.
 func (r *Report) write(name string, content func(io.Writer) error) error {
-	f, err := r.out.Create(name)
+	return write(r.out, name, content)
+}
+
+func write(out Output, name string, content func(io.Writer) error) error {
+	f, err := out.Create(name)
 	if err != nil {
 		return err
 	}
 	return errors.Join(content(f), f.Close())
+}
+
+func encode(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
 }

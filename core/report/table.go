@@ -47,6 +47,8 @@ var kinds = map[string]Kind{
 	"part": Text, "other_stage": Text, "other_model": Text, "measure": Text, "participant": Text, "unit": Text, "ci_unit": Text, "outcome": Text, "reason": Text,
 	"parameter_set": Whole, "budget_r": Whole, "runs": Whole, "particles_per_goal": Whole, "samples": Whole, "n": Whole,
 	"other_parameter_set": Whole, "splits": Whole, "judgements": Whole, "participants": Whole, "resamples": Whole, "step": Whole, "failed_runs": Whole, "undefined_stimuli": Whole,
+	"axis": Text, "true_word": Text, "fitted_word": Text, "true_model": Text, "fitted_model": Text, "criterion": Text,
+	"dataset": Whole, "datasets": Whole, "true_parameter_set": Whole, "values": Whole, "count": Whole,
 }
 
 // table is a CSV file with a fixed number of columns, and what the output keeps beside it.

@@ -1,47 +1,6 @@
 package stats
 
-import (
-	"math"
-	"slices"
-)
-
-// Spearman is the rank correlation of x and y: [Pearson] of their ranks, values
-// that are equal but for rounding having the mean of theirs.
-func Spearman(x, y []float64) (rho float64, ok bool) {
-	if !finite(x) || !finite(y) {
-		return 0, false
-	}
-	return Pearson(ranks(x), ranks(y))
-}
-
-// ranks are from 1; values that are equal but for rounding share the mean of theirs.
-func ranks(x []float64) []float64 {
-	order := make([]int, len(x))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case x[a] < x[b]:
-			return -1
-		case x[a] > x[b]:
-			return 1
-		}
-		return 0
-	})
-	rank := make([]float64, len(x))
-	for first := 0; first < len(order); {
-		next := first + 1
-		for next < len(order) && level(x[order[first]], x[order[next]]) {
-			next++
-		}
-		shared := float64(first+1+next) / 2
-		for ; first < next; first++ {
-			rank[order[first]] = shared
-		}
-	}
-	return rank
-}
+import "math"
 
 // Concordance is Lin's concordance correlation coefficient (1989), with moments
 // divided by n: 2 s_xy / (s_x² + s_y² + (mean x - mean y)²). It is 1 on the

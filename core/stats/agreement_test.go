@@ -5,29 +5,6 @@ import (
 	"testing"
 )
 
-func TestSpearmanTakesRanks(t *testing.T) {
-	third := (0.2 + 0.2 + 0.2) / 3 // 0.2 but for rounding
-	for _, c := range []struct {
-		name string
-		x, y []float64
-		want float64
-	}{
-		{"monotone", []float64{1, 2, 3, 4}, []float64{1, 10, 100, 1e6}, 1},
-		{"falling", []float64{1, 2, 3}, []float64{3, 0, -9}, -1},
-		{"ties", []float64{1, 1, 2, 3}, []float64{1, 2, 3, 3}, 8.0 / 9}, // ranks 1.5 1.5 3 4, and 1 2 3.5 3.5
-		{"ties but for rounding", []float64{0.2, third, 0.3}, []float64{0.2, 0.2, 0.3}, 1},
-	} {
-		if got, ok := Spearman(c.x, c.y); !ok || math.Abs(got-c.want) > 1e-12 {
-			t.Errorf("%s: %v, %v; want %v", c.name, got, ok, c.want)
-		}
-	}
-	for name, x := range map[string][]float64{"constant": {1, 1, 1}, "NaN": {1, 2, math.NaN()}, "infinite": {1, 2, math.Inf(1)}} {
-		if got, ok := Spearman(x, []float64{1, 2, 3}); ok {
-			t.Errorf("%s: %v, want undefined", name, got)
-		}
-	}
-}
-
 // Concordance is r on the identity line alone: a shift or a scale lowers it.
 func TestConcordance(t *testing.T) {
 	x := []float64{0.1, 0.4, 0.5, 0.8}

@@ -1,5 +1,7 @@
 package sweep
 
+import "slices"
+
 // CrossValidator leaves each stimulus out in turn, chooses the parameters of each
 // model by r over the others, and keeps what these predict of the one left out:
 // NewCrossValidator, Add for each parameter set in the plan's order, Of. It needs
@@ -8,14 +10,43 @@ type CrossValidator struct {
 	plan   *Plan
 	scorer *Scorer
 	y0     float64 // taken off all values in sums
-	of     map[string]*leftOut
+	of     map[string]*chosenSets
 }
 
-// leftOut are the best sets of a model so far, by stimulus left out.
+// leftOut are the best sets of a model so far, by stimulus left out: those of the
+// highest r over the others, the first of equals.
 type leftOut struct {
-	first     int // set in the plan
-	index     []int
-	r         []float64
+	index []int // -1 as long as no set has an r
+	r     []float64
+}
+
+func newLeftOut(stimuli int) leftOut {
+	return leftOut{slices.Repeat([]int{-1}, stimuli), make([]float64, stimuli)}
+}
+
+// add takes a set by its moments of each stimulus, which have a common origin. It
+// calls best for each stimulus without which no set before was as good.
+func (l *leftOut) add(index int, parts []moments, best func(stimulus int)) {
+	total := moments{x0: parts[0].x0, y0: parts[0].y0}
+	for i := range parts {
+		total.merge(&parts[i], 1)
+	}
+	for i := range parts {
+		others := total
+		others.merge(&parts[i], -1)
+		r, ok := others.pearson()
+		r = max(-1, min(1, r)) // sums may round beyond
+		if ok && (l.index[i] < 0 || r > l.r[i]) {
+			l.index[i], l.r[i] = index, r
+			best(i)
+		}
+	}
+}
+
+// chosenSets are the sets that a model's cross-validation chooses.
+type chosenSets struct {
+	leftOut
+	first     int         // set in the plan
 	predicted [][]float64 // of the stimulus left out, by point
 }
 
@@ -35,7 +66,7 @@ type Fold struct {
 
 // NewCrossValidator is ready for the parameter sets of a plan.
 func NewCrossValidator(s *Scorer, p *Plan) *CrossValidator {
-	c := &CrossValidator{plan: p, scorer: s, of: map[string]*leftOut{}}
+	c := &CrossValidator{plan: p, scorer: s, of: map[string]*chosenSets{}}
 	var people points
 	for _, r := range s.human.Stimuli {
 		people.add(r.Mean, r.Mean)
@@ -45,11 +76,7 @@ func NewCrossValidator(s *Scorer, p *Plan) *CrossValidator {
 	}
 	for _, m := range p.Models() {
 		n := len(p.Stimuli)
-		of := &leftOut{first: m.First, index: make([]int, n), r: make([]float64, n), predicted: make([][]float64, n)}
-		for i := range of.index {
-			of.index[i] = -1
-		}
-		c.of[m.Name] = of
+		c.of[m.Name] = &chosenSets{newLeftOut(n), m.First, make([][]float64, n)}
 	}
 	return c
 }
@@ -69,22 +96,12 @@ func (c *CrossValidator) Add(g *Gathered) error {
 	if err != nil {
 		return err
 	}
-	total := moments{x0: c.y0, y0: c.y0}
 	parts := make([]moments, len(model))
 	for i, row := range model {
 		parts[i].x0, parts[i].y0 = c.y0, c.y0
 		parts[i].add(row, c.scorer.human.Stimuli[i].Mean)
-		total.merge(&parts[i], 1)
 	}
-	for i := range model {
-		others := total
-		others.merge(&parts[i], -1)
-		r, ok := others.pearson()
-		r = max(-1, min(1, r)) // sums may round beyond
-		if ok && (of.index[i] < 0 || r > of.r[i]) {
-			of.index[i], of.r[i], of.predicted[i] = g.Index, r, model[i]
-		}
-	}
+	of.add(g.Index, parts, func(i int) { of.predicted[i] = model[i] })
 	return nil
 }
 

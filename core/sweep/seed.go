@@ -53,3 +53,15 @@ func TieStream(seed uint64, model string, round int) *rand.Rand {
 func WarningStream(seed uint64, check, model string) *rand.Rand {
 	return stream(seed, "warning", check, model, 0)
 }
+
+// RecoveryStream is the n-th random stream of a purpose in a recovery of known
+// settings, such as the plan of an agent or the answers of a participant, "of" something.
+func RecoveryStream(seed uint64, purpose, of string, n int) *rand.Rand {
+	return stream(seed, "recovery "+purpose, of, "", uint64(n))
+}
+
+// TruthSeed is the seed of the sweep that says what simulated observers infer,
+// beside the sweep of a seed to which they are fitted: nothing sampled is shared.
+func TruthSeed(seed uint64) uint64 {
+	return binary.LittleEndian.Uint64(Hash([]byte("recovery truth"), word(seed)))
+}

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 
 	"foible/core/inference"
+	"foible/core/participant"
 	"foible/core/study"
 	"foible/core/sweep"
 	"foible/domains/blockwords"
@@ -78,7 +79,7 @@ func (s *sample) responses() ([]byte, error) {
 		return nil, err
 	}
 	rng := rand.New(rand.NewPCG(seed, 1))
-	var people []participant
+	var people []participant.Participant
 	var b bytes.Buffer
 	fmt.Fprintln(&b, s.header)
 	for i := range st.Stimuli {
@@ -93,7 +94,7 @@ func (s *sample) responses() ([]byte, error) {
 }
 
 // judge writes the rows of one stimulus.
-func (s *sample) judge(b *bytes.Buffer, stimulus *study.Stimulus, people []participant, rng *rand.Rand) error {
+func (s *sample) judge(b *bytes.Buffer, stimulus *study.Stimulus, people []participant.Participant, rng *rand.Rand) error {
 	cell, err := inference.New(stimulus, s.domain).Infer(&s.generating, procedure(), seed)
 	if err != nil {
 		return err
@@ -107,7 +108,7 @@ func (s *sample) judge(b *bytes.Buffer, stimulus *study.Stimulus, people []parti
 	}
 	for i, p := range people {
 		for _, step := range stimulus.JudgementSteps {
-			for _, row := range s.answer(goals, p.belief(cell.Posterior[step], rng)) {
+			for _, row := range s.answer(goals, p.Belief(cell.Posterior[step], rng)) {
 				fmt.Fprintf(b, "%s,%02d,%d,%s\n", stimulus.ID, i+1, step, row)
 			}
 		}

@@ -1,0 +1,386 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"google.golang.org/protobuf/proto"
+
+	"foible/core/inference"
+	"foible/core/participant"
+	"foible/core/recovery"
+	"foible/core/report"
+	"foible/core/sweep"
+	"foible/domains"
+	"foible/proto/codec"
+	foiblev1 "foible/proto/foible/v1"
+)
+
+// RecoverOptions say what to simulate and how to fit it.
+type RecoverOptions struct {
+	Study        string
+	Sweep        SweepChoice
+	Plans        string // PlansSimulated, PlansStudy
+	Trajectories int    // a problem
+	Datasets     int    // a model
+	Participants []int  // sample sizes
+	Answers      string // "": as in the study
+	Noise        participant.Noise
+	Workers      int // worker slots in this process; 0: one a core
+	Out          string
+	Notify       Notify
+	Submit       bool // to Coordinator, in place of workers in this process
+	Coordinator  Target
+}
+
+// Whose plans simulated participants see.
+const (
+	PlansSimulated = "simulated" // by agents of the sweep's grid
+	PlansStudy     = "study"
+)
+
+// DefaultRecover is what is simulated if nothing else is said.
+var DefaultRecover = RecoverOptions{
+	Plans: PlansSimulated, Trajectories: 2, Datasets: 100, Participants: []int{5, 20, 80}, Noise: participant.DefaultNoise,
+}
+
+// Limits of a recovery.
+const (
+	maxDatasets      = 100_000
+	maxParticipants  = 10_000
+	maxConcentration = 1e6
+)
+
+func (o *RecoverOptions) check() error {
+	if !slices.Contains([]string{PlansSimulated, PlansStudy}, o.Plans) {
+		return usagef("--plans %q: it can be %s, %s", o.Plans, PlansSimulated, PlansStudy)
+	}
+	if o.Trajectories < 1 || o.Trajectories > maxTrajectories {
+		return usagef("--trajectories %d: must be 1 to %d", o.Trajectories, maxTrajectories)
+	}
+	if o.Datasets < 1 || o.Datasets > maxDatasets {
+		return usagef("--datasets %d: must be 1 to %d", o.Datasets, maxDatasets)
+	}
+	if len(o.Participants) == 0 {
+		return usagef("--participants names no number of participants")
+	}
+	o.Participants = slices.Clone(o.Participants)
+	slices.Sort(o.Participants)
+	o.Participants = slices.Compact(o.Participants)
+	for _, n := range o.Participants {
+		if n < 1 || n > maxParticipants {
+			return usagef("--participants %d: must be 1 to %d", n, maxParticipants)
+		}
+	}
+	if !slices.Contains([]string{"", recovery.Probability, recovery.Selection}, o.Answers) {
+		return usagef("--answers %q: it can be %s, %s", o.Answers, recovery.Probability, recovery.Selection)
+	}
+	if c := o.Noise.Concentration; !(c > 0 && c <= maxConcentration) {
+		return usagef("--concentration %v: must be above 0, and at most %v", c, float64(maxConcentration))
+	}
+	if o.Submit && o.Workers != 0 {
+		return usagef("--workers are those of this process; with --submit, those of the coordinator do the work")
+	}
+	return o.Notify.check()
+}
+
+// Recover simulates participants who judge by known parameter sets, fits every model to them, and writes how far what
+// comes out is what went in.
+func (e *Env) Recover(ctx context.Context, o RecoverOptions) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	workers, err := slots("--workers", o.Workers)
+	if err != nil {
+		return err
+	}
+	s, m, err := e.prepare(o.Study, o.Sweep)
+	if err != nil {
+		return err
+	}
+	// People are compared with afterwards.
+	m.Report = &foiblev1.StageConfig{}
+	m.Bootstrap = &foiblev1.BootstrapConfig{Resamples: proto.Int32(0)}
+	config, err := codec.Config(m)
+	if err != nil {
+		return err
+	}
+	r := &recovering{o: &o, study: s, judged: s, config: config}
+	if r.sets, err = config.ParameterSets(); err != nil {
+		return err
+	}
+	if o.Out == "" {
+		o.Out = defaultOut(s) + "-recovery"
+	}
+	if _, err := os.Stat(filepath.Join(o.Out, "fits.csv")); err == nil {
+		return fmt.Errorf("the directory %s holds what `foible fit` wrote; name another with --out", quoted(o.Out))
+	}
+	if o.Plans == PlansSimulated {
+		if err := r.simulate(); err != nil {
+			return err
+		}
+	}
+	r.sweeps = [2]*foiblev1.SweepConfig{truthOf(m, config.Inference.Method), m}
+	if err := os.MkdirAll(o.Out, 0o755); err != nil {
+		return cannotWrite(o.Out, "--out", err)
+	}
+	if o.Submit {
+		err = e.recoverThere(ctx, r)
+	} else {
+		err = e.recoverHere(ctx, r, workers)
+	}
+	if err != nil {
+		return err
+	}
+	return e.writeRecovery(ctx, r)
+}
+
+// recovering is a recovery on its way.
+type recovering struct {
+	o       *RecoverOptions
+	study   *domains.Study
+	judged  *domains.Study // with the plans that are judged
+	config  sweep.Config
+	sets    []sweep.ParameterSet
+	stimuli []recovery.Stimulus // simulated; nil for the study's own plans
+
+	sweeps     [2]*foiblev1.SweepConfig // what observers infer; what is fitted
+	ids        [2]string
+	posteriors [2]recovery.Posteriors
+	plan       *sweep.Plan
+}
+
+// truthOf is the sweep of what simulated observers infer, where m is the one to be fitted. They infer without the noise of
+// particles, by marginal inference, whatever the method by which they are fitted.
+func truthOf(m *foiblev1.SweepConfig, method string) *foiblev1.SweepConfig {
+	truth := proto.CloneOf(m)
+	truth.Seed = sweep.TruthSeed(m.GetSeed())
+	if method != sweep.Marginal {
+		truth.Inference, truth.Fit = &foiblev1.InferenceConfig{Method: sweep.Marginal}, nil
+	}
+	return truth
+}
+
+// purposes of the two sweeps.
+var purposes = [2]string{"what simulated observers infer", "what is fitted to them, of other random numbers"}
+
+// simulate lets agents act, and makes a study of what they did.
+func (r *recovering) simulate() error {
+	var err error
+	if r.stimuli, err = recovery.Simulate(r.study.Study, func(i int) (*inference.Stimulus, error) {
+		return r.study.Ready(r.study.Stimuli[i].ID)
+	}, r.sets, r.config.Inference, r.o.Trajectories, r.config.Seed); err != nil {
+		return err
+	}
+	r.judged, err = r.study.Derive(r.stimuli, fmt.Sprintf("The plans are those of simulated agents, %s a problem, as stimuli.csv tells of each: by `foible recover`, seed %d. There are no judgements.",
+		trajectories(r.o.Trajectories), r.config.Seed))
+	return err
+}
+
+// recoverHere runs the sweeps in this process: a coordinator, a worker, and gRPC between them.
+func (e *Env) recoverHere(ctx context.Context, r *recovering, workers int) error {
+	data := filepath.Join(r.o.Out, stateDir)
+	if err := os.MkdirAll(data, 0o755); err != nil {
+		return cannotWrite(r.o.Out, "--out", err)
+	}
+	cluster, err := e.startLocal(ctx, data, workers, nil)
+	if err != nil {
+		return err
+	}
+	err = func() error {
+		for i := range r.sweeps {
+			created, err := cluster.client.submit(cluster.ctx, r.judged, r.sweeps[i], 0)
+			if err != nil {
+				return err
+			}
+			m := created.GetSweep()
+			e.say("Sweep %d of 2: %s", i+1, purposes[i])
+			if unended(m.GetState()) {
+				if m, err = e.runSweep(cluster, r.judged, r.sweeps[i], m, workers, r.o.Out); err != nil {
+					return err
+				}
+			}
+			if err := r.gather(cluster.ctx, cluster.client, i, m); err != nil {
+				return err
+			}
+			if i == len(r.sweeps)-1 {
+				e.notify(cluster.ctx, r.o.Notify, cluster.client, m)
+			}
+		}
+		return nil
+	}()
+	return e.stopLocal(ctx, cluster, r.o.Out, err)
+}
+
+// recoverThere gives the sweeps to a coordinator and waits for them.
+func (e *Env) recoverThere(ctx context.Context, r *recovering) error {
+	c, err := dial(r.o.Coordinator)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = c.close() }()
+	var given [2]*foiblev1.Sweep
+	for i := range r.sweeps {
+		created, err := c.submit(ctx, r.judged, r.sweeps[i], 0)
+		if err != nil {
+			return err
+		}
+		given[i] = created.GetSweep()
+	}
+	for i, m := range given {
+		e.say("Sweep %d of 2, %s: %s", i+1, m.GetSweepId(), purposes[i])
+		if unended(m.GetState()) {
+			e.sayNext(ctx, c, m)
+			if m, err = e.watch(ctx, c, m.GetSweepId(), true); err != nil {
+				if errors.Is(err, ErrInterrupted) {
+					e.say("The sweeps go on. The same command comes back to them.")
+				}
+				return err
+			}
+		}
+		if err := r.gather(ctx, c, i, m); err != nil {
+			return err
+		}
+		if i == len(given)-1 {
+			e.notify(ctx, r.o.Notify, c, m)
+		}
+	}
+	return nil
+}
+
+// gather takes the posteriors of a sweep that has ended.
+func (r *recovering) gather(ctx context.Context, c *client, i int, m *foiblev1.Sweep) error {
+	switch m.GetState() {
+	case foiblev1.SweepState_SWEEP_STATE_SUCCEEDED:
+	case foiblev1.SweepState_SWEEP_STATE_CANCELLED:
+		return fmt.Errorf("the sweep %s was cancelled; the same command lets it go on", m.GetSweepId())
+	default:
+		why := ""
+		if failures := m.GetProgress().GetFailures(); len(failures) > 0 {
+			why = ", such as: " + failures[0]
+		}
+		return fmt.Errorf("some jobs of the sweep %s failed%s; leave the parameter sets out that cannot be computed, and try again", m.GetSweepId(), why)
+	}
+	plan, _, err := planOf(m)
+	if err != nil {
+		return err
+	}
+	r.ids[i], r.plan, r.posteriors[i] = m.GetSweepId(), plan, recovery.NewPosteriors(len(plan.Sets))
+	return c.export(ctx, m.GetSweepId(), false, plan, sweep.NewGather(plan, func(g *sweep.Gathered) error {
+		return r.posteriors[i].Add(plan, g)
+	}))
+}
+
+// writeRecovery simulates the participants, fits every model to them, and writes and prints what that comes to.
+func (e *Env) writeRecovery(ctx context.Context, r *recovering) error {
+	o := r.o
+	if o.Answers == "" {
+		o.Answers = recovery.AnswersOf(r.study.Study)
+	}
+	e.say("Simulating %s of up to %s, and fitting %s to each", count(o.Datasets*len(r.plan.Models()), "dataset"), count(o.Participants[len(o.Participants)-1], "participant"), count(len(r.plan.Sets), "parameter set"))
+	result, err := recovery.Run(ctx, r.plan.Sets, r.plan.Stimuli, r.posteriors[0], r.posteriors[1], recovery.Config{
+		Datasets: o.Datasets, Participants: o.Participants, Linked: r.study.ParticipantsLinked, Answers: o.Answers, Noise: o.Noise, Seed: r.config.Seed,
+	})
+	if err != nil {
+		return err
+	}
+	inputs, err := hashes(r.study.Bundle)
+	if err != nil {
+		return err
+	}
+	manifest := report.RecoveryManifest{
+		StudyHash: r.study.Hash, JudgedHash: r.judged.Hash, Inputs: inputs, TruthSweep: r.ids[0], FitSweep: r.ids[1], Version: Version(), Plans: o.Plans,
+	}
+	if r.stimuli != nil {
+		manifest.Trajectories = o.Trajectories
+		for name, content := range r.judged.Files() {
+			if err := writeFile(directory(o.Out), "study/"+name, content); err != nil {
+				return cannotWrite(o.Out, "--out", err)
+			}
+		}
+	}
+	page := &report.Recovery{Manifest: manifest, Study: r.study.Study, Config: r.config, Stimuli: r.stimuli, Result: result}
+	if err := page.Write(directory(o.Out)); err != nil {
+		return cannotWrite(o.Out, "--out", err)
+	}
+	e.printRecovery(page)
+	fmt.Fprintf(e.Out, "Wrote tables and figures to %s; open %s first.\n", quoted(o.Out), quoted(filepath.Join(o.Out, "report.html")))
+	return nil
+}
+
+func writeFile(out directory, name string, content []byte) error {
+	f, err := out.Create(name)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	return errors.Join(err, f.Close())
+}
+
+// printRecovery prints rank correlations, the confusion matrix of the largest sample size, and what they mean.
+func (e *Env) printRecovery(r *report.Recovery) {
+	most := slices.Max(r.Result.Participants)
+	e.printAxes(r)
+	if len(r.Result.Models) > 1 {
+		e.printConfusion(r.Result.Confusion(0, most))
+	}
+	if len(r.Manifest.Recovered) > 0 {
+		fmt.Fprintf(e.Out, "With %s a stimulus:\n", count(most, "participant"))
+	}
+	for _, text := range r.Manifest.Recovered {
+		fmt.Fprintf(e.Out, "  %s\n", text)
+	}
+	for _, text := range r.Manifest.Warnings {
+		fmt.Fprintln(e.Out, text)
+	}
+}
+
+func (e *Env) printAxes(r *report.Recovery) {
+	axes := slices.DeleteFunc(slices.Clone(r.Axes()), func(a recovery.Axis) bool { return len(a.Values) < 2 })
+	if len(axes) == 0 {
+		fmt.Fprintln(e.Out, "No parameter of the grid has two values, so none can be recovered; --set gives it more.")
+		return
+	}
+	fmt.Fprintf(e.Out, "Rank correlation of true and fitted values with its 95%% interval, %s a model, by participants a stimulus:\n",
+		count(r.Result.Config.Datasets, "dataset"))
+	w := tabwriter.NewWriter(e.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprint(w, "Model\tAxis")
+	for _, n := range r.Result.Participants {
+		fmt.Fprintf(w, "\t%d", n)
+	}
+	for i := range axes {
+		a := &axes[i]
+		if i%len(r.Result.Participants) == 0 {
+			fmt.Fprintf(w, "\n%s\t%s", a.Model, a.Name)
+		}
+		if a.Reason != "" {
+			fmt.Fprint(w, "\t–")
+		} else {
+			fmt.Fprintf(w, "\t%.2f [%.2f, %.2f]", a.Rho, a.Low, a.High)
+		}
+	}
+	fmt.Fprint(w, "\n\n")
+	_ = w.Flush()
+}
+
+func (e *Env) printConfusion(m *recovery.Matrix) {
+	fmt.Fprintf(e.Out, "P(fitted | true) by %s, %s a stimulus:\n", m.Criterion, count(m.Participants, "participant"))
+	w := tabwriter.NewWriter(e.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "True\t%s\n", strings.Join(m.Models, "\t"))
+	for truth, name := range m.Models {
+		fmt.Fprint(w, name)
+		for fitted := range m.Models {
+			p, _, _ := m.Fitted(truth, fitted)
+			fmt.Fprintf(w, "\t%.2f", p)
+		}
+		fmt.Fprintln(w)
+	}
+	fmt.Fprintln(w)
+	_ = w.Flush()
+}

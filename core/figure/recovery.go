@@ -1,0 +1,297 @@
+package figure
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// RecoveryPanel compares the true and the fitted values of a parameter.
+type RecoveryPanel struct {
+	Labels    []string // of the values of the grid, in their order
+	Count     [][]int  // [true][fitted] datasets
+	Rho       float64  // rank correlation; NaN = undefined
+	Low, High float64  // its interval; none unless Low < High
+}
+
+// RecoveryAxis is a parameter at each sample size.
+type RecoveryAxis struct {
+	Axis   string
+	Panels []RecoveryPanel // as many as there are sample sizes
+}
+
+const (
+	mostStacked = 3             // axes up to which they are below each other
+	widestValue = vg.Length(40) // of the label of a value
+)
+
+// Recovery shows what is fitted to datasets of known values: a dot for each true
+// and fitted value of the grid, with an area as the part of the datasets of that
+// true value, and the identity line. Values stand at equal distances. The panels
+// of an axis differ in the number of participants.
+func Recovery(title, model string, participants []int, axes []RecoveryAxis) *Figure {
+	below := len(axes) <= mostStacked // axes are rows, sample sizes columns
+	cols, width := len(axes), page
+	if below {
+		cols = max(1, len(participants))
+		if cols <= mostStacked {
+			width = column
+		}
+	}
+	style := styleOf(model)
+	panel := func(a *RecoveryAxis, size int) *plot.Plot {
+		p := &a.Panels[size]
+		q := newPanel()
+		at, labels := make([]float64, len(p.Labels)), make([]string, len(p.Labels))
+		for i := range at {
+			at[i], labels[i] = float64(i), shorten(ink(small, black), p.Labels[i], widestValue)
+		}
+		for _, axis := range []*plot.Axis{&q.X, &q.Y} {
+			axis.Min, axis.Max = -0.5, float64(len(at))-0.5
+		}
+		measure := func(string) vg.Length { return line } // of a label on its side, its height
+		q.X.Tick.Marker = valueTicks{at, labels, q.X.Tick.Label.Width, dataWidth(width, cols)}
+		q.Y.Tick.Marker = valueTicks{at, labels, measure, dataWidth(width, cols)}
+		q.Add(headings{a.Axis, p.statistic()}, p.dots(style))
+		return q
+	}
+	var rows [][]*plot.Plot
+	of := func(n int) string { return "fitted, " + participantsText(n) }
+	switch {
+	case len(axes) == 0 || len(participants) == 0:
+		q := newPanel()
+		q.HideAxes()
+		q.Add(notice("no parameter varies"))
+		rows = [][]*plot.Plot{{q}}
+	case below:
+		for i := range axes {
+			row := make([]*plot.Plot, cols)
+			for k := range participants {
+				row[k] = panel(&axes[i], k)
+			}
+			row[0].Y.Label.Text = "fitted"
+			rows = append(rows, row)
+		}
+	default:
+		for k, n := range participants {
+			row := make([]*plot.Plot, cols)
+			for i := range axes {
+				row[i] = panel(&axes[i], k)
+			}
+			row[0].Y.Label.Text = of(n)
+			rows = append(rows, row)
+		}
+	}
+	inner := width - 2*margin
+	var blocks []block
+	if title != "" {
+		blocks = append(blocks, caption(title, inner))
+	}
+	text := "Area: the part of the datasets of a true value. Dashed: fitted = true. ρ: rank correlation with its 95% interval."
+	if below && len(axes) > 0 {
+		var sizes []string
+		for _, n := range participants {
+			sizes = append(sizes, thousands(n))
+		}
+		text += " From left to right: " + strings.Join(sizes, ", ") + " participants."
+	}
+	blocks = append(blocks, grid{panels: rows, across: "true", dataHeight: func(w vg.Length) vg.Length {
+		if len(axes) == 0 {
+			return 40
+		}
+		return w
+	}}.block(inner), remark(text, inner))
+	return stack(width, titled(title, "True against fitted parameters"), describeRecovery(model, participants, axes), blocks...)
+}
+
+func participantsText(n int) string {
+	if n == 1 {
+		return "1 participant"
+	}
+	return thousands(n) + " participants"
+}
+
+func (p *RecoveryPanel) statistic() string {
+	if !correlation(p.Rho) {
+		return "ρ undefined"
+	}
+	text := "ρ = " + number(p.Rho)
+	if bounded(p.Low, p.High) {
+		text += " " + interval(p.Low, p.High)
+	}
+	return text
+}
+
+func (p *RecoveryPanel) dots(s style) painter {
+	return func(c draw.Canvas, x, y func(float64) vg.Length) {
+		if len(p.Labels) == 0 {
+			return
+		}
+		last := float64(len(p.Labels)) - 0.5
+		c.StrokeLine2(stroke(grey, 0.5, 3, 2), x(-0.5), y(-0.5), x(last), y(last))
+		largest := 0.42 * float64(min(x(1)-x(0), y(1)-y(0)))
+		for i, row := range p.Count {
+			sum := 0
+			for _, n := range row {
+				sum += n
+			}
+			for j, n := range row {
+				if n > 0 {
+					radius := vg.Length(max(0.5, largest*math.Sqrt(float64(n)/float64(sum))))
+					markers(c, circle, []vg.Point{{X: x(float64(i)), Y: y(float64(j))}}, radius, fade(s.color, 0.6), s.color)
+				}
+			}
+		}
+	}
+}
+
+// overhang is how far headings begin left of the data, over the labels of values.
+const overhang = vg.Length(14)
+
+// headings are a panel's title, and a line below it.
+type headings struct{ title, below string }
+
+// Plot implements plot.Plotter.
+func (h headings) Plot(c draw.Canvas, _ *plot.Plot) {
+	plain := ink(small, black)
+	head := bold(plain)
+	left, width := c.Min.X-overhang, c.Max.X-c.Min.X+overhang+2
+	write(c, head, 0, vg.Point{X: left, Y: c.Max.Y + 3 + line}, shorten(head, h.title, width))
+	write(c, plain, 0, vg.Point{X: left, Y: c.Max.Y + 3}, shorten(plain, h.below, width))
+}
+
+// GlyphBoxes implements plot.GlyphBoxer: room above, none at the sides.
+func (h headings) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
+	return []plot.GlyphBox{{Y: 1, Rectangle: vg.Rectangle{Max: vg.Point{Y: 3 + 2*line}}}}
+}
+
+func describeRecovery(model string, participants []int, axes []RecoveryAxis) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Fitted against true parameter values of %s.", clean(model))
+	for _, a := range axes {
+		for k, n := range participants {
+			fmt.Fprintf(&b, " %s, %s: %s.", clean(a.Axis), participantsText(n), a.Panels[k].statistic())
+		}
+	}
+	return b.String()
+}
+
+// Confusion is which model is taken for which.
+type Confusion struct {
+	Title string
+	Parts [][]float64 // [true][fitted], in [0, 1]; NaN = not known
+}
+
+// Lengths of confusion matrices.
+const (
+	confusionRow  = vg.Length(13)
+	mostConfusion = vg.Length(64) // width of a cell
+)
+
+// Confusions shows matrices of the same models, two side by side, as heat maps
+// with the numbers in the cells: rows are true models, columns fitted ones. The
+// note says what the numbers are.
+func Confusions(title, kind, note string, models []string, matrices []Confusion) *Figure {
+	const across = 2
+	s := ink(small, black)
+	var left vg.Length
+	for _, name := range models {
+		left = max(left, s.Width(clean(name)))
+	}
+	left = min(left, widestRow) + 5
+	inner := page - 2*margin
+	between := vg.Length(14)
+	cell := min(mostConfusion, (inner-left-between)/vg.Length(across*max(1, len(models))))
+	head := 3 * line // title, "fitted", names
+	if slices.ContainsFunc(models, func(name string) bool { return s.Width(clean(name)) > cell-2 && strings.Contains(name, "-") }) {
+		head += line // names in two lines
+	}
+	var blocks []block
+	if title != "" {
+		blocks = append(blocks, caption(title, inner))
+	}
+	if len(matrices) == 0 || len(models) == 0 {
+		blocks = append(blocks, block{40, func(c draw.Canvas) { notice("nothing to show").Plot(c, nil) }})
+	}
+	for first := 0; first < len(matrices) && len(models) > 0; first += across {
+		row := matrices[first:min(first+across, len(matrices))]
+		blocks = append(blocks, block{head + confusionRow*vg.Length(len(models)), func(c draw.Canvas) {
+			for k := range row {
+				at := c.Min.X + left + vg.Length(k)*(cell*vg.Length(len(models))+between)
+				row[k].draw(c, at, cell, head, models)
+			}
+			for i, name := range models {
+				y := c.Max.Y - head - vg.Length(i+1)*confusionRow + 4
+				write(c, s, 0, vg.Point{X: c.Min.X, Y: y}, shorten(s, name, left-4))
+			}
+			write(c, ink(small, grey), 0, vg.Point{X: c.Min.X, Y: c.Max.Y - head + 3}, "true")
+		}})
+	}
+	if note != "" {
+		blocks = append(blocks, remark(note, inner))
+	}
+	return stack(page, titled(title, kind), describeConfusions(note, models, matrices), blocks...)
+}
+
+func (m *Confusion) draw(c draw.Canvas, left, cell, head vg.Length, models []string) {
+	s := ink(small, black)
+	width := cell * vg.Length(len(models))
+	write(c, bold(s), 0, vg.Point{X: left, Y: c.Max.Y - small + 0.5}, shorten(bold(s), m.Title, width))
+	write(c, ink(small, grey), 0.5, vg.Point{X: left + width/2, Y: c.Max.Y - line - small + 0.5}, "fitted")
+	for j, name := range models {
+		x := left + (vg.Length(j)+0.5)*cell
+		first, second, two := strings.Cut(clean(name), "-")
+		if two && s.Width(clean(name)) > cell-2 {
+			write(c, s, 0.5, vg.Point{X: x, Y: c.Max.Y - 2*line - small + 0.5}, shorten(s, first+"-", cell-2))
+			first = second
+		} else {
+			first = name
+		}
+		write(c, s, 0.5, vg.Point{X: x, Y: c.Max.Y - head + line - small + 1.5}, shorten(s, first, cell-2))
+	}
+	for i := range models {
+		top := c.Max.Y - head - vg.Length(i)*confusionRow
+		for j := range models {
+			x := left + vg.Length(j)*cell
+			p := at(m.Parts[i], j)
+			c.SetColor(warmth(p))
+			c.Fill(vg.Rectangle{
+				Min: vg.Point{X: x + heatMargin, Y: top - confusionRow + heatMargin}, Max: vg.Point{X: x + cell - heatMargin, Y: top - heatMargin},
+			}.Path())
+			text, ink := "–", s
+			if finite(p) {
+				text = number(p)
+			}
+			if p > 0.85 {
+				ink.Color = white
+			}
+			write(c, ink, 0.5, vg.Point{X: x + cell/2, Y: top - confusionRow + 4}, text)
+		}
+	}
+}
+
+func describeConfusions(note string, models []string, matrices []Confusion) string {
+	var b strings.Builder
+	b.WriteString(clean(note))
+	for k := range matrices {
+		m := &matrices[k]
+		fmt.Fprintf(&b, " %s:", clean(m.Title))
+		for i, name := range models {
+			text := "not known"
+			if p := at(m.Parts[i], i); finite(p) {
+				text = number(p)
+			}
+			if i > 0 {
+				b.WriteString(",")
+			}
+			fmt.Fprintf(&b, " %s %s", clean(name), text)
+		}
+		b.WriteString(" on the diagonal.")
+	}
+	return b.String()
+}

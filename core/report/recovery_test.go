@@ -1,0 +1,109 @@
+package report_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"foible/core/participant"
+	"foible/core/recovery"
+	"foible/core/report"
+	"foible/core/sweep"
+)
+
+// recovered is a recovery on the tiny study: two values of alpha and of value, and plan-lesioned, which never has a posterior.
+func recovered(t *testing.T) *report.Recovery {
+	t.Helper()
+	c := config("optimal", "heuristic")
+	c.Models[0].Axes["alpha"] = []sweep.Setting{{Number: 2}, {Number: 0.5}}
+	c.Models = append(c.Models, sweep.ModelGrid{Model: "plan-lesioned", Axes: map[string][]sweep.Setting{"action_noise": {{Number: 0.1}, {Number: 0.2}}}})
+	sets, err := c.ParameterSets()
+	if err != nil {
+		t.Fatal(err)
+	}
+	posteriors := recovery.NewPosteriors(len(sets))
+	for i := range sets {
+		k := 0
+		for _, s := range shapes() {
+			for range s.JudgementSteps {
+				sum, row := 0.0, make([]float64, s.Goals)
+				for g := range row {
+					k++
+					row[g] = float64(1 + (7*(i+1)+3*k*k+k*i)%11)
+					sum += row[g]
+				}
+				for _, x := range row {
+					if sets[i].Model == "plan-lesioned" {
+						x = math.NaN()
+					}
+					posteriors[i] = append(posteriors[i], x/sum)
+				}
+			}
+		}
+	}
+	result, err := recovery.Run(t.Context(), sets, shapes(), posteriors, posteriors, recovery.Config{
+		Datasets: 4, Participants: []int{1, 3}, Answers: recovery.Probability, Noise: participant.Noise{Concentration: 1e6}, Seed: 1,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &report.Recovery{
+		Manifest: report.RecoveryManifest{StudyHash: "1234", JudgedHash: "5678", Version: "v1", Plans: "study", TruthSweep: "abc", FitSweep: "def", Inputs: map[string]string{"study.yaml": "90"}},
+		Study:    tiny(), Config: c, Result: result,
+	}
+}
+
+func TestRecovery(t *testing.T) {
+	out, again := &folder{}, &folder{}
+	r := recovered(t)
+	if err := r.Write(out); err != nil {
+		t.Fatal(err)
+	}
+	if err := recovered(t).Write(again); err != nil {
+		t.Fatal(err)
+	}
+	// Of 4 datasets, 2 with each alpha, an eighth of the resamples has one alpha alone.
+	compare(t, out, "recovery_axes.csv", `
+model,axis,participants,values,datasets,rank_correlation,ci_low,ci_high,resamples,exact,chance,above,below,reason
+plan-lesioned,goal_noise,1,1,0,,,,,,1,,,the grid has one value
+plan-lesioned,goal_noise,3,1,0,,,,,,1,,,the grid has one value
+plan-lesioned,action_noise,1,2,0,,,,,,0.5,,,fewer than 2 datasets have a fit
+plan-lesioned,action_noise,3,2,0,,,,,,0.5,,,fewer than 2 datasets have a fit
+boltzmann,alpha,1,2,4,1,1,1,883,1,0.5,0,0,
+boltzmann,alpha,3,2,4,1,1,1,889,1,0.5,0,0,
+boltzmann,value,1,2,4,,,,,1,0.5,,,words have no order
+boltzmann,value,3,2,4,,,,,1,0.5,,,words have no order
+boltzmann,unreachable_value,1,1,4,,,,,1,1,0,0,the grid has one value
+boltzmann,unreachable_value,3,1,4,,,,,1,1,0,0,the grid has one value
+`)
+	compare(t, out, "inversion.csv", `
+criterion,participants,true_model,fitted_model,count,datasets,probability
+r,1,plan-lesioned,plan-lesioned,0,0,
+r,1,plan-lesioned,boltzmann,0,4,0
+r,1,boltzmann,plan-lesioned,0,0,
+r,1,boltzmann,boltzmann,4,4,1
+r,3,plan-lesioned,plan-lesioned,0,0,
+r,3,plan-lesioned,boltzmann,0,4,0
+r,3,boltzmann,plan-lesioned,0,0,
+r,3,boltzmann,boltzmann,4,4,1
+held_out_r,1,plan-lesioned,plan-lesioned,0,0,
+held_out_r,1,plan-lesioned,boltzmann,0,4,0
+held_out_r,1,boltzmann,plan-lesioned,0,0,
+held_out_r,1,boltzmann,boltzmann,4,4,1
+held_out_r,3,plan-lesioned,plan-lesioned,0,0,
+held_out_r,3,plan-lesioned,boltzmann,0,4,0
+held_out_r,3,boltzmann,plan-lesioned,0,0,
+held_out_r,3,boltzmann,boltzmann,4,4,1
+`)
+	if got := column(t, out, "recovery.csv", "true_word"); strings.Count(strings.Join(got, " "), "heuristic") != 2*2 {
+		t.Errorf("true words are %v", got)
+	}
+	for name := range out.files {
+		if out.text(name) != again.text(name) {
+			t.Errorf("%s is not the same again", name)
+		}
+	}
+	page := out.text("report.html")
+	golden(t, "recovery.html", drawing.ReplaceAllString(page, "</desc>…</svg>"))
+	checkPage(t, "recovery.html", page)
+}

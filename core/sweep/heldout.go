@@ -1,0 +1,46 @@
+package sweep
+
+import "math"
+
+// PearsonHeldOut is the r of predictions that have not seen the people whom they
+// predict: those of each stimulus are of the parameter set that has the highest r
+// on all other stimuli, the first of equals. It falls where a model has many
+// parameter sets, of which some fit what is chance. model is [set][point], human
+// [point], NaN where there is nothing; the points of stimulus i are [start[i],
+// start[i+1]). Not ok where r is not defined, and where no set has one without
+// some stimulus.
+func PearsonHeldOut(model [][]float64, human []float64, start []int) (r float64, ok bool) {
+	x0, y0 := centre(model), centre([][]float64{human})
+	parts := make([]moments, len(start)-1) // of a set, by stimulus
+	of := newLeftOut(len(parts))
+	best := make([]moments, len(parts))
+	for set, row := range model {
+		for i := range parts {
+			parts[i] = moments{x0: x0, y0: y0}
+			parts[i].add(row[start[i]:start[i+1]], human[start[i]:start[i+1]])
+		}
+		of.add(set, parts, func(i int) { best[i] = parts[i] })
+	}
+	pooled := moments{x0: x0, y0: y0}
+	for i := range best {
+		if of.index[i] < 0 {
+			return 0, false
+		}
+		pooled.merge(&best[i], 1)
+	}
+	return pooled.pearson()
+}
+
+// centre is the mean of what is there; 0 of nothing.
+func centre(rows [][]float64) float64 {
+	sum, n := 0.0, 0.0
+	for _, row := range rows {
+		for _, x := range row {
+			if !math.IsNaN(x) {
+				sum += x
+				n++
+			}
+		}
+	}
+	return sum / max(1, n)
+}
