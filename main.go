@@ -237,6 +237,7 @@ func sweepFlags(c *cobra.Command, s *command.SweepChoice) {
 	c.Flags().Float64Var(&s.PosteriorSE, "posterior-se", 0, "`target` for that of each probability at a judgement step, of marginal inference")
 	c.Flags().IntVar(&s.Particles, "particles", 0, "`number` of particles a goal in a run, of sips")
 	c.Flags().IntVar(&s.Runs, "runs", 0, "`number` of runs a cell, of sips; of batches of samples, of marginal inference")
+	c.Flags().IntVar(&s.TopUp, "top-up", 0, "most `times` the runs of --runs for settings that may be the best, twice as many each round, until one is left")
 	c.Flags().StringVar(&s.Seed, "seed", "", "`number` to draw all chance from, in place of the sweep's seed")
 	complete(c, "method", command.Methods...)
 	completeModels(c, "models")

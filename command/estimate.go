@@ -59,11 +59,18 @@ func (e *Env) Estimate(ctx context.Context, o EstimateOptions) error {
 	fmt.Fprintf(e.Out, "%s: %s\n", s.Name, methodText(config))
 	low, high := x.Range()
 	w := tabwriter.NewWriter(e.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "Cells\t%d\n", x.Cells)
+	if x.TopUpCells > 0 {
+		fmt.Fprintf(w, "Cells\t%d, and up to %d of contenders, with more runs\n", x.Cells, x.TopUpCells)
+	} else {
+		fmt.Fprintf(w, "Cells\t%d\n", x.Cells)
+	}
 	fmt.Fprintf(w, "Jobs\t%d\n", x.Jobs)
 	fmt.Fprintf(w, "Core time\t%s (%s to %s), %s core-hours\n", took(x.Seconds()), took(low), took(high), hours(x.Seconds()))
 	if c.Inference.Method == sweep.Marginal && x.Tables > 0 {
 		fmt.Fprintf(w, "  shared\t%s, for searches and heuristics that cells share; each worker process makes those that it meets\n", took(x.Tables))
+	}
+	if x.TopUp > 0 {
+		fmt.Fprintf(w, "  topping up\tup to %s more, counted at the upper ends alone\n", took(x.TopUp))
 	}
 	expected, least, most := x.Wall(workers)
 	fmt.Fprintf(w, "Time\t%s (%s to %s) with %s like a core of this machine\n", took(expected), took(least), took(most), count(workers, "worker slot"))
@@ -132,7 +139,7 @@ func newPilot(s *domains.Study, config *foiblev1.SweepConfig, slots int, limit t
 		return nil, err
 	}
 	shapes := codec.Shapes(s.Shapes())
-	plan, err := sweep.NewPlan(sets, shapes, sweep.CellsPerJob(len(sets), shapes, c.Fit.Runs, max(slots, leastParallel)), c.Report.Runs > 0)
+	plan, err := c.Plan(sets, shapes, sweep.CellsPerJob(len(sets), shapes, c.Fit.Runs, max(slots, leastParallel)))
 	if err != nil {
 		return nil, err
 	}

@@ -272,6 +272,22 @@ func TestEstimateCommand(t *testing.T) {
 			t.Errorf("no %s in\n%s", line, out.String())
 		}
 	}
+	if strings.Contains(out.String(), "topping up") {
+		t.Errorf("nothing is topped up in\n%s", out.String())
+	}
+	out.Reset()
+	o.Sweep.TopUp = 8
+	if err := e.Estimate(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		`(?m)^Cells +96, and up to 72 of contenders, with more runs$`, // three settings on eight stimuli, three times
+		`(?m)^  topping up +up to .+ more, counted at the upper ends alone$`,
+	} {
+		if !regexp.MustCompile(line).Match(out.Bytes()) {
+			t.Errorf("no %s in\n%s", line, out.String())
+		}
+	}
 	o.Pilot = 0
 	if usage := (*UsageError)(nil); !errors.As(e.Estimate(t.Context(), o), &usage) {
 		t.Error("a pilot of no time is taken")

@@ -3,9 +3,11 @@ package command
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
+	"foible/core/sweep"
 	foiblev1 "foible/proto/foible/v1"
 )
 
@@ -41,6 +43,13 @@ func (l *lines) say(text string) { fmt.Fprintln(l.out, text) }
 
 func (l *lines) close(*foiblev1.Sweep) {}
 
+// toppingUp says whether contenders are being run again.
+func toppingUp(p *foiblev1.Progress) bool {
+	return slices.ContainsFunc(p.GetStages(), func(part *foiblev1.PartProgress) bool {
+		return part.GetName() == sweep.TopUpStage && part.GetCellsDone() < part.GetCells()
+	})
+}
+
 // lineOf says in a line how far a sweep is, how fast, how long it may take, and what went wrong.
 func lineOf(m *foiblev1.Sweep) string {
 	p := m.GetProgress()
@@ -53,6 +62,9 @@ func lineOf(m *foiblev1.Sweep) string {
 	case p.GetCellsDone() == p.GetCells():
 		said = append(said, "comparing with people")
 	default:
+		if toppingUp(p) {
+			said = append(said, "topping up")
+		}
 		if rate := p.GetCellsPerSecond(); rate > 0 && p.GetCellsDone() > 0 {
 			said = append(said, rounded(rate)+" cells/s")
 		}

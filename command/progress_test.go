@@ -23,6 +23,12 @@ func TestLineOf(t *testing.T) {
 		{running, &foiblev1.Progress{Cells: 1000, CellsDone: 250, Workers: 1, CellsPerSecond: 25}, 22 * time.Second, 95 * time.Second, "cells 250/1000, 25.0 cells/s, ETA 22s to 1m40s"},
 		{running, &foiblev1.Progress{Cells: 1000, CellsDone: 999, Workers: 1, CellsPerSecond: 999}, time.Millisecond, 400 * time.Millisecond, "cells 999/1000, 999 cells/s, ETA 1s"},
 		{running, &foiblev1.Progress{Cells: 1000, CellsDone: 1000, Workers: 1}, time.Second, 2 * time.Second, "cells 1000/1000, comparing with people"},
+		{
+			running, &foiblev1.Progress{Cells: 100, CellsDone: 90, Workers: 1, CellsPerSecond: 5, Stages: []*foiblev1.PartProgress{
+				{Name: "fit", Cells: 80, CellsDone: 80}, {Name: "top_up", Cells: 20, CellsDone: 10},
+			}},
+			0, 0, "cells 90/100, topping up, 5.00 cells/s",
+		},
 		{paused, &foiblev1.Progress{Cells: 1000, CellsDone: 10, Workers: 1, CellsPerSecond: 3}, 0, 0, "cells 10/1000, paused"},
 		{
 			running, &foiblev1.Progress{Cells: 10, Workers: 1, JobsFailed: 1, Retries: 2, LeasesLost: 1, Duplicates: 3},

@@ -84,6 +84,9 @@ func (o *RecoverOptions) check() error {
 	if c := o.Noise.Concentration; !(c > 0 && c <= maxConcentration) {
 		return usagef("--concentration %v: must be above 0, and at most %v", c, float64(maxConcentration))
 	}
+	if o.Sweep.TopUp > 1 {
+		return usagef("--top-up %d: parameter sets are recovered at equal runs; leave it out, or give all of them more with --runs", o.Sweep.TopUp)
+	}
 	if o.Submit && o.Workers != 0 {
 		return usagef("--workers are those of this process; with --submit, those of the coordinator do the work")
 	}
@@ -104,8 +107,8 @@ func (e *Env) Recover(ctx context.Context, o RecoverOptions) error {
 	if err != nil {
 		return err
 	}
-	// People are compared with afterwards.
-	m.Report = &foiblev1.StageConfig{}
+	// People are compared with afterwards, with all parameter sets at equal runs.
+	m.Report, m.TopUp = &foiblev1.StageConfig{}, 0
 	m.Bootstrap = &foiblev1.BootstrapConfig{Resamples: proto.Int32(0)}
 	config, err := codec.Config(m)
 	if err != nil {

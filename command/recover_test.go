@@ -169,6 +169,7 @@ func TestRecoverRefuses(t *testing.T) {
 		"--concentration": func(o *RecoverOptions) { o.Noise.Concentration = 0 },
 		"--workers":       func(o *RecoverOptions) { o.Workers = -1 },
 		"--submit":        func(o *RecoverOptions) { o.Workers, o.Submit = 2, true },
+		"equal runs":      func(o *RecoverOptions) { o.Sweep.TopUp = 4 },
 		"--models":        func(o *RecoverOptions) { o.Sweep.Models = []string{"nonsense"} },
 	} {
 		o := fewRecovered()

@@ -93,7 +93,7 @@ func planOf(m *foiblev1.Sweep) (*sweep.Plan, sweep.Config, error) {
 	if err != nil {
 		return nil, config, err
 	}
-	plan, err := sweep.NewPlan(sets, codec.Shapes(m.GetStimuli()), int(m.GetCellsPerJob()), config.Report.Runs > 0)
+	plan, err := config.Plan(sets, codec.Shapes(m.GetStimuli()), int(m.GetCellsPerJob()))
 	return plan, config, err
 }
 

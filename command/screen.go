@@ -138,7 +138,9 @@ func (s *screen) head() string {
 }
 
 // Names of the parts of stages, as they are shown.
-var stageWords = map[string]string{"fit": "fit", "fit_scores": "  compared", "report": "report", "report_scores": "  compared"}
+var stageWords = map[string]string{
+	"fit": "fit", "fit_scores": "  compared", "top_up": "topping up", "top_up_scores": "  compared", "report": "report", "report_scores": "  compared",
+}
 
 func (s *screen) stages() []string {
 	var lines []string

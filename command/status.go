@@ -38,7 +38,7 @@ type sweepJSON struct {
 	ETALow  *float64 `json:"eta_low_seconds,omitempty" note:"seconds until it ends at the earliest: an 80 % range; not there if not known"`
 	ETAHigh *float64 `json:"eta_high_seconds,omitempty" note:"and at the latest"`
 
-	Stages   []partJSON `json:"stages,omitempty" note:"name (fit, fit_scores, report, report_scores), cells, cells_done, jobs, jobs_done"`
+	Stages   []partJSON `json:"stages,omitempty" note:"name (fit, fit_scores, top_up, top_up_scores, report, report_scores), cells, cells_done, jobs, jobs_done"`
 	Models   []partJSON `json:"models,omitempty" note:"name, cells, cells_done"`
 	Stimuli  []partJSON `json:"stimuli,omitempty" note:"name, cells, cells_done; none of more than 200"`
 	Failures []string   `json:"failures,omitempty" note:"reasons, at most ten"`

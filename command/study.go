@@ -116,15 +116,19 @@ func methodText(m *foiblev1.SweepConfig) string {
 		model, _ := sweep.ModelByName(grid.Model)
 		exact = exact && model.Exact
 	}
-	switch {
-	case exact:
+	if exact {
 		return "exact inference"
-	case c.Inference.Method == sweep.Marginal:
+	}
+	more := ""
+	if c.TopUp > 1 {
+		more = fmt.Sprintf("; settings that may be the best get up to %d times the runs", c.TopUp)
+	}
+	if c.Inference.Method == sweep.Marginal {
 		return fmt.Sprintf("marginal inference, the observed states taken as known, sampled to a standard error of %g in r and of %g in each judged probability",
-			c.Inference.MCSE, c.Inference.PosteriorSE)
+			c.Inference.MCSE, c.Inference.PosteriorSE) + more
 	}
 	return fmt.Sprintf("the particle filter of the paper (sips), %s of %s a goal, states observed as %s",
-		count(c.Fit.Runs, "run"), count(c.Fit.ParticlesPerGoal, "particle"), c.Inference.Observe)
+		count(c.Fit.Runs, "run"), count(c.Fit.ParticlesPerGoal, "particle"), c.Inference.Observe) + more
 }
 
 // Sample writes a sample study into a new directory.

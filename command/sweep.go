@@ -30,13 +30,15 @@ type SweepChoice struct {
 	// Targets of marginal inference for the Monte-Carlo standard errors of r and of
 	// each probability at a judgement step; 0 leaves them.
 	MCSE, PosteriorSE float64
+	TopUp             int    // most times the runs of the fit stage that contenders get; 0 leaves it
 	Seed              string // the sweep's seed; "" leaves it
 }
 
-// As in the rules of foible.v1.StageConfig.
+// As in the rules of foible.v1.StageConfig and foible.v1.SweepConfig.
 const (
-	maxRuns      = 100_000
+	maxRuns      = sweep.MaxRuns
 	maxParticles = 10_000_000
+	maxTopUp     = 1000
 )
 
 const published = "published"
@@ -69,6 +71,9 @@ func (c *SweepChoice) config(fsys fs.FS, domain *domains.Domain) (*foiblev1.Swee
 	if c.Particles < 0 || c.Particles > maxParticles {
 		return nil, usagef("--particles %d: must be 1 to %d", c.Particles, maxParticles)
 	}
+	if c.TopUp < 0 || c.TopUp > maxTopUp {
+		return nil, usagef("--top-up %d: must be 1 to %d, 1 being none", c.TopUp, maxTopUp)
+	}
 	if !(c.MCSE >= 0 && c.MCSE <= 1) {
 		return nil, usagef("--mc-se %v: must be above 0, and at most 1", c.MCSE)
 	}
@@ -87,6 +92,9 @@ func (c *SweepChoice) config(fsys fs.FS, domain *domains.Domain) (*foiblev1.Swee
 	}
 	if c.Particles > 0 {
 		m.Fit.ParticlesPerGoal = int32(c.Particles)
+	}
+	if c.TopUp > 0 {
+		m.TopUp = int32(c.TopUp)
 	}
 	if m.Inference == nil {
 		m.Inference = &foiblev1.InferenceConfig{}

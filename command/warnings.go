@@ -144,6 +144,7 @@ func (c *SweepChoice) flags() string {
 	number("posterior-se", c.PosteriorSE)
 	number("particles", float64(c.Particles))
 	number("runs", float64(c.Runs))
+	number("top-up", float64(c.TopUp))
 	word("seed", c.Seed)
 	return b.String()
 }

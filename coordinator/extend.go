@@ -84,13 +84,13 @@ func (c *Coordinator) newParent(ctx context.Context, id string, plan *sweep.Plan
 // jobs are the numbers of the parent's jobs that may have cells of a job, ascending.
 func (p *parent) jobs(job *sweep.Job) []int {
 	plan := p.run.plan
-	if job.Stage == sweep.ReportStage {
-		if !plan.Report {
-			return nil
-		}
-		return []int{plan.FitJobs() + job.Stimulus}
-	}
 	var jobs []int
+	if job.Round > 0 { // whose parameter sets are not looked up: the hashes tell
+		for chunk, end := plan.RoundChunks(job.Round); job.Round < plan.Rounds() && chunk < end; chunk++ {
+			jobs = append(jobs, chunk*len(plan.Stimuli)+job.Stimulus)
+		}
+		return jobs
+	}
 	for i := range job.Sets {
 		if at := p.place[job.Index(i)]; at >= 0 {
 			number := int(at)/plan.CellsPerJob*len(plan.Stimuli) + job.Stimulus
@@ -107,7 +107,7 @@ func (p *parent) jobs(job *sweep.Job) []int {
 func (r *sweepRun) kept(ctx context.Context, job *sweep.Job) ([]*foiblev1.Cell, error) {
 	cells := make([]*foiblev1.Cell, len(job.Sets))
 	shape := &r.plan.Stimuli[job.Stimulus]
-	wanted, recorded := r.plan.Procedure(&r.config, job.Stage), r.parent.run.plan.Procedure(&r.parent.run.config, job.Stage)
+	wanted, recorded := r.plan.ProcedureOf(&r.config, job.Round), r.parent.run.plan.ProcedureOf(&r.parent.run.config, job.Round)
 	as, was := r.cellHashes(job, wanted), r.cellHashes(job, recorded)
 	next := 0
 	for _, number := range r.parent.jobs(job) {
@@ -182,7 +182,7 @@ func (r *sweepRun) complete(ctx context.Context, number int, result *foiblev1.Jo
 	if err != nil {
 		return err
 	}
-	hashes := r.cellHashes(&job, r.plan.Procedure(&r.config, job.Stage))
+	hashes := r.cellHashes(&job, r.plan.ProcedureOf(&r.config, job.Round))
 	for i := range cells {
 		switch {
 		case len(answer) > 0 && bytes.Equal(answer[0].GetCellHash(), hashes[i]):

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"strings"
 
 	"foible/core/sweep"
@@ -73,7 +74,11 @@ func answer(job *foiblev1.Assign) *foiblev1.JobResult {
 		}
 		predictions := must(codec.ReadPredictions(scored.GetPredictions(), all))
 		hash := sweep.ScoreHash(job.GetStudyHash(), job.GetSeed(), bootstrap, &set, predictions)
-		fit := codec.Fit(&sweep.Fit{Overall: sweep.Correlation{N: 2 * goals * len(all), PearsonR: unit(hash), Defined: set.Model != undefined, RMSE: 0.5}})
+		f := sweep.Fit{Overall: sweep.Correlation{N: 2 * goals * len(all), PearsonR: unit(hash), Defined: set.Model != undefined, RMSE: 0.5}}
+		if runs := len(predictions[0].Runs); runs > 0 && f.Overall.Defined {
+			f.MCSE = 0.2 / math.Sqrt(float64(runs))
+		}
+		fit := codec.Fit(&f)
 		fit.ParameterSet, fit.ScoreHash = scored.GetParameterSet(), hash
 		result.Fits = append(result.Fits, fit)
 	}

@@ -97,7 +97,7 @@ func (c *Coordinator) ChunkFits(ctx context.Context, id string, chunk int) ([]*f
 	return result.GetScore().GetFits(), err
 }
 
-// Cell implements [web.Coordinator]. That of the report goes before that of the fit stage.
+// Cell implements [web.Coordinator]. That of the latest stage goes first.
 func (c *Coordinator) Cell(ctx context.Context, id string, set, stimulus int) (*sweep.Cell, error) {
 	run, err := c.viewed(ctx, id)
 	if err != nil {
@@ -120,13 +120,20 @@ func (c *Coordinator) Cell(ctx context.Context, id string, set, stimulus int) (*
 // cellPlace is a job, and the place of a cell in it.
 type cellPlace struct{ job, place int }
 
-// cells are the places of what a parameter set predicts of a stimulus, that of the report first.
+// cells are the places of what a parameter set predicts of a stimulus, the latest round first.
 func (r *sweepRun) cells(set, stimulus int) []cellPlace {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var at []cellPlace
-	if place := slices.Index(r.plan.Chosen(), set); place >= 0 {
-		at = append(at, cellPlace{r.plan.FitJobs() + stimulus, place})
+	for round := r.plan.KnownRounds() - 1; round > 0; round-- {
+		for chunk, end := r.plan.RoundChunks(round); chunk < end; chunk++ {
+			job := r.plan.Job(chunk*len(r.plan.Stimuli) + stimulus)
+			for place := range job.Sets {
+				if job.Index(place) == set {
+					at = append(at, cellPlace{job.Number, place})
+				}
+			}
+		}
 	}
 	chunk := set / r.plan.CellsPerJob
 	return append(at, cellPlace{chunk*len(r.plan.Stimuli) + stimulus, set % r.plan.CellsPerJob})

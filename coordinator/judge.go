@@ -15,8 +15,8 @@ import (
 )
 
 // assign says what a job is, and for a score job the hashes that its fits must have. It returns nil for a job that needs
-// no worker: an infer job all cells of which were kept is recorded, and a score job that cannot be made because an infer
-// job failed is recorded as failed.
+// no worker: one without parameter sets, and an infer job all cells of which were kept, is recorded, and a score job that
+// cannot be made because an infer job failed is recorded as failed.
 func (r *sweepRun) assign(ctx context.Context, number int) (m *foiblev1.Assign, hashes [][]byte, err error) {
 	job := r.job(number)
 	m = &foiblev1.Assign{
@@ -27,12 +27,16 @@ func (r *sweepRun) assign(ctx context.Context, number int) (m *foiblev1.Assign, 
 		if err != nil {
 			return nil, nil, err
 		}
-		if len(sets) == 0 && len(job.Sets) > 0 {
+		if len(sets) == 0 {
 			_, err := r.record(ctx, number, &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Infer{Infer: &foiblev1.InferResult{Cells: kept}}}, nil)
 			return nil, nil, err
 		}
-		m.Work = &foiblev1.Assign_Infer{Infer: codec.InferJob(r.plan.Stimuli[job.Stimulus].Stimulus, r.plan.Procedure(&r.config, job.Stage), sets)}
+		m.Work = &foiblev1.Assign_Infer{Infer: codec.InferJob(r.plan.Stimuli[job.Stimulus].Stimulus, r.plan.ProcedureOf(&r.config, job.Round), sets)}
 		return m, nil, nil
+	}
+	if len(job.Sets) == 0 {
+		_, err := r.record(ctx, number, &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Score{Score: &foiblev1.ScoreResult{}}}, nil)
+		return nil, nil, err
 	}
 	predictions, failure, err := r.predictions(ctx, job)
 	if err != nil {
@@ -102,7 +106,7 @@ func (r *sweepRun) judge(ctx context.Context, l *lease, number int, result *foib
 	var err error
 	switch {
 	case !known:
-		err = errors.New("an answer to a job of the report, whose parameters have not been chosen yet")
+		err = errors.New("an answer to a job whose parameters have not been chosen yet")
 	case !job.Score:
 		err = r.checkCells(job, result.GetInfer().GetCells())
 	case l != nil && l.hashes != nil:
@@ -132,7 +136,7 @@ func (r *sweepRun) checkCells(job sweep.Job, cells []*foiblev1.Cell) error {
 		return fmt.Errorf("%d cells for %d parameter sets", len(cells), len(job.Sets))
 	}
 	shape := &r.plan.Stimuli[job.Stimulus]
-	procedure := r.plan.Procedure(&r.config, job.Stage)
+	procedure := r.plan.ProcedureOf(&r.config, job.Round)
 	want := sweep.NewCellHash(r.spec.GetStudyHash(), shape.Stimulus, r.config.Seed, procedure)
 	for i, m := range cells {
 		if !bytes.Equal(m.GetCellHash(), want.Of(&job.Sets[i])) {

@@ -88,6 +88,9 @@ func (r *sweepRun) replay(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := r.choose(ctx, r.progress.Open()); err != nil {
+		return err
+	}
 	r.replayed = int64(r.progress.JobsDone())
 	for chunk := range begun {
 		if !begun[chunk] {
@@ -96,9 +99,6 @@ func (r *sweepRun) replay(ctx context.Context) error {
 		if err := r.recall(ctx, chunk); err != nil {
 			return err
 		}
-	}
-	if r.progress.Fitted() {
-		return r.choose(ctx)
 	}
 	return nil
 }

@@ -158,7 +158,7 @@ func (r *sweepRun) knows(ctx context.Context, job int) (bool, error) {
 		return r.known(job), nil
 	}
 	// Another coordinator queued it; the fits that it rests on are recorded, though not seen here yet.
-	if err := r.choose(ctx); err != nil && !errors.Is(err, service.ErrNotFound) {
+	if err := r.choose(ctx, r.round(job)); err != nil && !errors.Is(err, service.ErrNotFound) {
 		return false, err
 	}
 	return r.known(job), nil

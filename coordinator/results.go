@@ -9,6 +9,7 @@ import (
 
 	"foible/coordinator/service"
 	"foible/core/sweep"
+	"foible/proto/codec"
 	foiblev1 "foible/proto/foible/v1"
 )
 
@@ -66,21 +67,31 @@ func (c *Coordinator) Fits(ctx context.Context, id string, perModel int) ([]*foi
 		return nil, err
 	}
 	byModel := map[string][]*foiblev1.Fit{}
-	for chunk := range run.plan.FitChunks() {
-		result, err := run.result(ctx, run.plan.ScoreJob(chunk))
-		if errors.Is(err, service.ErrNotFound) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		for _, fit := range result.GetScore().GetFits() {
+	take := func(fits []*foiblev1.Fit) {
+		for _, fit := range fits {
 			model := fit.GetParameterSet().GetModel()
-			fits := append(byModel[model], fit)
-			if perModel > 0 && len(fits) >= 2*perModel {
-				fits = keepBest(fits, perModel)
+			of := append(byModel[model], fit)
+			if perModel > 0 && len(of) >= 2*perModel {
+				of = keepBest(of, perModel)
 			}
-			byModel[model] = fits
+			byModel[model] = of
+		}
+	}
+	toppedUp := map[sweep.ParameterSet]bool{}
+	for round := run.plan.TopUps(); round >= 0; round-- { // the latest fits stand
+		for chunk, end := run.plan.RoundChunks(round); chunk < end; chunk++ {
+			result, err := run.result(ctx, run.plan.ScoreJob(chunk))
+			if errors.Is(err, service.ErrNotFound) {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			fits, err := without(toppedUp, result.GetScore().GetFits(), round > 0)
+			if err != nil {
+				return nil, err
+			}
+			take(fits)
 		}
 	}
 	var fits []*foiblev1.Fit
@@ -88,6 +99,27 @@ func (c *Coordinator) Fits(ctx context.Context, id string, perModel int) ([]*foi
 		fits = append(fits, keepBest(byModel[model.Name], perModel)...)
 	}
 	return fits, nil
+}
+
+// without are the fits of parameter sets that are not seen yet; they are from now on, if they are to be.
+func without(seen map[sweep.ParameterSet]bool, fits []*foiblev1.Fit, see bool) ([]*foiblev1.Fit, error) {
+	if len(seen) == 0 && !see {
+		return fits, nil
+	}
+	var others []*foiblev1.Fit
+	for _, fit := range fits {
+		set, err := codec.ReadParameterSet(fit.GetParameterSet())
+		if err != nil {
+			return nil, err
+		}
+		if !seen[set] {
+			others = append(others, fit)
+		}
+		if see {
+			seen[set] = true
+		}
+	}
+	return others, nil
 }
 
 // keepBest sorts by r, undefined last, and cuts to n if n > 0.

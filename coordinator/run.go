@@ -105,7 +105,7 @@ func (c *Coordinator) newRun(ctx context.Context, spec *foiblev1.Sweep) (*sweepR
 	if err != nil {
 		return nil, err
 	}
-	plan, err := sweep.NewPlan(sets, codec.Shapes(spec.GetStimuli()), int(spec.GetCellsPerJob()), config.Report.Runs > 0)
+	plan, err := config.Plan(sets, codec.Shapes(spec.GetStimuli()), int(spec.GetCellsPerJob()))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", service.ErrInvalid, err)
 	}
@@ -182,6 +182,11 @@ func (r *sweepRun) record(ctx context.Context, job int, result *foiblev1.JobResu
 // note takes a recorded result into the progress. A failure in what follows from it is not one of the result;
 // audit tries again.
 func (r *sweepRun) note(ctx context.Context, job int, result *foiblev1.JobResult) {
+	if !r.known(job) { // another coordinator found out what it is of
+		if err := r.choose(ctx, r.round(job)); err != nil {
+			r.c.log.Error("find what a job is of", "sweep", r.id, "job", job, "error", err)
+		}
+	}
 	r.mu.Lock()
 	before := r.progress.CellsDone()
 	fresh, ready := r.progress.Add(job)
@@ -192,12 +197,12 @@ func (r *sweepRun) note(ctx context.Context, job int, result *foiblev1.JobResult
 		r.take(job, result)
 	}
 	delete(r.reported, job)
-	fitted := r.progress.Fitted()
+	open := r.progress.Open()
 	r.change()
 	r.rest()
 	r.mu.Unlock()
 	if len(ready) > 0 {
-		if err := r.queueReady(ctx, ready, fitted); err != nil {
+		if err := r.queueReady(ctx, ready, open); err != nil {
 			r.c.log.Error("queue jobs that are ready", "sweep", r.id, "jobs", len(ready), "error", err)
 		}
 		r.c.demand.signal()
@@ -205,12 +210,10 @@ func (r *sweepRun) note(ctx context.Context, job int, result *foiblev1.JobResult
 	r.finish(ctx)
 }
 
-// queueReady queues jobs that could not be done before; if every fit is there, the report's parameters are chosen first.
-func (r *sweepRun) queueReady(ctx context.Context, jobs []int, fitted bool) error {
-	if fitted {
-		if err := r.choose(ctx); err != nil {
-			return err
-		}
+// queueReady queues jobs that could not be done before, of rounds up to one.
+func (r *sweepRun) queueReady(ctx context.Context, jobs []int, round int) error {
+	if err := r.choose(ctx, round); err != nil {
+		return err
 	}
 	if r.c.engine.Shared() { // others may have been faster, up to the sweep's end
 		spec, _, err := r.c.stored(ctx, r.id)
@@ -221,48 +224,62 @@ func (r *sweepRun) queueReady(ctx context.Context, jobs []int, fitted bool) erro
 	return r.c.engine.RequeueReady(ctx, r.id, jobs)
 }
 
-// choose fills the report's chunk from the recorded fits, once.
-func (r *sweepRun) choose(ctx context.Context) error {
-	if !r.plan.Report || r.chosen() {
-		return nil
+// choose finds the parameter sets of the rounds up to one from the recorded fits, once: contenders, and those of the
+// report. Every coordinator finds the same.
+func (r *sweepRun) choose(ctx context.Context, upTo int) error {
+	latest := sweep.Latest{}
+	for round := 0; ; round++ { // each rests on the fits of those before
+		known := r.knownRounds()
+		if known > upTo {
+			return nil
+		}
+		for ; round < known-1; round++ {
+			if err := r.readFits(ctx, round, latest); err != nil {
+				return err
+			}
+		}
+		if err := r.readFits(ctx, round, latest); err != nil {
+			return err
+		}
+		r.mu.Lock()
+		if r.plan.KnownRounds() == known {
+			r.plan.Choose(latest.Of)
+		}
+		r.mu.Unlock()
 	}
-	fits := map[int]*sweep.Fit{}
-	for chunk := range r.plan.FitChunks() {
+}
+
+// readFits takes up the recorded fits of a known round.
+func (r *sweepRun) readFits(ctx context.Context, round int, latest sweep.Latest) error {
+	for chunk, end := r.plan.RoundChunks(round); chunk < end; chunk++ {
 		job := r.job(r.plan.ScoreJob(chunk))
 		result, err := r.result(ctx, job.Number)
 		if err != nil {
 			return err
 		}
+		fits := make([]sweep.Fit, len(result.GetScore().GetFits()))
 		for i, m := range result.GetScore().GetFits() {
-			fit, err := codec.ReadFit(m)
-			if err != nil {
+			if fits[i], err = codec.ReadFit(m); err != nil {
 				return err
 			}
-			fits[job.Index(i)] = &sweep.Fit{Overall: fit.Overall}
 		}
+		latest.Add(&job, fits)
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.plan.Chosen() != nil {
-		return nil
-	}
-	r.plan.Choose(func(i int) *sweep.Fit { return fits[i] })
 	return nil
 }
 
-// chosen says whether the report's parameters have been chosen; once they are, they stay the same.
-func (r *sweepRun) chosen() bool {
+// knownRounds is the number of rounds whose parameter sets are known; what is known stays the same.
+func (r *sweepRun) knownRounds() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.plan.Chosen() != nil
+	return r.plan.KnownRounds()
 }
 
-// known says whether it is known what a job is: one of the report is not before its parameters are chosen.
-func (r *sweepRun) known(number int) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.plan.Chosen() != nil || r.plan.Job(number).Stage != sweep.ReportStage
-}
+// round is that of a job.
+func (r *sweepRun) round(number int) int { return r.job(number).Round }
+
+// known says whether it is known what a job is: one after the fit stage is not before its parameters are chosen.
+func (r *sweepRun) known(number int) bool { return r.round(number) < r.knownRounds() }
 
 // job is what a number stands for, now.
 func (r *sweepRun) job(number int) sweep.Job {
@@ -277,7 +294,7 @@ func (r *sweepRun) take(job int, result *foiblev1.JobResult) {
 		r.blame(job, f)
 	}
 	if fits := result.GetScore().GetFits(); len(fits) > 0 {
-		if j := r.plan.Job(job); j.Stage == sweep.FitStage {
+		if j := r.plan.Job(job); j.Stage != sweep.ReportStage && r.plan.Known(j.Round) {
 			r.compare(&j, fits)
 		}
 	}
@@ -369,17 +386,15 @@ func (r *sweepRun) audit(ctx context.Context) error {
 			missing = append(missing, job)
 		}
 	}
-	fitted := r.progress.Fitted()
+	open := r.progress.Open()
 	r.mu.Unlock()
 	if len(missing) == 0 {
 		r.finish(ctx)
 		return nil
 	}
 	r.c.log.Warn("jobs missing from the queue are queued again", "sweep", r.id, "jobs", len(missing))
-	if fitted {
-		if err := r.choose(ctx); err != nil {
-			return err
-		}
+	if err := r.choose(ctx, open); err != nil {
+		return err
 	}
 	return r.c.engine.Requeue(ctx, r.id, missing)
 }

@@ -64,13 +64,15 @@ func parts(of []sweep.Part) []*foiblev1.PartProgress {
 	return all
 }
 
-// bestFit is a model's fit of the highest r so far: parameters and overall alone.
+// bestFit is a model's fit of the highest r in its last round so far: parameters and overall alone.
 type bestFit struct {
-	fit *foiblev1.Fit
-	set int // index in the plan
+	fit   *foiblev1.Fit
+	round int
+	set   int // index in the plan
 }
 
-// compare keeps of each model the fit of the highest r, the first of equals in the plan. The caller holds mu, or alone has r.
+// compare keeps of each model the fit of the highest r in the last round, the first of equals in the plan. The caller
+// holds mu, or alone has r.
 func (r *sweepRun) compare(job *sweep.Job, fits []*foiblev1.Fit) {
 	for i, fit := range fits {
 		if fit.GetOverall().PearsonR == nil {
@@ -78,9 +80,13 @@ func (r *sweepRun) compare(job *sweep.Job, fits []*foiblev1.Fit) {
 		}
 		model, set := fit.GetParameterSet().GetModel(), job.Index(i)
 		best, ok := r.best[model]
-		by := cmp.Compare(fit.GetOverall().GetPearsonR(), best.fit.GetOverall().GetPearsonR())
-		if !ok || by > 0 || by == 0 && set < best.set {
-			r.best[model] = bestFit{&foiblev1.Fit{ParameterSet: fit.GetParameterSet(), Overall: fit.GetOverall()}, set}
+		by := cmp.Or(
+			cmp.Compare(job.Round, best.round),
+			cmp.Compare(fit.GetOverall().GetPearsonR(), best.fit.GetOverall().GetPearsonR()),
+			cmp.Compare(best.set, set),
+		)
+		if !ok || by > 0 {
+			r.best[model] = bestFit{&foiblev1.Fit{ParameterSet: fit.GetParameterSet(), Overall: fit.GetOverall()}, job.Round, set}
 		}
 	}
 }

@@ -12,6 +12,7 @@ type costs struct {
 	stimulus []float64 // factor
 	table    float64   // on a stimulus of factor 1
 	tables   float64   // made by the jobs behind it
+	topUp    float64   // factor of topping up
 	report   float64   // factor of the report
 	score    float64   // a parameter set
 }
@@ -21,7 +22,7 @@ func (e *Estimator) costs() *costs {
 	n := len(e.jobs)
 	c := &costs{
 		cell: make([]float64, e.models), seen: make([]int, e.models), stimulus: make([]float64, n),
-		report: e.ratio, score: scoreTime,
+		topUp: 1, report: e.ratio, score: scoreTime,
 	}
 	copy(c.stimulus, e.size)
 	var all sums // tables as cells
@@ -43,6 +44,9 @@ func (e *Estimator) costs() *costs {
 			e.fitTables(c)
 			e.fitStimuli(c, all.seconds/float64(all.jobs))
 		}
+	}
+	if e.topped.jobs > 0 && e.topped.expected > 0 {
+		c.topUp = e.topped.seconds / e.topped.expected
 	}
 	if e.reported.jobs > 0 && e.reported.expected > 0 {
 		c.report = e.reported.seconds / e.reported.expected
@@ -108,7 +112,7 @@ func (e *Estimator) fitStimuli(c *costs, job float64) {
 		}
 	}
 	for _, f := range e.flights {
-		if f.score || f.report {
+		if f.score || f.report || f.times > 1 {
 			continue
 		}
 		s, passed := f.stimulus, e.at.Sub(f.began).Seconds()
@@ -127,6 +131,9 @@ func (c *costs) seconds(l *load) float64 {
 	seconds := c.table * float64(l.tables)
 	for m, n := range l.cells {
 		seconds += c.cell[m] * n
+	}
+	if l.times > 1 {
+		seconds *= c.topUp * float64(l.times)
 	}
 	if l.report {
 		seconds *= c.report

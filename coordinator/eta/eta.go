@@ -5,8 +5,9 @@
 // have taken so far: so much a cell of each model, times a factor for the stimulus,
 // and so much a table of searches, which marginal inference makes when a worker
 // first meets a stimulus with a search noise. The work is shared by the slots of
-// the moment, as far as they have lately been in use. The scores, the report and
-// its scores come after each other.
+// the moment, as far as they have lately been in use. The scores, the rounds of topping
+// up, the report and its scores come after each other. How much there is to top up is
+// not known before it begins: it is guessed, and adds to the range.
 //
 // The range is as wide as the jobs have been off what was expected of them, as
 // little is known of what is still to come, and as the number of slots has changed.
@@ -31,9 +32,12 @@ const (
 	unseenTable = 0.65 // of a table's cost
 	unseenStage = 0.5  // of how the costs of the report differ from those of the fit stage
 	unseenScore = 1.5  // of the cost of scores
-	unlikeJobs  = 0.3  // of a job's cost, before any has been seen
-	misfit      = 0.1  // of all costs together, however many jobs have been seen
-	smallChange = 0.1  // of the slots, in the time that a sweep has run, where none has been seen
+	unseenTopUp = 1.0  // of how much there is to top up in a round that has not been reached
+
+	firstContenders = 0.15 // part of the parameter sets that is topped up first
+	unlikeJobs      = 0.3  // of a job's cost, before any has been seen
+	misfit          = 0.1  // of all costs together, however many jobs have been seen
+	smallChange     = 0.1  // of the slots, in the time that a sweep has run, where none has been seen
 )
 
 // How wide a range is and how fast the past is forgotten: found by simulation, see TestRange.
@@ -69,6 +73,8 @@ type Estimator struct {
 	fits    int              // of all stimuli
 	needs   []int            // tables that these need, if each makes its own, by stimulus
 	scores  int              // parameter sets of the fit stage without a score
+	tops    map[int]struct{} // infer jobs of topping up without a result
+	topped  ratio            // seconds of such jobs, by those expected
 	reports map[int]struct{} // stimuli without a result in the report
 	last    bool             // the report's score is missing
 
@@ -119,12 +125,13 @@ type worker struct {
 type table struct {
 	stimulus int32
 	noise    int32
-	report   bool
+	round    int32
 }
 
 // load is what a job asks of a worker.
 type load struct {
 	report   bool
+	times    int // the runs of the fit stage, where it is topped up; else 1
 	score    bool
 	stimulus int
 	sets     int       // parameter sets
@@ -154,7 +161,12 @@ func New(plan *sweep.Plan, config *sweep.Config, at time.Time) *Estimator {
 		models: len(plan.Models()),
 		ratio:  stageRatio(config), jobs: make([]int, n), needs: make([]int, n), scores: len(plan.Sets), last: plan.Report,
 		spread: unlikeJobs * unlikeJobs, at: at, running: true,
-		workers: map[uint64]*worker{}, flights: map[int]flight{}, reports: map[int]struct{}{},
+		workers: map[uint64]*worker{}, flights: map[int]flight{}, tops: map[int]struct{}{}, reports: map[int]struct{}{},
+	}
+	for round := 1; round <= plan.TopUps(); round++ {
+		for _, job := range plan.RoundJobs(round) {
+			e.tops[job] = struct{}{}
+		}
 	}
 	noises := map[sweep.Setting]int32{}
 	for m, of := range plan.Models() {
@@ -280,7 +292,10 @@ func (e *Estimator) Begun(at time.Time, job int, id uint64) {
 // load is what a job asks of a worker that has no tables.
 func (e *Estimator) load(job int) load {
 	j := e.plan.Job(job)
-	l := load{report: j.Stage == sweep.ReportStage, score: j.Score, stimulus: j.Stimulus, sets: len(j.Sets)}
+	l := load{report: j.Stage == sweep.ReportStage, times: 1, score: j.Score, stimulus: j.Stimulus, sets: len(j.Sets)}
+	if j.Stage == sweep.TopUpStage {
+		l.times = e.plan.Times(j.Round)
+	}
 	if l.score {
 		return l
 	}
@@ -310,13 +325,13 @@ func (e *Estimator) meet(w *worker, job int) (missing int) {
 		return 0
 	}
 	for i := range j.Sets {
-		t := table{int32(j.Stimulus), e.noise[j.Index(i)], j.Stage == sweep.ReportStage}
+		t := table{int32(j.Stimulus), e.noise[j.Index(i)], int32(j.Round)}
 		if _, ok := w.tables[t]; ok || t.noise < 0 {
 			continue
 		}
 		w.tables[t] = struct{}{}
 		missing++
-		if !t.report {
+		if t.round == 0 {
 			w.met[j.Stimulus]++
 		}
 	}
@@ -359,7 +374,7 @@ func (e *Estimator) Done(at time.Time, job int) {
 		e.spend(took, false)
 	}
 	l := e.load(job)
-	e.known(&l)
+	e.known(job, &l)
 	if !l.score {
 		e.cells += float64(l.sets)
 	}
@@ -368,12 +383,14 @@ func (e *Estimator) Done(at time.Time, job int) {
 // Known says that a job had a result before the estimator began; once of each job.
 func (e *Estimator) Known(job int) {
 	l := e.load(job)
-	e.known(&l)
+	e.known(job, &l)
 }
 
 // known takes a job from what is left.
-func (e *Estimator) known(l *load) {
+func (e *Estimator) known(job int, l *load) {
 	switch {
+	case l.times > 1:
+		delete(e.tops, job)
 	case l.score && l.report:
 		e.last = false
 	case l.score:
@@ -392,6 +409,9 @@ func (e *Estimator) known(l *load) {
 
 // learn takes up how long a job took.
 func (e *Estimator) learn(l *load, seconds float64) {
+	if l.sets == 0 {
+		return
+	}
 	if l.score {
 		if !l.report {
 			e.scored.seconds += seconds
@@ -413,6 +433,13 @@ func (e *Estimator) learn(l *load, seconds float64) {
 	e.observed++
 	e.jobTime += (seconds - e.jobTime) / float64(e.observed)
 	switch {
+	case l.times > 1 && !e.solved.known:
+		seconds /= float64(l.times)
+	case l.times > 1:
+		e.topped.seconds += seconds
+		e.topped.expected += expected / e.solved.topUp
+		e.topped.jobs++
+		return
 	case l.report && !e.solved.known: // of the fit stage nothing was seen: this is what there is to go by
 		seconds /= e.ratio
 	case l.report:
@@ -457,7 +484,15 @@ func (e *Estimator) advance(at time.Time) {
 // waiting counts the infer jobs that could be given out.
 func (e *Estimator) waiting() int {
 	jobs := e.fits
-	if jobs == 0 && e.scores == 0 {
+	switch {
+	case jobs > 0 || e.scores > 0:
+	case len(e.tops) > 0: // of the round that is known and no other
+		for job := range e.tops {
+			if e.plan.Known(e.plan.Job(job).Round) {
+				jobs++
+			}
+		}
+	default:
 		jobs = len(e.reports)
 	}
 	return jobs - len(e.flights)

@@ -510,3 +510,88 @@ func TestWaste(t *testing.T) {
 	e.Begun(after(now), 40, 2)
 	e.Done(after(now+1), 40)
 }
+
+// Rounds of topping up add to the range before they are known, and nothing once they are known to be empty; what
+// contenders are left counts for as many times the work.
+func TestTopUp(t *testing.T) {
+	in, fit, report := sweep.DefaultsOf(sweep.SIPS)
+	noises := make([]sweep.Setting, 40)
+	for i := range noises {
+		noises[i].Number = float64(i+1) / 50
+	}
+	c := sweep.Config{Inference: in, Fit: fit, Report: report, Models: []sweep.ModelGrid{{Model: "plan-lesioned", Axes: map[string][]sweep.Setting{"action_noise": noises}}}}
+	c.Report.Runs = 0
+	sets, err := c.ParameterSets()
+	if err != nil {
+		t.Fatal(err)
+	}
+	shapes := []sweep.Shape{{Stimulus: "a", Goals: 3, Actions: 9}, {Stimulus: "b", Goals: 3, Actions: 9}}
+	// high is the upper end after half of the fit stage, after all of it with so many contenders, and after the first round.
+	high := func(topUp, contenders int) (at []float64) {
+		c.TopUp = topUp
+		plan, err := c.Plan(sets, shapes, 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := time.Unix(0, 0)
+		e := eta.New(plan, &c, now)
+		e.Joined(now, 1, 1)
+		do := func(job int, seconds float64) {
+			e.Begun(now, job, 1)
+			now = now.Add(time.Duration(seconds * float64(time.Second)))
+			e.Done(now, job)
+		}
+		see := func() {
+			_, high, ok := e.Range(now)
+			if !ok {
+				t.Fatal("nothing can be said")
+			}
+			at = append(at, high.Seconds())
+		}
+		r := func(i int) *sweep.Fit {
+			f := &sweep.Fit{Overall: sweep.Correlation{Defined: true}, MCSE: .01}
+			if i < contenders {
+				f.Overall.PearsonR = .9
+			}
+			return f
+		}
+		for job := range plan.FitJobs() {
+			if job == plan.FitJobs()/2 {
+				see()
+			}
+			do(job, 1)
+		}
+		for chunk := range plan.FitChunks() {
+			do(plan.ScoreJob(chunk), .001)
+		}
+		plan.Choose(r)
+		see()
+		if plan.TopUps() == 0 {
+			return at
+		}
+		for _, job := range plan.RoundJobs(1) {
+			if j := plan.Job(job); len(j.Sets) > 0 {
+				do(job, 2*float64(len(j.Sets))/4)
+			} else {
+				e.Done(now, job)
+			}
+		}
+		for round := 1; round <= plan.TopUps(); round++ {
+			for !plan.Known(round) {
+				plan.Choose(r)
+			}
+		}
+		see()
+		return at
+	}
+	none, clear, alike := high(1, 1), high(4, 1), high(4, 20)
+	if !(none[0] < clear[0]) || clear[0] != alike[0] {
+		t.Errorf("half-way at most %v s are left without topping up, %v and %v with", none[0], clear[0], alike[0])
+	}
+	if none[1] != 0 || !(clear[1] < alike[1]) {
+		t.Errorf("after the fit stage %v s are left, %v if the best is clear, %v if it is not", none[1], clear[1], alike[1])
+	}
+	if clear[2] != 0 || alike[2] < 20*4/4*2 || alike[2] > 3*20*4/4*2 { // 20 settings of four times the work, on two stimuli
+		t.Errorf("after the first round %v s are left if the best is clear, %v if it is not", clear[2], alike[2])
+	}
+}

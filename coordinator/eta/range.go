@@ -22,7 +22,7 @@ func (e *Estimator) Range(at time.Time) (low, high time.Duration, ok bool) {
 	e.advance(at)
 	slots := e.slots + e.more
 	c := e.costs()
-	if !e.running || slots == 0 || !c.known && e.fits+len(e.reports) > 0 {
+	if !e.running || slots == 0 || !c.known && e.fits+len(e.tops)+len(e.reports) > 0 {
 		return 0, 0, false
 	}
 	use := 1.0
@@ -33,7 +33,7 @@ func (e *Estimator) Range(at time.Time) (low, high time.Duration, ok bool) {
 	scores := e.scorePart(c)
 	report, last := e.reportPart(c)
 	var seconds, variance float64
-	for _, p := range []part{e.fitPart(c), scores, report, last} {
+	for _, p := range slices.Concat([]part{e.fitPart(c), scores}, e.topUpParts(c), []part{report, last}) {
 		took, off := p.seconds(share)
 		seconds += took
 		variance += off
@@ -92,7 +92,7 @@ func (e *Estimator) fitPart(c *costs) part {
 	begun, needs := make([]int, n), slices.Clone(e.needs)
 	drift := math.Exp(e.drift)
 	for _, f := range e.flights {
-		if f.score || f.report {
+		if f.score || f.report || f.times > 1 {
 			continue
 		}
 		begun[f.stimulus]++
@@ -159,6 +159,62 @@ func (e *Estimator) scorePart(c *costs) part {
 	all := float64(e.scores) * c.score
 	one := float64(sets) * c.score
 	return part{work: all, jobs: (e.scores + sets - 1) / sets, longest: one, variance: unsure(1, e.scored.jobs, unseenScore), one: unsure(1, e.scored.jobs, unseenScore)}
+}
+
+// topUpParts are the infer jobs of topping up, by round. Of a round that is not known, half as many cells are expected as
+// of the one before, and of the first one a part of the sweep's.
+func (e *Estimator) topUpParts(c *costs) []part {
+	if len(e.tops) == 0 {
+		return nil
+	}
+	drift := math.Exp(e.drift)
+	parts := make([]part, e.plan.TopUps())
+	cells := make([]float64, len(parts)) // of known rounds, [round - 1]
+	for i := range parts {
+		for _, job := range e.plan.RoundJobs(i + 1) {
+			l := e.load(job)
+			cells[i] += float64(l.sets)
+			if _, left := e.tops[job]; !left || l.sets == 0 {
+				continue
+			}
+			l.tables = l.needs // of the round, which are with no worker before
+			f, begun := e.flights[job]
+			if begun {
+				l = f.load
+			}
+			whole := drift * c.seconds(&l)
+			left := whole
+			if begun {
+				left = leftOf(whole, e.at.Sub(f.began).Seconds())
+			}
+			parts[i].work += left
+			parts[i].jobs++
+			parts[i].last(left, whole)
+		}
+		parts[i].variance = unsure(e.spread, e.topped.jobs, unseenStage)
+		parts[i].one = e.spread + parts[i].variance + oneJob
+	}
+	var cell float64 // seconds, on average
+	for _, x := range c.cell {
+		cell += drift * x / float64(len(c.cell))
+	}
+	for i := range parts {
+		if e.plan.Known(i + 1) {
+			continue
+		}
+		if cells[i] = firstContenders * float64(len(e.model)*len(e.jobs)); i > 0 {
+			cells[i] = cells[i-1] / 2
+		}
+		p := &parts[i]
+		if p.jobs = min(len(e.plan.RoundJobs(i+1)), int(cells[i])); p.jobs == 0 {
+			continue
+		}
+		p.work = cells[i] * cell * c.topUp * float64(e.plan.Times(i+1))
+		p.last(p.work/float64(p.jobs), p.work/float64(p.jobs))
+		p.variance = unseenTopUp * unseenTopUp
+		p.one = e.spread + p.variance + oneJob
+	}
+	return parts
 }
 
 // reportPart is the infer jobs of the report, and its score job.

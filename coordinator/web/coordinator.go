@@ -49,7 +49,7 @@ type Inside struct {
 // Failure is a job whose result is a failure.
 type Failure struct {
 	Job      int
-	Stage    string // fit or report
+	Stage    string // fit, top_up or report
 	Score    bool   // a comparison with people
 	Stimulus string // of a job that is none
 	Sets     []sweep.ParameterSet

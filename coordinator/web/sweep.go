@@ -438,8 +438,11 @@ func newFailureViews(l *look) *failureViews {
 	for i := range l.in.Failures {
 		f := &l.in.Failures[i]
 		what := count(int64(len(f.Sets)), "parameter set")
-		if f.Stage == sweep.ReportStage {
+		switch f.Stage {
+		case sweep.ReportStage:
 			what = "the best parameter sets, for the report"
+		case sweep.TopUpStage:
+			what += ", topped up"
 		}
 		if f.Score {
 			views.Follow = append(views.Follow, failureView{Job: f.Job, What: what + ", compared with people", Reason: f.Reason})

@@ -48,13 +48,62 @@ func (s *Stimulus) infer(set *sweep.ParameterSet, p sweep.Procedure, seed uint64
 		PredicateNoise:   s.domain.PredicateNoise,
 		FluentNoise:      s.domain.FluentNoise,
 	}
-	runs := make([]*Run, p.Runs)
-	for i := range runs {
-		if runs[i], err = sips.Run(parameters, o, sweep.RunStream(seed, p.StageName, set, s.stimulus.ID, i)); err != nil {
+	of := runsOf{*set, o, p.StageName, seed}
+	runs := s.runs.take(of)
+	for i := len(runs); i < p.Runs; i++ {
+		run, err := sips.Run(parameters, o, sweep.RunStream(seed, p.StageName, set, s.stimulus.ID, i))
+		if err != nil {
 			return sweep.Cell{}, err
 		}
+		runs = append(runs, run)
 	}
-	return average(runs, s.stimulus.JudgementSteps), nil
+	if s.memory > 0 {
+		s.runs.keep(of, runs)
+	}
+	return average(runs[:p.Runs], s.stimulus.JudgementSteps), nil
+}
+
+// runsOf is what runs are of.
+type runsOf struct {
+	set   sweep.ParameterSet
+	o     Options
+	stage string
+	seed  uint64
+}
+
+// runs remembers the last ones, for a cell that is asked for again with more of them.
+type runs struct {
+	of   map[runsOf][]*Run
+	size int // bytes, about
+}
+
+// roomForRuns bounds the runs remembered of a stimulus, in bytes.
+const roomForRuns = 8 << 20
+
+// take returns what is remembered, and forgets it.
+func (r *runs) take(of runsOf) []*Run {
+	all := r.of[of]
+	delete(r.of, of)
+	r.size -= sizeOf(all)
+	return all
+}
+
+// keep forgets all else if there is no room.
+func (r *runs) keep(of runsOf, all []*Run) {
+	if size := sizeOf(all); r.of == nil || r.size+size > roomForRuns {
+		r.of, r.size = map[runsOf][]*Run{}, 0
+	}
+	r.of[of] = all
+	r.size += sizeOf(all)
+}
+
+func sizeOf(all []*Run) (bytes int) {
+	for _, run := range all {
+		for _, row := range run.Posterior {
+			bytes += 8*len(row) + 64
+		}
+	}
+	return bytes
 }
 
 func (s *Stimulus) inferMarginal(parameters agent.Parameters, p *sweep.Procedure, seed uint64) (sweep.Cell, error) {

@@ -35,6 +35,7 @@ type Stimulus struct {
 	boltzmann *policy.Observer   // nil until needed
 	sips      *SIPS              // nil until needed
 	estimates []*heuristic.Table // of the goals of sips
+	runs      runs               // of sips
 	marginal  *Marginal          // nil until needed
 	memory    int                // for its samples, in bytes; 0 is its default
 	simulator *simulator         // nil until needed
@@ -154,7 +155,8 @@ func (s *Stimulus) Marginal() (*Marginal, error) {
 }
 
 // Remember bounds the memory for what marginal inference has sampled, in bytes:
-// parameter sets of a search noise that comes again then find it. It is to be
+// parameter sets of a search noise that comes again then find it. Of sips, runs are
+// remembered, in a few megabytes, for a cell that comes again with more of them. It is to be
 // called before the first inference.
 func (s *Stimulus) Remember(bytes int) { s.memory = bytes }
 

@@ -180,6 +180,30 @@ func procedure() sweep.Procedure {
 	return sweep.Procedure{StageName: sweep.FitStage, Stage: sweep.Stage{Runs: 4, ParticlesPerGoal: 30}, Inference: sweep.PaperInference}
 }
 
+// A cell with more runs than before, or fewer, is the same whether those are remembered or not.
+func TestRunsAreRemembered(t *testing.T) {
+	st := stimulus(t, "(switch red)\n")
+	st.JudgementSteps = []int{0, 1}
+	ready := inference.New(st, blind())
+	ready.Remember(1 << 20)
+	for _, runs := range []int{3, 6, 4, 12} {
+		for _, model := range []string{"full", "plan-lesioned"} {
+			for _, stage := range []string{sweep.FitStage, sweep.ReportStage} {
+				p := procedure()
+				p.StageName, p.Runs = stage, runs
+				got, err := ready.Infer(bounded(model), p, 1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want, err := inference.New(st, blind()).Infer(bounded(model), p, 1)
+				if err != nil || !reflect.DeepEqual(got, want) {
+					t.Errorf("%s, %d runs of %s: %v, want %v, %v", model, runs, stage, got, want, err)
+				}
+			}
+		}
+	}
+}
+
 // A cell of a particle filter is the mean of its runs, with their spread at the
 // judgement steps; it depends on seed and stage, and on nothing else.
 func TestSampledCell(t *testing.T) {

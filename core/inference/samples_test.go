@@ -95,7 +95,7 @@ func TestTablesAreUnbiased(t *testing.T) {
 	const batches = 4
 	seeds := 400
 	if testing.Short() {
-		seeds = 100
+		seeds = 200
 	}
 	budgets := []agent.Parameters{{BudgetR: 1, BudgetQ: 0.7}, {BudgetR: 2, BudgetQ: 0.9}, {BudgetR: 4, BudgetQ: 0.95}}
 	worst, quantities, beyond := 0.0, 0, 0
@@ -177,7 +177,7 @@ func TestEvidenceIsUnbiased(t *testing.T) {
 	const batches = 4
 	seeds := 800
 	if testing.Short() {
-		seeds = 100
+		seeds = 200
 	}
 	worst, quantities := 0.0, 0
 	for _, w := range worlds(t) {

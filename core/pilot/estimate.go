@@ -14,6 +14,10 @@ type Estimate struct {
 	// took in the pilot, in seconds.
 	Work, Rate         float64
 	Fit, Report, Score float64 // of the stages, if one process does all
+	// TopUp is what topping up takes at most, where no model's best is ever clear; how much of
+	// it is needed a pilot cannot tell. TopUpCells are its cells.
+	TopUp      float64
+	TopUpCells int
 	// Tables is what of Fit is made once a stimulus by a process, and shared by its
 	// cells: heuristics, and the searches of marginal inference.
 	Tables float64
@@ -40,23 +44,24 @@ type Error struct {
 // Seconds of one core that all takes, if one process does it.
 func (e *Estimate) Seconds() float64 { return e.Fit + e.Report + e.Score }
 
-// Range of Seconds.
+// Range of Seconds, with all of TopUp at its upper end.
 func (e *Estimate) Range() (low, high float64) {
-	return e.Seconds() / e.Spread, e.Seconds() * e.Spread
+	return e.Seconds() / e.Spread, (e.Seconds() + e.TopUp) * e.Spread
 }
 
 // Wall is the time with so many slots, in seconds, and its range. At its upper end
-// each slot is a process of its own, which makes the tables that it meets itself.
+// each slot is a process of its own, which makes the tables that it meets itself, and
+// all of TopUp is needed.
 func (e *Estimate) Wall(slots int) (expected, low, high float64) {
 	n := float64(max(1, slots))
-	wall := func(fit, more float64) float64 {
+	wall := func(fit, more, topUp float64) float64 {
 		fit = max((fit+more)/n+tail*e.longest, e.longest)
 		report := max(e.Report/math.Min(n, float64(e.Stimuli)), e.longestReport)
-		return fit + report + e.Score/n
+		return fit + topUp/n + report + e.Score/n
 	}
 	again := math.Min(n, float64(e.chunks)) - 1
-	expected = wall(e.Fit, 0)
-	return expected, expected / e.Spread, e.Spread * wall(e.Fit, again*e.Tables)
+	expected = wall(e.Fit, 0, 0)
+	return expected, expected / e.Spread, e.Spread * wall(e.Fit, again*e.Tables, e.TopUp)
 }
 
 // telling: the first cells of a stimulus tell what all take in proportion where they are
@@ -152,9 +157,16 @@ func (r *run) estimate(scores float64) (*Estimate, error) {
 	if r.skipped {
 		variance += unlikeKinds * unlikeKinds
 	}
+	var work float64
+	if e.TopUpCells, work = r.Plan.MostTopUp(); e.TopUpCells > 0 {
+		e.TopUp = (e.Fit - e.Tables) * work / float64(len(r.Plan.Sets)*len(r.of))
+		if r.Config.Inference.Method == sweep.Marginal { // which makes its tables anew in each round
+			e.TopUp += e.Tables * work * float64(r.Plan.TopUps()) / float64(e.TopUpCells)
+		}
+	}
 	e.Spread = math.Exp(nineOfTen * math.Sqrt(variance))
 	e.Work, e.Rate = e.Fit+e.Report, r.seconds/r.work
-	for _, x := range []*float64{&e.Fit, &e.Report, &e.Tables, &e.longest, &e.longestReport} {
+	for _, x := range []*float64{&e.Fit, &e.Report, &e.TopUp, &e.Tables, &e.longest, &e.longestReport} {
 		*x *= e.Rate
 	}
 	return e, r.errors(e)

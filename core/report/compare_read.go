@@ -195,16 +195,32 @@ func (s *finished) readFits(r io.Reader) error {
 				f.axes[axis] = text
 			}
 		}
-		best := s.best[f.model]
-		switch {
-		case f.r == nil:
-		case f.stage == sweep.ReportStage, best == nil, best.stage == f.stage && *f.r > *best.r:
+		if f.better(s.best[f.model]) {
 			s.best[f.model] = &f
 		}
 		if f.stage == sweep.FitStage {
 			s.fits[f.model] = append(s.fits[f.model], f)
 		}
 	})
+}
+
+// better says whether a row is of the parameter set to be reported, rather than another row of the model, which
+// may be nil: it is of a later stage, or of more runs of it, or else it has a higher r; see [sweep.Gathered.Better].
+func (f *fitted) better(than *fitted) bool {
+	switch {
+	case f.r == nil:
+		return false
+	case than == nil:
+		return true
+	}
+	stages := []string{sweep.FitStage, sweep.TopUpStage, sweep.ReportStage}
+	runs := func(f *fitted) int {
+		if f.stage == sweep.TopUpStage && f.runs != nil { // which has rounds
+			return *f.runs
+		}
+		return 0
+	}
+	return cmp.Or(cmp.Compare(slices.Index(stages, f.stage), slices.Index(stages, than.stage)), cmp.Compare(runs(f), runs(than)), cmp.Compare(*f.r, *than.r)) > 0
 }
 
 // readPoints reads what the best infer where people judged.

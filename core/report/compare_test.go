@@ -168,3 +168,27 @@ func TestCompareRefuses(t *testing.T) {
 		}
 	}
 }
+
+// Of several rounds the last is compared, as it is reported: contenders with more runs before the others.
+func TestCompareTopUp(t *testing.T) {
+	a := finishedSweep(t, "a", nil, "optimal")
+	files := a.Files.(fstest.MapFS)
+	head, row, _ := strings.Cut(string(files["fits.csv"].Data), "\n")
+	at := slices.Index(strings.Split(head, ","), "pearson_r")
+	topped := func(runs, r string) string {
+		fields := strings.Split(strings.TrimSpace(row), ",")
+		fields[0], fields[at], fields[slices.Index(strings.Split(head, ","), "runs")] = sweep.TopUpStage, r, runs
+		return strings.Join(fields, ",") + "\n"
+	}
+	files["fits.csv"] = &fstest.MapFile{Data: []byte(head + "\n" + row + topped("2", "0.6") + topped("4", "0.5") + topped("4", "0.4"))}
+	posteriors := string(files["posteriors.csv"].Data)
+	files["posteriors.csv"] = &fstest.MapFile{Data: []byte(posteriors + strings.ReplaceAll(posteriors[strings.Index(posteriors, "\n")+1:], "fit,", "top_up,"))}
+	var out folder
+	c, err := report.Compare(&out, a, finishedSweep(t, "b", nil, "optimal"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Fits[0].N != 7 || !strings.Contains(out.text("comparison.csv"), "a,top_up,boltzmann,1,") || !strings.Contains(out.text("comparison.csv"), ",0.5,") {
+		t.Errorf("%+v\n%s", c.Fits, out.text("comparison.csv"))
+	}
+}

@@ -161,10 +161,37 @@ func (r *Report) inferenceText() string {
 			text += "; there was no report stage, so the r of a chosen set is too high."
 		}
 	}
+	text += r.topUpText()
 	if exact {
 		text += " Boltzmann agents were inferred exactly, by Bayes' rule over the observed actions with a uniform prior over the goals."
 	}
 	return strings.TrimSpace(text) + fmt.Sprintf(" All random numbers derive from the seed %d, whatever machine computes them. Parameters are chosen and scored on the same judgements.", r.config.Seed)
+}
+
+// topUpText says which parameter sets got more runs, and what came of it.
+func (r *Report) topUpText() string {
+	if r.plan.TopUps() == 0 {
+		return ""
+	}
+	how := "run again with twice the runs"
+	if r.config.Inference.Method == sweep.Marginal {
+		how = "inferred again from twice the batches, with targets for half the variances"
+	}
+	text := fmt.Sprintf(" After the fit stage, the parameter sets that were the best of their model with a probability of .95 together, by the Monte-Carlo errors, were %s, and so on, until one was left or had had %d times as many; parameters were chosen among those that had the most.", how, r.config.TopUp)
+	var all []string
+	for _, model := range sweep.Models {
+		if t, ok := r.Manifest.TopUp[model.Name]; ok {
+			left := "one was left"
+			if !t.Separated {
+				left = "several were left"
+			}
+			all = append(all, fmt.Sprintf("%d of %s of %s, up to %d times as many; %s", t.Contenders, count(r.Manifest.Parameters[model.Name], "parameter set"), model.Name, t.Times, left))
+		}
+	}
+	if all == nil {
+		return text + " None was: the best of each model was clear."
+	}
+	return text + " These were " + strings.Join(all, "; ") + "."
 }
 
 // sampled says whether some model of the sweep is not exact.

@@ -41,10 +41,18 @@ type Manifest struct {
 	Version    string            `json:"version"`
 	Complete   bool              `json:"complete"` // every cell has a result
 	Cells      int               `json:"cells"`
+	TopUp      map[string]TopUp  `json:"top_up,omitempty"`   // by model, of those that had contenders
 	Parameters map[string]int    `json:"parameter_sets"`     // by model
 	Warnings   []string          `json:"warnings,omitempty"` // what the fits may not bear; report.html begins with them
 	Notes      []string          `json:"notes,omitempty"`
 	Created    string            `json:"created"` // when the sweep was made, RFC 3339
+}
+
+// TopUp is what was run again of a model.
+type TopUp struct {
+	Contenders int  `json:"contenders"`     // parameter sets that got more runs
+	Times      int  `json:"times_the_runs"` // of the fit stage, that those had which got the most
+	Separated  bool `json:"separated"`      // one of them is the best with a probability of .95
 }
 
 // Report is a report in the making: New, Add for each parameter set in the
@@ -74,6 +82,8 @@ type Report struct {
 	best   map[string]*chosen // by model
 	all    bool               // every table has every parameter set
 
+	toppedUp map[int]struct{} // indexes in the plan
+
 	warner   *sweep.Warner
 	warnings []sweep.Warning
 
@@ -85,18 +95,20 @@ type Report struct {
 // chosen is a model's best parameter set so far: as it was fitted and, once
 // that is known, as it is reported.
 type chosen struct {
-	at int // index into scored
+	at     int     // index into scored
+	round  int     // in which it was chosen
+	fitted float64 // r there
 	*sweep.Gathered
 }
 
 // New opens the tables. The manifest's caller fills in what is not in study, plan and config.
 func New(out Output, st *study.Study, plan *sweep.Plan, config sweep.Config, m Manifest) (*Report, error) {
 	m.Study, m.Title, m.Domain, m.Simulated = st.Name, st.Title, st.Domain, st.Simulated
-	m.Seed, m.Cells, m.Parameters = config.Seed, plan.Cells(), map[string]int{}
+	m.Seed, m.Parameters = config.Seed, map[string]int{}
 	r := &Report{
 		Manifest: m, study: st, plan: plan, config: config, out: out,
 		group: map[string]*table{}, first: map[string]int{}, best: map[string]*chosen{},
-		drawn: map[string]string{}, all: plan.Cells() <= sweep.MaxDetailedCells,
+		drawn: map[string]string{}, all: plan.Detailed(), toppedUp: map[int]struct{}{},
 	}
 	for i, set := range plan.Sets {
 		if _, ok := r.first[set.Model]; !ok {
@@ -166,14 +178,28 @@ func (r *Report) Add(g *sweep.Gathered) error {
 		best.Gathered = g
 	case g.Stage == sweep.FitStage:
 		r.scored = append(r.scored, sweep.ParameterFit{Set: g.Set, Fit: sweep.Fit{Overall: g.Fit.Overall, Intervals: g.Fit.Intervals, Undefined: g.Fit.Undefined}}) // a large sweep has many
-		if g.Fit.Overall.Defined && (best == nil || g.Fit.Overall.PearsonR > best.Fit.Overall.PearsonR) {
-			r.best[g.Set.Model] = &chosen{at: len(r.scored) - 1, Gathered: g}
+		if g.Better(best.gathered()) {
+			r.best[g.Set.Model] = &chosen{at: len(r.scored) - 1, fitted: g.Fit.Overall.PearsonR, Gathered: g}
+		}
+	case g.Stage == sweep.TopUpStage:
+		r.toppedUp[g.Index] = struct{}{}
+		if g.Better(best.gathered()) {
+			at := slices.IndexFunc(r.scored, func(f sweep.ParameterFit) bool { return f.Set == g.Set })
+			r.best[g.Set.Model] = &chosen{at: at, round: g.Round, fitted: g.Fit.Overall.PearsonR, Gathered: g}
 		}
 	}
 	if r.all {
 		return r.addDetails(g)
 	}
 	return nil
+}
+
+// gathered is nil where none is chosen.
+func (c *chosen) gathered() *sweep.Gathered {
+	if c == nil {
+		return nil
+	}
+	return c.Gathered
 }
 
 // addDetails writes what a large sweep has of its best parameter sets alone.
@@ -284,7 +310,7 @@ func (r *Report) size(g *sweep.Gathered) (runs int, particles any) {
 	if m, ok := sweep.ModelByName(g.Set.Model); ok && m.Exact {
 		return 1, nil
 	}
-	p := r.config.Procedure(g.Stage)
+	p := r.plan.ProcedureOf(&r.config, g.Round)
 	if p.Method == sweep.Marginal {
 		return p.Runs, nil
 	}
@@ -434,7 +460,7 @@ func (r *Report) Best() []Best {
 	var all []Best
 	for _, model := range sweep.Models {
 		if c := r.best[model.Name]; c != nil {
-			all = append(all, Best{Set: c.Set, Fit: *c.Fit, Number: r.number(c.Gathered), Fitted: r.scored[c.at].Overall.PearsonR})
+			all = append(all, Best{Set: c.Set, Fit: *c.Fit, Number: r.number(c.Gathered), Fitted: c.fitted})
 		}
 	}
 	return all
@@ -449,12 +475,13 @@ type Best struct {
 	Set    sweep.ParameterSet
 	Fit    sweep.Fit
 	Number int     // within the model, from 1
-	Fitted float64 // r in the fit stage, which is biased upwards by the choice
+	Fitted float64 // r by which it was chosen, which is biased upwards by the choice
 }
 
 // Close writes what needs all parameter sets: figures, the configuration,
 // tables/fits.tex, report.html, the manifest.
 func (r *Report) Close() error {
+	r.Manifest.Cells = r.plan.Cells()
 	if !r.all {
 		for _, model := range sweep.Models {
 			if c := r.best[model.Name]; c != nil {
@@ -469,6 +496,7 @@ func (r *Report) Close() error {
 		}
 	}
 	r.warnings = r.warner.Warnings()
+	r.sumUp()
 	for _, w := range r.warnings {
 		text := w.Text + "."
 		if w.Edges != nil {
@@ -496,6 +524,29 @@ func (r *Report) Close() error {
 		return err
 	}
 	return r.write("manifest.json", func(w io.Writer) error { return encode(w, r.Manifest) })
+}
+
+// sumUp says in the manifest what was topped up.
+func (r *Report) sumUp() {
+	for _, m := range r.plan.Models() {
+		t, c := TopUp{}, r.best[m.Name]
+		for i := range r.toppedUp {
+			if m.First <= i && i < m.End {
+				t.Contenders++
+			}
+		}
+		if t.Contenders == 0 || c == nil {
+			continue
+		}
+		if r.Manifest.TopUp == nil {
+			r.Manifest.TopUp = map[string]TopUp{}
+		}
+		t.Times = r.plan.Times(c.round)
+		t.Separated = !slices.ContainsFunc(r.warnings, func(w sweep.Warning) bool {
+			return w.Model == m.Name && (w.Kind == sweep.TieWarning || w.Kind == sweep.FlatWarning)
+		})
+		r.Manifest.TopUp[m.Name] = t
+	}
 }
 
 func (r *Report) note(text string) { r.Manifest.Notes = append(r.Manifest.Notes, text) }

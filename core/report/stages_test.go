@@ -312,3 +312,78 @@ func TestProfile(t *testing.T) {
 		t.Error("an axis of one value has a panel")
 	}
 }
+
+// Contenders have a row a round, and the best is the best of those with the most runs, whatever r it had
+// with fewer; manifest, methods and sweep.yaml say what was done.
+func TestTopUp(t *testing.T) {
+	c := staged()
+	c.TopUp = 3
+	sets, err := c.ParameterSets()
+	if err != nil {
+		t.Fatal(err)
+	}
+	plans := make([]*sweep.Plan, 2) // the coordinator's, and ours
+	for i := range plans {
+		if plans[i], err = c.Plan(sets, shapes(), 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out := &folder{}
+	r, err := report.New(out, tiny(), plans[1], c, report.Manifest{SweepID: "abc", Complete: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gather := sweep.NewGather(plans[1], r.Add)
+	latest := sweep.Latest{}
+	add := func(number int) sweep.Outcome {
+		t.Helper()
+		job, o := plans[0].Job(number), sampledOutcome(plans[0], number)
+		for i := range o.Fits {
+			if set := job.Index(i); set < 2 && job.Stage != sweep.ReportStage { // a tie of plan-lesioned, of which the first is better with more runs
+				o.Fits[i].Overall.PearsonR = [][]float64{{0.4375, 0.5}, {0.5, 0.25}, {0.5, 0.25}}[job.Round][set]
+			}
+		}
+		if err := gather.Add(number, o); err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+	for round := range plans[0].Rounds() {
+		for chunk, end := plans[0].RoundChunks(round); chunk < end; chunk++ {
+			for i := range plans[0].Stimuli {
+				add(chunk*len(plans[0].Stimuli) + i)
+			}
+			job := plans[0].Job(plans[0].ScoreJob(chunk))
+			latest.Add(&job, add(job.Number).Fits)
+		}
+		plans[0].Choose(latest.Of)
+	}
+	if err := errors.Join(gather.Close(), r.Close()); err != nil {
+		t.Fatal(err)
+	}
+	compare(t, out, "fits.csv", `
+stage,model,parameter_set,goal_noise,budget_r,budget_q,search_noise,action_noise,alpha,value,unreachable_value,runs,particles_per_goal,samples,n,pearson_r,ci_low,ci_high,mc_se,rmse,ci_unit,undefined_stimuli
+fit,plan-lesioned,1,0,,,,0.25,,,,3,4,,7,0.4375,,,0.0625,0.5,,0
+fit,plan-lesioned,2,0,,,,0.125,,,,3,4,,7,0.5,,,0.0625,0.5,,0
+fit,boltzmann,1,,,,,,0.5,optimal,-1000,1,,,7,0.125,,,0,0.5,,0
+fit,boltzmann,2,,,,,,0.5,heuristic,-1000,1,,,7,0.75,,,0,0.5,,0
+top_up,plan-lesioned,1,0,,,,0.25,,,,6,4,,7,0.5,,,0.0625,0.5,,0
+top_up,plan-lesioned,2,0,,,,0.125,,,,6,4,,7,0.25,,,0.0625,0.5,,0
+report,plan-lesioned,1,0,,,,0.25,,,,6,8,,7,0.125,,,0.0625,0.5,,0
+report,boltzmann,2,,,,,,0.5,heuristic,-1000,1,,,7,0.625,,,0,0.5,,0
+`)
+	if b := r.Best()[0]; b.Number != 1 || b.Fitted != 0.5 || b.Fit.Overall.PearsonR != 0.125 {
+		t.Errorf("best %+v", b)
+	}
+	if m := manifest(t, out); m.Cells != 4*2+2*2+2*2 || len(m.TopUp) != 1 || m.TopUp["plan-lesioned"] != (report.TopUp{Contenders: 2, Times: 2, Separated: true}) {
+		t.Errorf("%+v", m)
+	}
+	for name, want := range map[string]string{
+		"sweep.yaml":  "\ntop_up: 3\n",
+		"report.html": "run again with twice the runs, and so on, until one was left or had had 3 times as many; parameters were chosen among those that had the most. These were 2 of 2 parameter sets of plan-lesioned, up to 2 times as many; one was left.",
+	} {
+		if !strings.Contains(out.text(name), want) {
+			t.Errorf("%s has no %q", name, want)
+		}
+	}
+}

@@ -74,6 +74,9 @@ func writeConfig(w io.Writer, c *sweep.Config) error {
 			fmt.Fprintf(&b, "  particles_per_goal: %d\n", p.ParticlesPerGoal)
 		}
 	}
+	if c.TopUp > 1 {
+		fmt.Fprintf(&b, "top_up: %d\n", c.TopUp)
+	}
 	fmt.Fprintf(&b, "bootstrap:\n  resamples: %d\n  units: [%s]\n", c.Bootstrap.Resamples, strings.Join(c.Bootstrap.Units, ", "))
 	fmt.Fprintf(&b, "seed: %d\n", c.Seed)
 	_, err := io.WriteString(w, b.String())

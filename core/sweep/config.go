@@ -14,6 +14,7 @@ type Config struct {
 	Inference Inference   // of models that are not exact
 	Fit       Stage       // runs by which parameters are chosen
 	Report    Stage       // runs of each model's best parameters, with other seeds; no runs: no such stage
+	TopUp     int         // most times the runs of the fit stage, for contenders; below 2: they get no more
 	Bootstrap Bootstrap
 	Seed      uint64
 }
@@ -27,8 +28,12 @@ type Stage struct {
 // Names of stages.
 const (
 	FitStage    = "fit"
+	TopUpStage  = "top_up" // more runs, of the fit stage's seeds, of contenders
 	ReportStage = "report"
 )
+
+// MaxRuns bounds the runs of a cell.
+const MaxRuns = 100_000
 
 // Methods of inference.
 const (
@@ -125,21 +130,30 @@ func (c *Config) Procedure(stage string) Procedure {
 	return p
 }
 
-// Procedure of a stage: of a sweep of more than MaxDetailedCells, parameters are
-// chosen by the posteriors at judgement steps alone.
+// ProcedureOf a round: that of the fit stage, or of the report. A cell that is topped up
+// is what it would be in a fit stage of so many times the runs.
+func (p *Plan) ProcedureOf(c *Config, round int) Procedure {
+	if round > p.TopUps() {
+		return p.Procedure(c, ReportStage)
+	}
+	return p.Procedure(c, FitStage).times(p.Times(round))
+}
+
+// Procedure of the fit stage or the report: of a sweep of more than MaxDetailedCells,
+// parameters are chosen by the posteriors at judgement steps alone.
 func (p *Plan) Procedure(c *Config, stage string) Procedure {
 	procedure := c.Procedure(stage)
-	if stage == FitStage && p.Cells() > MaxDetailedCells {
+	if stage == FitStage && !p.Detailed() {
 		procedure.Detail = DetailJudged
 	}
 	return procedure
 }
 
-// BootstrapOf a stage: where there is a report, the fit stage of a sweep of more
+// BootstrapOf a stage: where there is a report, what is before it in a sweep of more
 // than MaxDetailedCells has no intervals.
 func (p *Plan) BootstrapOf(c *Config, stage string) Bootstrap {
 	b := c.Bootstrap
-	if stage == FitStage && p.Report && p.Cells() > MaxDetailedCells {
+	if stage != ReportStage && p.Report && !p.Detailed() {
 		b.Resamples = 0
 	}
 	return b

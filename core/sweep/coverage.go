@@ -7,8 +7,8 @@ type Coverage struct {
 	Done  []int  // cells with a result, by stimulus
 }
 
-// Coverage counts the cells with a result by model, in the plan's order, and
-// then those of the report, if there is one.
+// Coverage counts the cells of the fit stage with a result by model, in the plan's
+// order, and then those of the report, if there is one.
 func (g *Progress) Coverage() []Coverage {
 	p := g.plan
 	var all []Coverage

@@ -15,7 +15,8 @@ type Outcome struct {
 
 // Gathered is all that is known of one parameter set.
 type Gathered struct {
-	Stage    string // fit or report
+	Stage    string // fit, top_up or report
+	Round    int    // see Plan
 	Index    int    // in the plan
 	Set      ParameterSet
 	Cells    []*Cell  // by stimulus; nil where a job failed or has no result yet
@@ -23,20 +24,41 @@ type Gathered struct {
 	Failures []string // in the order of jobs
 }
 
-// Gather folds the outcomes of jobs, in any order, into parameter sets, in the
-// plan's order, those of the report last. It holds only chunks that are
+// Better says whether a parameter set is to be chosen rather than another of its model, which
+// may be nil: it has a higher r in the same round, or an r in a later one.
+func (g *Gathered) Better(than *Gathered) bool {
+	return g.Fit.Overall.Defined && (than == nil || g.Round > than.Round ||
+		g.Round == than.Round && g.Fit.Overall.PearsonR > than.Fit.Overall.PearsonR)
+}
+
+// Gather folds the outcomes of jobs, in any order, into parameter sets, round by
+// round in the plan's order. It holds only chunks that are
 // incomplete, and the overall correlation of each fit.
 type Gather struct {
 	plan    *Plan
 	visit   func(*Gathered) error
 	pending map[int]*chunk
-	next    int          // first chunk that has not been visited
-	fits    map[int]*Fit // Overall alone, by parameter set
+	next    int // first chunk that has not been visited
+	latest  Latest
 }
 
 type chunk struct {
 	outcomes map[int]Outcome // by job
 }
+
+// Latest are the latest fits of parameter sets, by index in a plan: overall
+// correlation and Monte-Carlo error alone.
+type Latest map[int]*Fit
+
+// Add takes the fits of a score job. Rounds come in their order.
+func (l Latest) Add(job *Job, fits []Fit) {
+	for i := range fits {
+		l[job.Index(i)] = &Fit{Overall: fits[i].Overall, MCSE: fits[i].MCSE}
+	}
+}
+
+// Of is the fit of a parameter set, nil if there is none.
+func (l Latest) Of(i int) *Fit { return l[i] }
 
 // check says what is wrong with the outcome of a job: if it is no failure, it
 // has one cell, or one fit, a parameter set.
@@ -53,7 +75,7 @@ func (o *Outcome) check(job *Job) error {
 
 // NewGather makes a gather that calls visit for each parameter set.
 func NewGather(p *Plan, visit func(*Gathered) error) *Gather {
-	return &Gather{plan: p, visit: visit, pending: map[int]*chunk{}, fits: map[int]*Fit{}}
+	return &Gather{plan: p, visit: visit, pending: map[int]*chunk{}, latest: Latest{}}
 }
 
 // Add takes the outcome of a job; a repeated one is ignored.
@@ -69,7 +91,7 @@ func (g *Gather) Add(number int, o Outcome) error {
 	if _, ok := c.outcomes[number]; ok {
 		return nil
 	}
-	if job.Stage == FitStage { // the report's parameter sets are not known yet
+	if job.Round == 0 { // those of later rounds may not be known yet
 		if err := o.check(&job); err != nil {
 			return err
 		}
@@ -97,7 +119,7 @@ func (g *Gather) chunk(i int) *chunk {
 }
 
 // Close visits what is left, with gaps where there are no outcomes: every
-// parameter set of the plan has been visited then.
+// parameter set of every round has been visited then.
 func (g *Gather) Close() error {
 	for g.next < g.plan.Chunks() {
 		if err := g.flush(); err != nil {
@@ -109,8 +131,8 @@ func (g *Gather) Close() error {
 
 // flush visits the parameter sets of the next chunk.
 func (g *Gather) flush() error {
-	if g.next == g.plan.FitChunks() {
-		g.plan.Choose(func(i int) *Fit { return g.fits[i] })
+	for round := g.plan.RoundOf(g.next); !g.plan.Known(round); {
+		g.plan.Choose(g.latest.Of)
 	}
 	c := g.chunk(g.next)
 	delete(g.pending, g.next)
@@ -133,8 +155,11 @@ func (g *Gather) flush() error {
 			cells[job.Stimulus] = o.Cells
 		}
 	}
+	if score.Stage != ReportStage {
+		g.latest.Add(&score, fits)
+	}
 	for i, set := range score.Sets {
-		out := &Gathered{Stage: score.Stage, Index: score.Index(i), Set: set, Cells: make([]*Cell, len(cells)), Failures: failures}
+		out := &Gathered{Stage: score.Stage, Round: score.Round, Index: score.Index(i), Set: set, Cells: make([]*Cell, len(cells)), Failures: failures}
 		for stimulus := range cells {
 			if cells[stimulus] != nil {
 				out.Cells[stimulus] = &cells[stimulus][i]
@@ -142,9 +167,6 @@ func (g *Gather) flush() error {
 		}
 		if fits != nil {
 			out.Fit = &fits[i]
-			if score.Stage == FitStage {
-				g.fits[out.Index] = &Fit{Overall: out.Fit.Overall}
-			}
 		}
 		if err := g.visit(out); err != nil {
 			return err

@@ -135,6 +135,9 @@ func (c *Config) ID(studyHash, version string, sets []ParameterSet) string {
 		[]byte("sweep"), []byte(studyHash), []byte(version), fmt.Append(nil, c.Seed),
 		[]byte(c.Procedure(FitStage).String()), []byte(c.Procedure(ReportStage).String()), fmt.Appendf(nil, "%+v", c.Bootstrap),
 	}
+	if c.TopUp > 1 {
+		parts = append(parts, fmt.Appendf(nil, "top_up=%d", c.TopUp))
+	}
 	for i := range sets {
 		parts = append(parts, []byte(sets[i].String()))
 	}

@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 )
 
@@ -30,13 +31,15 @@ func (s *Shape) bytes(runs int, judged bool) int {
 }
 
 // Plan is the list of jobs of a sweep. It follows from its fields alone, and
-// from the fits for the report stage, so that a job is known by its number.
+// from the fits for what comes after the fit stage, so that a job is known by its number.
 //
-// The parameter sets are cut into chunks of CellsPerJob. Where there is a report
-// stage, each model's best parameter set is in one more chunk, the last. Infer
+// The work is done in rounds. Round 0 is the fit stage: the parameter sets are cut
+// into chunks of CellsPerJob. Rounds 1 to TopUps() run contenders again, each in the
+// same number of chunks, which are empty where there are none. Where there is a report
+// stage it is the last round, each model's best parameter set in one chunk. Infer
 // job i is chunk i / len(Stimuli) on stimulus i % len(Stimuli). After the infer
 // jobs come the score jobs, one a chunk. A score job can be done when its
-// chunk's infer jobs are; the report's infer jobs when all other score jobs are.
+// chunk's infer jobs are; a round's infer jobs when all score jobs of those before are.
 type Plan struct {
 	Sets        []ParameterSet
 	Stimuli     []Shape
@@ -44,7 +47,8 @@ type Plan struct {
 	Report      bool
 
 	models []ModelSets
-	chosen []int // indexes into Sets; see Choose
+	topUp  topUp
+	later  [][]int // of each round after the first that is known, indexes into Sets; see Choose
 }
 
 // ModelSets are the parameter sets of a model: Sets[First:End] of a plan.
@@ -67,8 +71,18 @@ func CellsPerJob(sets int, stimuli []Shape, runs, parallel int) int {
 	return max(1, min(MaxCellsPerJob, maxResultBytes/bytes, spread, sets))
 }
 
-// NewPlan checks and makes a plan.
+// NewPlan checks and makes a plan without topping up; see [Config.Plan].
 func NewPlan(sets []ParameterSet, stimuli []Shape, cellsPerJob int, report bool) (*Plan, error) {
+	return newPlan(sets, stimuli, cellsPerJob, report, nil)
+}
+
+// Plan checks and makes the plan of a sweep of these parameter sets.
+func (c *Config) Plan(sets []ParameterSet, stimuli []Shape, cellsPerJob int) (*Plan, error) {
+	return newPlan(sets, stimuli, cellsPerJob, c.Report.Runs > 0, c)
+}
+
+// newPlan is one without topping up where there is no configuration.
+func newPlan(sets []ParameterSet, stimuli []Shape, cellsPerJob int, report bool, c *Config) (*Plan, error) {
 	if len(sets) == 0 || len(stimuli) == 0 {
 		return nil, fmt.Errorf("a sweep needs parameter sets and stimuli")
 	}
@@ -93,24 +107,59 @@ func NewPlan(sets []ParameterSet, stimuli []Shape, cellsPerJob int, report bool)
 		}
 		p.models[len(p.models)-1].End = i + 1
 	}
+	if c != nil {
+		p.topUp = p.newTopUp(c)
+	}
 	if int64(p.Chunks())*int64(len(stimuli)+1) > 1<<30 {
 		return nil, fmt.Errorf("%d chunks of %d stimuli are too many jobs", p.Chunks(), len(stimuli))
 	}
 	return p, nil
 }
 
-// FitChunks is the number of chunks without the report's.
+// FitChunks is the number of chunks of the fit stage.
 func (p *Plan) FitChunks() int { return (len(p.Sets) + p.CellsPerJob - 1) / p.CellsPerJob }
 
 // Chunks is the number of chunks.
 func (p *Plan) Chunks() int {
-	if p.Report {
-		return p.FitChunks() + 1
-	}
-	return p.FitChunks()
+	_, end := p.RoundChunks(p.Rounds() - 1)
+	return end
 }
 
-// FitJobs is the number of infer jobs without the report's: those that can be
+// Rounds is the number of rounds: the fit stage, those of topping up, and the report.
+func (p *Plan) Rounds() int {
+	if p.Report {
+		return p.TopUps() + 2
+	}
+	return p.TopUps() + 1
+}
+
+// RoundChunks are the chunks of a round, up to end.
+func (p *Plan) RoundChunks(round int) (first, end int) {
+	first = p.FitChunks()
+	switch {
+	case round == 0:
+		return 0, first
+	case round <= p.TopUps():
+		first += (round - 1) * p.topUp.chunks
+		return first, first + p.topUp.chunks
+	}
+	first += p.TopUps() * p.topUp.chunks
+	return first, first + 1
+}
+
+// RoundOf is the round of a chunk.
+func (p *Plan) RoundOf(chunk int) int {
+	switch at := chunk - p.FitChunks(); {
+	case at < 0:
+		return 0
+	case at >= p.TopUps()*p.topUp.chunks:
+		return p.TopUps() + 1
+	default:
+		return 1 + at/p.topUp.chunks
+	}
+}
+
+// FitJobs is the number of infer jobs of the fit stage: those that can be
 // done from the start. They have the numbers from 0 on.
 func (p *Plan) FitJobs() int { return p.FitChunks() * len(p.Stimuli) }
 
@@ -120,8 +169,18 @@ func (p *Plan) InferJobs() int { return p.Chunks() * len(p.Stimuli) }
 // Jobs is the number of all jobs.
 func (p *Plan) Jobs() int { return p.InferJobs() + p.Chunks() }
 
-// Cells is the number of cells, one a model and stimulus in the report.
+// Cells is the number of cells: those of the fit stage, one a model and stimulus in
+// the report, and those of contenders in the rounds that are known.
 func (p *Plan) Cells() int {
+	cells := p.planned()
+	for round := 1; round <= p.TopUps() && p.Known(round); round++ {
+		cells += len(p.later[round-1]) * len(p.Stimuli)
+	}
+	return cells
+}
+
+// planned is the number of cells but those of topping up.
+func (p *Plan) planned() int {
 	cells := len(p.Sets) * len(p.Stimuli)
 	if p.Report {
 		cells += len(p.models) * len(p.Stimuli)
@@ -129,59 +188,98 @@ func (p *Plan) Cells() int {
 	return cells
 }
 
-// Choose fills the report's chunk: of each model the parameter set of the
-// highest r, the first of equals. A model of which no r is defined has none.
-// fit gives the fit of Sets[i], or nil.
+// Detailed says whether the sweep is small enough for every step of every cell to be kept.
+func (p *Plan) Detailed() bool { return p.planned() <= MaxDetailedCells }
+
+// Known says whether the parameter sets of a round are known.
+func (p *Plan) Known(round int) bool { return round <= len(p.later) }
+
+// KnownRounds is the number of rounds whose parameter sets are known.
+func (p *Plan) KnownRounds() int { return len(p.later) + 1 }
+
+// Choose finds the parameter sets of the next round that is not known, from all fits of
+// the rounds before: contenders, or those of the report. fit gives the latest fit of
+// Sets[i], or nil.
+//
+// The report has of each model the parameter set of the highest r, the first of equals,
+// among those of the model's last round of which any has one: they have equal runs. A
+// model of which no r is defined has none.
 func (p *Plan) Choose(fit func(i int) *Fit) {
-	p.chosen = []int{}
-	for i := range p.Sets {
-		f := fit(i)
-		if f == nil || !f.Overall.Defined {
-			continue
+	round := len(p.later) + 1
+	if round >= p.Rounds() {
+		return
+	}
+	next := []int{}
+	for _, m := range p.models {
+		if round <= p.TopUps() {
+			next = append(next, p.contenders(&m, round, fit)...)
+		} else if best := p.best(&m, fit); best >= 0 {
+			next = append(next, best)
 		}
-		last := len(p.chosen) - 1
-		switch {
-		case last < 0 || p.Sets[p.chosen[last]].Model != p.Sets[i].Model:
-			p.chosen = append(p.chosen, i)
-		case f.Overall.PearsonR > fit(p.chosen[last]).Overall.PearsonR:
-			p.chosen[last] = i
+	}
+	p.later = append(p.later, next)
+}
+
+// best of a model, -1 if no r is defined.
+func (p *Plan) best(m *ModelSets, fit func(i int) *Fit) int {
+	for round := p.TopUps(); round >= 0; round-- {
+		best := -1
+		for i := range p.of(m, round) {
+			if f := fit(i); f != nil && f.Overall.Defined && (best < 0 || f.Overall.PearsonR > fit(best).Overall.PearsonR) {
+				best = i
+			}
+		}
+		if best >= 0 {
+			return best
+		}
+	}
+	return -1
+}
+
+// of are a model's parameter sets in a known round, ascending.
+func (p *Plan) of(m *ModelSets, round int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		if round == 0 {
+			for i := m.First; i < m.End && yield(i); i++ {
+			}
+			return
+		}
+		for _, i := range p.later[round-1] {
+			if m.First <= i && i < m.End && !yield(i) {
+				return
+			}
 		}
 	}
 }
 
-// Chosen are the indexes of the report's parameter sets; nil before Choose.
-func (p *Plan) Chosen() []int { return p.chosen }
+// Chosen are the indexes of the report's parameter sets; nil until they are known.
+func (p *Plan) Chosen() []int {
+	if round := p.TopUps() + 1; p.Report && p.Known(round) {
+		return p.later[round-1]
+	}
+	return nil
+}
 
 // Job is what a number stands for.
 type Job struct {
 	Number   int
-	Stage    string // fit or report
+	Stage    string // fit, top_up or report
+	Round    int    // see Plan
 	Score    bool
 	Chunk    int
 	Stimulus int            // index; 0 for a score job
-	Sets     []ParameterSet // of a report job after Choose alone
-	First    int            // index of Sets[0] in the plan; 0 in a report job
+	Sets     []ParameterSet // none as long as those of its round are not known
+	First    int            // index of Sets[0] in the plan; 0 after the fit stage
 
 	chosen []int
 }
 
 // Index is the place of Sets[i] in the plan.
 func (j *Job) Index(i int) int {
-	if j.Stage == ReportStage {
+	if j.Round > 0 {
 		return j.chosen[i]
 	}
 	return j.First + i
-}
-
-// cells is the number of cells that an infer job counts for.
-func (p *Plan) cells(j *Job) int {
-	switch {
-	case j.Score:
-		return 0
-	case j.Stage == ReportStage:
-		return len(p.models)
-	}
-	return len(j.Sets)
 }
 
 // Job finds a job by its number, which must be below Jobs.
@@ -195,27 +293,51 @@ func (p *Plan) Job(number int) Job {
 	} else {
 		j.Chunk, j.Score = number-infer, true
 	}
-	if j.Chunk == p.FitChunks() {
-		j.Stage = ReportStage
-		for _, i := range p.chosen {
-			j.Sets = append(j.Sets, p.Sets[i])
-		}
-		j.chosen = p.chosen
+	if j.Round = p.RoundOf(j.Chunk); j.Round == 0 {
+		j.First = j.Chunk * p.CellsPerJob
+		j.Sets = p.Sets[j.First:min(j.First+p.CellsPerJob, len(p.Sets))]
 		return j
 	}
-	j.First = j.Chunk * p.CellsPerJob
-	j.Sets = p.Sets[j.First:min(j.First+p.CellsPerJob, len(p.Sets))]
+	j.Stage = TopUpStage
+	if j.Round > p.TopUps() {
+		j.Stage = ReportStage
+	}
+	j.chosen = p.chosen(j.Chunk)
+	for _, i := range j.chosen {
+		j.Sets = append(j.Sets, p.Sets[i])
+	}
 	return j
+}
+
+// chosen are the indexes of the parameter sets of a chunk after the fit stage; none as long
+// as they are not known. Those of a round are shared evenly.
+func (p *Plan) chosen(chunk int) []int {
+	round := p.RoundOf(chunk)
+	if !p.Known(round) {
+		return nil
+	}
+	first, end := p.RoundChunks(round)
+	all, at, chunks := p.later[round-1], chunk-first, end-first
+	return all[at*len(all)/chunks : (at+1)*len(all)/chunks]
 }
 
 // ScoreJob is the number of a chunk's score job.
 func (p *Plan) ScoreJob(chunk int) int { return p.InferJobs() + chunk }
 
-// ReportJobs are the numbers of the report's infer jobs.
-func (p *Plan) ReportJobs() []int {
+// RoundJobs are the numbers of a round's infer jobs.
+func (p *Plan) RoundJobs(round int) []int {
 	var jobs []int
-	for job := p.FitJobs(); job < p.InferJobs(); job++ {
+	first, end := p.RoundChunks(round)
+	for job := first * len(p.Stimuli); job < end*len(p.Stimuli); job++ {
 		jobs = append(jobs, job)
 	}
 	return jobs
+}
+
+// ReportJobs are the numbers of the report's infer jobs.
+func (p *Plan) ReportJobs() []int {
+	if !p.Report {
+		return nil
+	}
+	return p.RoundJobs(p.TopUps() + 1)
 }

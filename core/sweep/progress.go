@@ -6,35 +6,27 @@ type Progress struct {
 	plan    *Plan
 	done    []uint64 // bit set over jobs
 	missing []int32  // by chunk: infer jobs without a result
-	scores  int      // score jobs of fit chunks without a result
-	whole   int      // chunks of which no infer job is missing
+	scores  []int    // by round: score jobs without a result
 	jobs    int
+
+	// Cells of the fit stage with a result:
 	cells   int
-
-	// Done, by part:
-	stages   [stageParts]int // cells of infer jobs, jobs of scores
-	inferred [2]int          // infer jobs of the fit stage and of the report
-	models   []int           // cells
-	stimuli  []int           // cells
+	models  []int
+	stimuli []int
 }
-
-// Parts of stages, in the order of work.
-const (
-	fitCells = iota
-	fitScores
-	reportCells
-	reportScores
-	stageParts
-)
 
 // NewProgress is the progress of a plan of which nothing is done.
 func NewProgress(p *Plan) *Progress {
 	g := &Progress{
-		plan: p, done: make([]uint64, (p.Jobs()+63)/64), missing: make([]int32, p.Chunks()), scores: p.FitChunks(),
+		plan: p, done: make([]uint64, (p.Jobs()+63)/64), missing: make([]int32, p.Chunks()), scores: make([]int, p.Rounds()),
 		models: make([]int, len(p.models)), stimuli: make([]int, len(p.Stimuli)),
 	}
 	for i := range g.missing {
 		g.missing[i] = int32(len(p.Stimuli))
+	}
+	for round := range g.scores {
+		first, end := p.RoundChunks(round)
+		g.scores[round] = end - first
 	}
 	return g
 }
@@ -48,42 +40,47 @@ func (g *Progress) Add(number int) (fresh bool, ready []int) {
 	g.done[number/64] |= 1 << (number % 64)
 	g.jobs++
 	job := g.plan.Job(number)
-	g.count(&job)
-	switch {
-	case !job.Score:
+	if !job.Score {
+		g.count(&job)
 		if g.missing[job.Chunk]--; g.missing[job.Chunk] == 0 {
-			g.whole++
 			ready = []int{g.plan.ScoreJob(job.Chunk)}
 		}
-	case job.Stage == FitStage:
-		if g.scores--; g.scores == 0 {
-			ready = g.plan.ReportJobs()
-		}
+		return true, ready
+	}
+	if g.scores[job.Round]--; g.scores[job.Round] == 0 && job.Round+1 < len(g.scores) {
+		ready = g.plan.RoundJobs(job.Round + 1)
 	}
 	return true, ready
 }
 
-// count adds a job to what is done of each part.
+// count adds an infer job to what is done of the fit stage.
 func (g *Progress) count(job *Job) {
-	cells := g.plan.cells(job)
-	g.cells += cells
-	part, stage := fitCells, 0
-	if job.Stage == ReportStage {
-		part, stage = reportCells, 1
-	}
-	if job.Score {
-		g.stages[part+1]++
+	if job.Round > 0 {
 		return
 	}
-	g.stages[part] += cells
-	g.inferred[stage]++
-	g.stimuli[job.Stimulus] += cells
+	g.cells += len(job.Sets)
+	g.stimuli[job.Stimulus] += len(job.Sets)
 	for i, m := range g.plan.models {
-		if job.Stage == ReportStage {
-			g.models[i]++
+		g.models[i] += max(0, min(m.End, job.First+len(job.Sets))-max(m.First, job.First))
+	}
+}
+
+// later calls each chunk after the fit stage with the parameter sets that its cells count for and
+// its infer jobs with a result. A report counts for a parameter set a model, the index of a model
+// being that of its first; of a round that is not known, nothing counts.
+func (g *Progress) later(each func(stage string, chunk int, sets []int, inferred int)) {
+	p := g.plan
+	for chunk := p.FitChunks(); chunk < p.Chunks(); chunk++ {
+		stage, sets := TopUpStage, []int(nil)
+		if p.RoundOf(chunk) <= p.TopUps() {
+			sets = p.chosen(chunk)
 		} else {
-			g.models[i] += max(0, min(m.End, job.First+len(job.Sets))-max(m.First, job.First))
+			stage = ReportStage
+			for _, m := range p.models {
+				sets = append(sets, m.First)
+			}
 		}
+		each(stage, chunk, sets, len(p.Stimuli)-int(g.missing[chunk]))
 	}
 }
 
@@ -94,49 +91,82 @@ type Part struct {
 	Jobs, JobsDone   int // 0 of a model or a stimulus
 }
 
-// Stages are the parts of the stages in the order of work, those that the plan has: fit, fit_scores, report,
-// report_scores.
+// Stages are the parts of the stages in the order of work, those that the plan has: fit, fit_scores, top_up,
+// top_up_scores, report, report_scores. Cells of topping up are those of the rounds that are known.
 func (g *Progress) Stages() []Part {
 	p := g.plan
 	parts := []Part{
-		{"fit", len(p.Sets) * len(p.Stimuli), g.stages[fitCells], p.FitJobs(), g.inferred[0]},
-		{"fit_scores", 0, 0, p.FitChunks(), g.stages[fitScores]},
+		{"fit", len(p.Sets) * len(p.Stimuli), g.cells, p.FitJobs(), 0},
+		{"fit_scores", 0, 0, p.FitChunks(), p.FitChunks() - g.scores[0]},
 	}
-	if p.Report {
-		parts = append(parts,
-			Part{"report", len(p.models) * len(p.Stimuli), g.stages[reportCells], len(p.Stimuli), g.inferred[1]},
-			Part{"report_scores", 0, 0, 1, g.stages[reportScores]})
+	for _, missing := range g.missing[:p.FitChunks()] {
+		parts[0].JobsDone += len(p.Stimuli) - int(missing)
 	}
+	g.later(func(stage string, chunk int, sets []int, inferred int) {
+		if parts[len(parts)-2].Name != stage {
+			parts = append(parts, Part{Name: stage}, Part{Name: stage + "_scores"})
+		}
+		infer, score := &parts[len(parts)-2], &parts[len(parts)-1]
+		infer.Cells += len(sets) * len(p.Stimuli)
+		infer.CellsDone += len(sets) * inferred
+		infer.Jobs += len(p.Stimuli)
+		infer.JobsDone += inferred
+		score.Jobs++
+		if g.Done(p.ScoreJob(chunk)) {
+			score.JobsDone++
+		}
+	})
 	return parts
 }
 
 // Models are the parts of the models, in the plan's order.
 func (g *Progress) Models() []Part {
+	p := g.plan
 	parts := make([]Part, len(g.models))
-	for i, m := range g.plan.models {
-		sets := m.End - m.First
-		if g.plan.Report {
-			sets++
-		}
-		parts[i] = Part{Name: m.Name, Cells: sets * len(g.stimuli), CellsDone: g.models[i]}
+	for i, m := range p.models {
+		parts[i] = Part{Name: m.Name, Cells: (m.End - m.First) * len(p.Stimuli), CellsDone: g.models[i]}
 	}
+	g.later(func(_ string, _ int, sets []int, inferred int) {
+		for i, m := range p.models {
+			for _, set := range sets {
+				if m.First <= set && set < m.End {
+					parts[i].Cells += len(p.Stimuli)
+					parts[i].CellsDone += inferred
+				}
+			}
+		}
+	})
 	return parts
 }
 
 // Stimuli are the parts of the stimuli, in the plan's order.
 func (g *Progress) Stimuli() []Part {
+	p := g.plan
 	parts := make([]Part, len(g.stimuli))
 	for i := range parts {
-		parts[i] = Part{Name: g.plan.Stimuli[i].Stimulus, Cells: g.plan.Cells() / len(parts), CellsDone: g.stimuli[i]}
+		parts[i] = Part{Name: p.Stimuli[i].Stimulus, Cells: p.Cells() / len(parts), CellsDone: g.stimuli[i]}
 	}
+	g.later(func(_ string, chunk int, sets []int, _ int) {
+		for i := range parts {
+			if g.Done(chunk*len(parts) + i) {
+				parts[i].CellsDone += len(sets)
+			}
+		}
+	})
 	return parts
 }
 
 // Waiting counts the jobs that can be done and have no result, those that are being done included.
 func (g *Progress) Waiting() int {
-	waiting := g.plan.FitJobs() - g.inferred[0] + g.whole - g.stages[fitScores] - g.stages[reportScores]
-	if g.plan.Report && g.Fitted() {
-		waiting += len(g.plan.Stimuli) - g.inferred[1]
+	waiting := 0
+	_, end := g.plan.RoundChunks(g.Open())
+	for chunk, missing := range g.missing {
+		switch {
+		case missing > 0 && chunk < end:
+			waiting += int(missing)
+		case missing == 0 && !g.Done(g.plan.ScoreJob(chunk)):
+			waiting++
+		}
 	}
 	return waiting
 }
@@ -144,8 +174,24 @@ func (g *Progress) Waiting() int {
 // Done says whether a job has a result.
 func (g *Progress) Done(number int) bool { return g.done[number/64]&(1<<(number%64)) != 0 }
 
-// Fitted says whether every fit is there, so that the report's parameters can be chosen.
-func (g *Progress) Fitted() bool { return g.scores == 0 }
+// Open is the last round of which infer jobs can be done: every fit of those before is there.
+func (g *Progress) Open() int {
+	round := 0
+	for round+1 < len(g.scores) && g.scores[round] == 0 {
+		round++
+	}
+	return round
+}
+
+// Fitted says whether every fit is there that the report rests on.
+func (g *Progress) Fitted() bool {
+	for _, missing := range g.scores[:g.plan.TopUps()+1] {
+		if missing > 0 {
+			return false
+		}
+	}
+	return true
+}
 
 // Scorable says whether all infer jobs of a chunk have a result.
 func (g *Progress) Scorable(chunk int) bool { return g.missing[chunk] == 0 }
@@ -153,8 +199,8 @@ func (g *Progress) Scorable(chunk int) bool { return g.missing[chunk] == 0 }
 // Ready lists the jobs, other than the FitJobs, that can be done and have no result.
 func (g *Progress) Ready() []int {
 	var ready []int
-	if g.Fitted() {
-		for _, job := range g.plan.ReportJobs() {
+	for round := 1; round <= g.Open(); round++ {
+		for _, job := range g.plan.RoundJobs(round) {
 			if !g.Done(job) {
 				ready = append(ready, job)
 			}
@@ -171,8 +217,12 @@ func (g *Progress) Ready() []int {
 // JobsDone counts jobs with a result.
 func (g *Progress) JobsDone() int { return g.jobs }
 
-// CellsDone counts cells whose job has a result.
-func (g *Progress) CellsDone() int { return g.cells }
+// CellsDone counts cells whose job has a result, in the rounds that are known.
+func (g *Progress) CellsDone() int {
+	done := g.cells
+	g.later(func(_ string, _ int, sets []int, inferred int) { done += len(sets) * inferred })
+	return done
+}
 
 // Complete says whether every job has a result.
 func (g *Progress) Complete() bool { return g.jobs == g.plan.Jobs() }

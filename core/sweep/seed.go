@@ -43,6 +43,11 @@ func fromHash(parts ...[]byte) *rand.Rand {
 	return rand.New(rand.NewPCG(binary.LittleEndian.Uint64(h), binary.LittleEndian.Uint64(h[8:])))
 }
 
+// TieStream is the random stream of [Ties] of a model's fits after a round.
+func TieStream(seed uint64, model string, round int) *rand.Rand {
+	return stream(seed, "warning", "ties", model, uint64(round))
+}
+
 // WarningStream is the random stream of a check of a model's fits, such as
 // permutations; it changes no result.
 func WarningStream(seed uint64, check, model string) *rand.Rand {

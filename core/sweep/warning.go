@@ -30,8 +30,9 @@ const (
 	TieWarning       = "tie"       // some of them cannot be told from the best
 	EdgeWarning      = "edge"      // the best lies on the edge of the grid
 	ErrorWarning     = "error"     // r is less sure than was asked for
+	RiseWarning      = "rise"      // r would be higher with more runs
+	UnequalWarning   = "unequal"   // the models, or settings, compared had unequal runs or particles
 	GapWarning       = "gap"       // the Monte-Carlo error is larger than the difference between the best two models
-	UnequalWarning   = "unequal"   // the models compared had unequal runs or particles
 	UndefinedWarning = "undefined" // the best of a model has no posterior somewhere
 	DeadWarning      = "dead"      // goals have become impossible
 	CategoryWarning  = "category"  // a category has few points
@@ -60,10 +61,18 @@ type Warner struct {
 type settings struct {
 	first    int // in the plan
 	index    []int
-	r, se    []float64
-	values   [][]float64 // pseudo-values; nil where there are none, or too many
-	best     int         // place in index
-	reported *Gathered   // the best, as it is reported
+	r, se    []float64   // of the last round of each
+	values   [][]float64 // pseudo-values of the fit stage; nil where there are none, or too many
+	rounds   map[int][]standing
+	best     int       // place in index
+	chosen   *Gathered // the best, as it was chosen
+	reported *Gathered // the best, as it is reported
+}
+
+// standing is the r of a setting after a round of topping up.
+type standing struct {
+	round int
+	r     float64
 }
 
 // NewWarner is ready for the parameter sets of a plan.
@@ -74,7 +83,7 @@ func NewWarner(st *study.Study, p *Plan, c *Config) (*Warner, error) {
 	}
 	w := &Warner{plan: p, config: c, study: st, scorer: scorer, of: map[string]*settings{}}
 	for _, m := range p.Models() {
-		w.of[m.Name] = &settings{first: m.First, best: -1}
+		w.of[m.Name] = &settings{first: m.First, rounds: map[int][]standing{}, best: -1}
 	}
 	return w, nil
 }
@@ -89,11 +98,22 @@ func (w *Warner) Add(g *Gathered) {
 		s.reported = g
 		return
 	}
-	r := g.Fit.Overall.PearsonR
-	s.index, s.r, s.se = append(s.index, g.Index), append(s.r, r), append(s.se, g.Fit.MCSE)
-	s.values = append(s.values, w.values(g, len(s.values)))
-	if s.best < 0 || r > s.r[s.best] {
-		s.best, s.reported = len(s.r)-1, g
+	at, topped := slices.BinarySearch(s.index, g.Index)
+	switch r := g.Fit.Overall.PearsonR; {
+	case topped:
+		if s.rounds[at] == nil {
+			s.rounds[at] = []standing{{0, s.r[at]}}
+		}
+		s.rounds[at] = append(s.rounds[at], standing{g.Round, r})
+		s.r[at], s.se[at] = r, g.Fit.MCSE
+	case g.Round > 0: // its fit has failed
+		return
+	default:
+		s.index, s.r, s.se = append(s.index, g.Index), append(s.r, r), append(s.se, g.Fit.MCSE)
+		s.values = append(s.values, w.values(g, len(s.values)))
+	}
+	if g.Better(s.chosen) {
+		s.best, s.chosen, s.reported = at, g, g
 	}
 }
 
@@ -127,6 +147,7 @@ func (w *Warner) Warnings() []Warning {
 		if !flat { // where they are all alike, where the best lies is chance
 			all = append(all, w.edges(model, s)...)
 		}
+		all = append(all, w.unequalSettings(model, s)...)
 		all = append(all, w.outcomes(model, s)...)
 	}
 	return slices.Concat(all, w.gap(), w.unequal(), w.categories())
@@ -147,7 +168,7 @@ func (w *Warner) ties(model *Model, s *settings) (flat bool, all []Warning) {
 		return false, nil
 	}
 	p, how := w.alike(model, s)
-	ties := Ties(s.r, s.se, WarningStream(w.config.Seed, "ties", model.Name))
+	ties := Ties(s.r, s.se, TieStream(w.config.Seed, model.Name, s.lastRound()))
 	switch {
 	case p > flatLevel:
 		return true, []Warning{{Kind: FlatWarning, Model: model.Name, Text: fmt.Sprintf(
@@ -155,10 +176,90 @@ func (w *Warner) ties(model *Model, s *settings) (flat bool, all []Warning) {
 			model.Name, n, decimal(slices.Min(s.r)), decimal(slices.Max(s.r)), p, how, w.list(s, ties))}}
 	case len(ties) > 1:
 		return false, []Warning{{Kind: TieWarning, Model: model.Name, Text: fmt.Sprintf(
-			"%s: the best of %d settings, r = %s with a Monte-Carlo error of %s, cannot be told from others. %s",
-			model.Name, n, decimal(s.r[s.best]), decimal(s.se[s.best]), w.list(s, ties))}}
+			"%s: the best of %d settings, r = %s with a Monte-Carlo error of %s, cannot be told from others%s. %s%s",
+			model.Name, n, decimal(s.r[s.best]), decimal(s.se[s.best]), w.despite(s), w.list(s, ties), w.fewer(s, ties))}}
 	}
 	return false, nil
+}
+
+// lastRound is the last round of topping up that a setting has had.
+func (s *settings) lastRound() int {
+	last := 0
+	for _, of := range s.rounds {
+		last = max(last, of[len(of)-1].round)
+	}
+	return last
+}
+
+// despite says what topping up has not helped.
+func (w *Warner) despite(s *settings) string {
+	if round := s.lastRound(); round > 0 {
+		return ", though they had " + w.times(round)
+	}
+	return ""
+}
+
+// fewer says of how many ties r is of fewer runs than that of the best.
+func (w *Warner) fewer(s *settings, ties []Tie) string {
+	n := 0
+	for _, t := range ties {
+		if s.lastRoundOf(t.Index) < s.chosen.Round {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %d of them had fewer than the best, and noise lowers r", n)
+}
+
+// unequalSettings finds those that had fewer runs than the best, and of as many no smaller r.
+func (w *Warner) unequalSettings(model *Model, s *settings) []Warning {
+	best := s.rounds[s.best]
+	var others []string
+	for k, i := range s.index {
+		round, last := 0, s.lastRoundOf(k)
+		if best == nil || last >= s.chosen.Round {
+			continue
+		}
+		r := 0.0 // of the best, of no more runs
+		for _, of := range best {
+			if of.round <= last {
+				round, r = of.round, of.r
+			}
+		}
+		if round == last && s.r[k] >= r {
+			others = append(others, fmt.Sprintf("#%d %s (%s, the best then %s)", i-s.first+1, w.plan.Sets[i].Settings(), decimal(s.r[k]), decimal(r)))
+		}
+	}
+	if others == nil {
+		return nil
+	}
+	return []Warning{{Kind: UnequalWarning, Model: model.Name, Text: fmt.Sprintf(
+		"%s: the best setting had %s, and with no more than they had it was no better than %s; noise lowers r, so that they may be as good: %s gives all of them as many",
+		model.Name, w.times(s.chosen.Round), few(others), w.forAll(s.chosen.Round))}}
+}
+
+// times is what settings have had after a round of topping up.
+func (w *Warner) times(round int) string {
+	return fmt.Sprintf("%d times the runs of the fit stage", w.plan.Times(round))
+}
+
+// forAll are the flags that give all settings what those of a round have had.
+func (w *Warner) forAll(round int) string {
+	p := w.plan.ProcedureOf(w.config, round)
+	if p.Method == Marginal {
+		return fmt.Sprintf("--runs %d --mc-se %.2g --posterior-se %.2g", p.Runs, p.MCSE, p.PosteriorSE)
+	}
+	return fmt.Sprintf("--runs %d", p.Runs)
+}
+
+// lastRoundOf a setting.
+func (s *settings) lastRoundOf(at int) int {
+	if of := s.rounds[at]; of != nil {
+		return of[len(of)-1].round
+	}
+	return 0
 }
 
 // alike tests whether settings differ no more than repeats of one, and says how.
@@ -301,6 +402,9 @@ func (w *Warner) outcomes(model *Model, s *settings) []Warning {
 	if asked := w.config.Inference.MCSE; !model.Exact && w.config.Inference.Method == Marginal && g.Fit.MCSE > asked {
 		warn(ErrorWarning, "the Monte-Carlo error of the best r, %s, is larger than the %v asked for", decimal(g.Fit.MCSE), asked)
 	}
+	if text, ok := w.rises(model, g); ok {
+		warn(RiseWarning, "%s", text)
+	}
 	var undefined, dead []string
 	reason := ""
 	for i, cell := range g.Cells {
@@ -380,7 +484,7 @@ func (w *Warner) gap() []Warning {
 
 // unequal finds models of which more was computed than of others, as they are
 // reported. A sweep gives all models of a stage the same; it comes about where the
-// report stage has no result of one.
+// report stage has no result of one, or where there is none and one was topped up.
 func (w *Warner) unequal() []Warning {
 	var sizes []Stage
 	var texts []string

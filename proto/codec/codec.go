@@ -24,6 +24,7 @@ func Config(m *foiblev1.SweepConfig) (sweep.Config, error) {
 		Fit:       stage(m.GetFit(), fit),
 		Report:    stage(m.GetReport(), report),
 		Bootstrap: sweep.DefaultBootstrap,
+		TopUp:     int(m.GetTopUp()),
 		Seed:      m.GetSeed(),
 	}
 	if c.Fit.Runs == 0 {
@@ -45,6 +46,9 @@ func Config(m *foiblev1.SweepConfig) (sweep.Config, error) {
 	}
 	slices.SortFunc(c.Models, func(a, b sweep.ModelGrid) int { return cmp.Compare(a.Model, b.Model) })
 	if err := checkOptions(m, c.Inference.Method); err != nil {
+		return c, err
+	}
+	if err := checkTopUp(&c); err != nil {
 		return c, err
 	}
 	_, err := c.ParameterSets()
@@ -90,6 +94,18 @@ func checkOptions(m *foiblev1.SweepConfig, method string) error {
 		case stage.GetRuns() == 1:
 			return &OptionError{[]string{name, "runs"}, "marginal inference needs 2 runs at least, to know its error"}
 		}
+	}
+	return nil
+}
+
+// checkTopUp says why contenders cannot be topped up.
+func checkTopUp(c *sweep.Config) error {
+	switch {
+	case c.TopUp < 2:
+	case c.Fit.Runs < 2:
+		return &OptionError{[]string{"top_up"}, "top_up needs 2 runs in the fit stage at least, to know the errors by which contenders are found"}
+	case c.Fit.Runs*c.TopUp > sweep.MaxRuns:
+		return &OptionError{[]string{"top_up"}, fmt.Sprintf("top_up of %d times %d runs is more than the %d that a cell may have", c.TopUp, c.Fit.Runs, sweep.MaxRuns)}
 	}
 	return nil
 }

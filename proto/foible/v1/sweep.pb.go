@@ -108,8 +108,12 @@ type SweepConfig struct {
 	Report *StageConfig `protobuf:"bytes,6,opt,name=report,proto3" json:"report,omitempty"`
 	// What action_noise means: total, the probability of a slip; per_action_odds, the odds of each other action.
 	ActionNoiseKind string `protobuf:"bytes,7,opt,name=action_noise_kind,json=actionNoiseKind,proto3" json:"action_noise_kind,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// Most times the runs of the fit stage that contenders get: the parameter sets that may be the best of their model, by the
+	// Monte-Carlo errors, are run again with twice the runs, and again, until one is left. Marginal inference is asked for
+	// variances as many times smaller, too. 0 or 1: they get no more.
+	TopUp         int32 `protobuf:"varint,8,opt,name=top_up,json=topUp,proto3" json:"top_up,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *SweepConfig) Reset() {
@@ -189,6 +193,13 @@ func (x *SweepConfig) GetActionNoiseKind() string {
 		return x.ActionNoiseKind
 	}
 	return ""
+}
+
+func (x *SweepConfig) GetTopUp() int32 {
+	if x != nil {
+		return x.TopUp
+	}
+	return 0
 }
 
 // InferenceConfig is how an observer infers the mind of an agent. What is not given is the method's default; for sips,
@@ -897,7 +908,7 @@ func (x *Sweep) GetEtaHigh() *durationpb.Duration {
 // Progress counts distinct results; a retry or a duplicate never counts as progress.
 type Progress struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Cells of the sweep.
+	// Cells of the sweep, as far as it is known: contenders are found as it goes.
 	Cells int64 `protobuf:"varint,1,opt,name=cells,proto3" json:"cells,omitempty"`
 	// Cells whose job has a result.
 	CellsDone int64 `protobuf:"varint,2,opt,name=cells_done,json=cellsDone,proto3" json:"cells_done,omitempty"`
@@ -923,13 +934,15 @@ type Progress struct {
 	LeasesLost int64 `protobuf:"varint,12,opt,name=leases_lost,json=leasesLost,proto3" json:"leases_lost,omitempty"`
 	// Cells recorded a second, lately; 0 if not known.
 	CellsPerSecond float64 `protobuf:"fixed64,13,opt,name=cells_per_second,json=cellsPerSecond,proto3" json:"cells_per_second,omitempty"`
-	// The parts of the stages in the order of work: fit, fit_scores, report, report_scores. The scores are those with people.
+	// The parts of the stages in the order of work: fit, fit_scores, top_up, top_up_scores, report, report_scores. The scores
+	// are those with people. Cells of top_up are those of the rounds that have been reached.
 	Stages []*PartProgress `protobuf:"bytes,14,rep,name=stages,proto3" json:"stages,omitempty"`
 	// The parts of the models, in their usual order; cells alone.
 	Models []*PartProgress `protobuf:"bytes,15,rep,name=models,proto3" json:"models,omitempty"`
 	// The parts of the stimuli, in the study's order; cells alone. Of more than 200 stimuli, none.
 	Stimuli []*PartProgress `protobuf:"bytes,16,rep,name=stimuli,proto3" json:"stimuli,omitempty"`
-	// Of each model that has one, the fit of the highest r so far in the fit stage: parameters and overall alone.
+	// Of each model that has one, the fit of the highest r so far in the fit stage, or of the last round of topping up:
+	// parameters and overall alone.
 	Best []*Fit `protobuf:"bytes,17,rep,name=best,proto3" json:"best,omitempty"`
 	// Seconds of worker slots that jobs with a result have taken.
 	WorkerSeconds float64 `protobuf:"fixed64,18,opt,name=worker_seconds,json=workerSeconds,proto3" json:"worker_seconds,omitempty"`
@@ -3110,7 +3123,7 @@ var File_foible_v1_sweep_proto protoreflect.FileDescriptor
 
 const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\n" +
-	"\x15foible/v1/sweep.proto\x12\tfoible.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xdc\x03\n" +
+	"\x15foible/v1/sweep.proto\x12\tfoible.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xff\x03\n" +
 	"\vSweepConfig\x12J\n" +
 	"\x06models\x18\x01 \x03(\v2\".foible.v1.SweepConfig.ModelsEntryB\x0e\xbaH\v\x9a\x01\b\b\x01\"\x04r\x02\x10\x01R\x06models\x12(\n" +
 	"\x03fit\x18\x02 \x01(\v2\x16.foible.v1.StageConfigR\x03fit\x128\n" +
@@ -3118,7 +3131,9 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\x04seed\x18\x04 \x01(\x04R\x04seed\x128\n" +
 	"\tinference\x18\x05 \x01(\v2\x1a.foible.v1.InferenceConfigR\tinference\x12.\n" +
 	"\x06report\x18\x06 \x01(\v2\x16.foible.v1.StageConfigR\x06report\x12L\n" +
-	"\x11action_noise_kind\x18\a \x01(\tB \xbaH\x1d\xd8\x01\x01r\x18R\x05totalR\x0fper_action_oddsR\x0factionNoiseKind\x1aQ\n" +
+	"\x11action_noise_kind\x18\a \x01(\tB \xbaH\x1d\xd8\x01\x01r\x18R\x05totalR\x0fper_action_oddsR\x0factionNoiseKind\x12!\n" +
+	"\x06top_up\x18\b \x01(\x05B\n" +
+	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\x05topUp\x1aQ\n" +
 	"\vModelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12,\n" +
 	"\x05value\x18\x02 \x01(\v2\x16.foible.v1.ModelConfigR\x05value:\x028\x01\"\xee\x04\n" +

@@ -1,0 +1,126 @@
+package sweep
+
+import (
+	"fmt"
+	"math"
+)
+
+// Rise is how r grows with the runs that are averaged: noise of runs is variance of the
+// model that no judgement shares, and so lowers r.
+type Rise struct {
+	Runs  int     // of the stimulus with the most
+	Half  float64 // mean r of either half of the runs
+	R     float64 // of all
+	Limit float64 // of ever more, by the spread of the runs
+	SE    float64 // of Limit - R
+}
+
+// Rises is what r would gain by ever more runs. With V the variance of the predictions over
+// points and v that of the mean of runs, averaged over points, r is lowered by
+// sqrt(1 - v / V) (Spearman's attenuation); the noise at the goals of a step sums to 0, so
+// that V has all of v. Its error is that of the variances of runs, taken as normal and, at
+// the points of a stimulus, as one. Not ok where no stimulus has two runs or r is not defined.
+// A stimulus of which a single run is left is taken as without noise.
+func (s *Scorer) Rises(predictions []Prediction) (rise Rise, ok bool) {
+	points := 0
+	for i := range predictions {
+		rise.Runs = max(rise.Runs, len(predictions[i].Runs))
+		points += len(s.human.Stimuli[i].Mean)
+	}
+	if rise.Runs < 2 {
+		return rise, false
+	}
+	all, first, second := newPoints(points), newPoints(points), newPoints(points)
+	var noise, squared float64 // sums over points and stimuli
+	for i := range predictions {
+		p, st := &predictions[i], &s.study.Stimuli[i]
+		human := s.human.Stimuli[i].Mean
+		flat := func(rows [][]float64) []float64 { return flatten(rows, len(st.JudgementSteps), len(st.Goals)) }
+		rows := flat(p.Rows)
+		all.add(rows, human)
+		n := len(p.Runs)
+		if n < 2 {
+			first.add(rows, human)
+			second.add(rows, human)
+			continue
+		}
+		runs := make([][]float64, n)
+		for k, run := range p.Runs {
+			runs[k] = flat(run)
+		}
+		a, b := make([]float64, len(rows)), make([]float64, len(rows))
+		values := make([]float64, n)
+		var of float64
+		for j, x := range rows {
+			for k := range runs {
+				values[k] = runs[k][j]
+			}
+			a[j], b[j] = mean(values[:n/2]), mean(values[n/2:])
+			if !math.IsNaN(x) && !math.IsNaN(human[j]) {
+				of += squares(values) / float64(n*(n-1))
+			}
+		}
+		first.add(a, human)
+		second.add(b, human)
+		noise += of
+		squared += float64(of*of) * 2 / float64(n-1)
+	}
+	var defined bool
+	c := all.correlation("")
+	if rise.R, defined = c.PearsonR, c.Defined; !defined || c.N < 2 {
+		return rise, false
+	}
+	low, high := first.correlation(""), second.correlation("")
+	rise.Half = (low.PearsonR + high.PearsonR) / 2
+	variance := squares(all.model)
+	left := max(1-noise/variance, rise.R*rise.R) // r is at most 1
+	if !low.Defined || !high.Defined || !(left > 0) {
+		return rise, false
+	}
+	rise.Limit = rise.R / math.Sqrt(left)
+	if noise > 0 {
+		rise.SE = (rise.Limit - rise.R) * math.Sqrt(squared) / noise
+	}
+	return rise, true
+}
+
+// mostRise is a gain of r by more runs that is not worth them.
+const mostRise = 0.005
+
+// Matters says whether more runs are worth it: r would rise by more than 0.005, and by more
+// than two standard errors of that.
+func (r *Rise) Matters() bool {
+	gain := r.Limit - r.R
+	return gain > mostRise && gain > 2*r.SE
+}
+
+// rises warns of a best setting, as it is reported, whose r more runs would raise.
+func (w *Warner) rises(model *Model, g *Gathered) (text string, ok bool) {
+	if model.Exact || w.config.Inference.Method != SIPS {
+		return "", false
+	}
+	predictions, ok := w.plan.Predictions(g)
+	if !ok {
+		return "", false
+	}
+	rise, ok := w.scorer.Rises(predictions)
+	if !ok || !rise.Matters() {
+		return "", false
+	}
+	gain := rise.Limit - rise.R
+	enough := runsFor(rise.Runs, gain)
+	how := fmt.Sprintf("--runs %d", enough)
+	if g.Stage == ReportStage {
+		how = fmt.Sprintf("`report: {runs: %d}` in sweep.yaml", enough)
+	}
+	return fmt.Sprintf("r still rises with runs: of half of the %d runs it is %s, of all %s, and of ever more it would be %s (%s higher, with an error of %s), by the spread of the runs; %s comes within %v of that",
+		rise.Runs, decimal(rise.Half), decimal(rise.R), decimal(rise.Limit), decimal(gain), decimal(rise.SE), how, mostRise), true
+}
+
+// runsFor is how many runs leave a gain of at most mostRise, where so many leave this one;
+// to two digits, upwards.
+func runsFor(runs int, gain float64) int {
+	n := math.Ceil(float64(runs) * gain / mostRise)
+	unit := math.Pow(10, max(0, math.Floor(math.Log10(n))-1))
+	return int(math.Ceil(n/unit) * unit)
+}
