@@ -271,6 +271,10 @@ func outFlag(c *cobra.Command, out *string) {
 	c.Flags().StringVar(out, "out", "", "output `directory` (default: foible-NAME, by the study's name)")
 }
 
+func recoveryFlag(c *cobra.Command, dir *string) {
+	c.Flags().StringVar(dir, "recovery", "", "output `directory` of foible recover for the same study, to be shown in report.html")
+}
+
 func fit(env *command.Env) *cobra.Command {
 	var o command.FitOptions
 	c := &cobra.Command{
@@ -292,6 +296,7 @@ of a sample: ` + domains.Names() + `.`,
 	notifyFlag(c, &o.Notify)
 	c.Flags().IntVar(&o.Workers, "workers", 0, "`number` of worker slots (default: one a core)")
 	outFlag(c, &o.Out)
+	recoveryFlag(c, &o.Recovery)
 	return c
 }
 
@@ -828,6 +833,7 @@ func results(env *command.Env) *cobra.Command {
 	}
 	targetFlags(c, &o.Coordinator)
 	outFlag(c, &o.Out)
+	recoveryFlag(c, &o.Recovery)
 	c.Flags().BoolVar(&o.Partial, "partial", false, "write what is there, though the sweep is not done")
 	return c
 }

@@ -16,6 +16,7 @@ import (
 	"foible/coordinator"
 	"foible/coordinator/engine"
 	"foible/coordinator/web"
+	"foible/core/report"
 	"foible/domains"
 	foiblev1 "foible/proto/foible/v1"
 	"foible/worker"
@@ -29,6 +30,8 @@ type FitOptions struct {
 	Out     string // output directory; "": named after the study
 	Notify  Notify
 	Web     string // address of the dashboard, of this machine; "": none
+	// Recovery is the directory of a recovery of the same study, for the page; "": none.
+	Recovery string
 }
 
 // stateDir holds, in the output directory, what is recorded so far.
@@ -50,6 +53,10 @@ func (e *Env) Fit(ctx context.Context, o FitOptions) error {
 	if err != nil {
 		return err
 	}
+	recovered, err := recoveryOf(o.Recovery, s)
+	if err != nil {
+		return err
+	}
 	if o.Out == "" {
 		o.Out = defaultOut(s)
 	}
@@ -66,12 +73,12 @@ func (e *Env) Fit(ctx context.Context, o FitOptions) error {
 	if err != nil {
 		return err
 	}
-	err = e.fit(cluster, s, config, workers, &o)
+	err = e.fit(cluster, s, config, workers, recovered, &o)
 	return e.stopLocal(ctx, cluster, o.Out, err)
 }
 
 // fit makes the sweep, waits for it and writes the report.
-func (e *Env) fit(cluster *local, s *domains.Study, config *foiblev1.SweepConfig, workers int, o *FitOptions) error {
+func (e *Env) fit(cluster *local, s *domains.Study, config *foiblev1.SweepConfig, workers int, recovered *report.Recovered, o *FitOptions) error {
 	ctx, c := cluster.ctx, cluster.client
 	created, err := c.submit(ctx, s, config, 0)
 	if err != nil {
@@ -83,7 +90,7 @@ func (e *Env) fit(cluster *local, s *domains.Study, config *foiblev1.SweepConfig
 	} else if m, err = e.runSweep(cluster, s, config, m, workers, o.Out); err != nil {
 		return err
 	}
-	err = e.collect(ctx, c, m, s, o.Out, false, fitting(o, s))
+	err = e.collect(ctx, c, m, s, o.Out, false, recovered, fitting(o, s))
 	if ctx.Err() == nil {
 		e.notify(ctx, o.Notify, c, m)
 	}

@@ -32,6 +32,7 @@ type ResultsOptions struct {
 	Sweep       string // its id
 	Out         string // output directory; "": named after the study
 	Partial     bool   // though the sweep is running
+	Recovery    string // directory of a recovery of the same study, for the page; "": none
 }
 
 // Results writes what a sweep has come to into a directory.
@@ -55,7 +56,11 @@ func (e *Env) Results(ctx context.Context, o ResultsOptions) error {
 	if o.Out == "" {
 		o.Out = defaultOut(s)
 	}
-	return e.collect(ctx, c, m, s, o.Out, o.Partial, extending(c, m))
+	recovered, err := recoveryOf(o.Recovery, s)
+	if err != nil {
+		return err
+	}
+	return e.collect(ctx, c, m, s, o.Out, o.Partial, recovered, extending(c, m))
 }
 
 // unfinished says what the results of a sweep that is not done lack; unless that is what is wanted, it is an error.
@@ -99,7 +104,7 @@ func planOf(m *foiblev1.Sweep) (*sweep.Plan, sweep.Config, error) {
 
 // collect gathers the results of a sweep, writes the report, and prints each model's best parameter set and what to be
 // warned of.
-func (e *Env) collect(ctx context.Context, c *client, m *foiblev1.Sweep, s *domains.Study, dir string, partial bool, beyond beyond) error {
+func (e *Env) collect(ctx context.Context, c *client, m *foiblev1.Sweep, s *domains.Study, dir string, partial bool, recovered *report.Recovered, beyond beyond) error {
 	plan, config, err := planOf(m)
 	if err != nil {
 		return err
@@ -122,6 +127,7 @@ func (e *Env) collect(ctx context.Context, c *client, m *foiblev1.Sweep, s *doma
 		return cannotWrite(dir, "--out", err)
 	}
 	r.Story = func(st *study.Stimulus) (figure.Story, error) { return storyOf(s, st, st.JudgementSteps) }
+	r.Recovered = recovered
 	if err := c.export(ctx, m.GetSweepId(), partial, plan, sweep.NewGather(plan, r.Add)); err != nil {
 		return err
 	}
@@ -135,6 +141,18 @@ func (e *Env) collect(ctx context.Context, c *client, m *foiblev1.Sweep, s *doma
 		return fmt.Errorf("some parameter sets have no fit, %s says why", quoted(filepath.Join(dir, failuresFile)))
 	}
 	return nil
+}
+
+// recoveryOf reads a recovery of a study; nil where none is named.
+func recoveryOf(dir string, s *domains.Study) (*report.Recovered, error) {
+	if dir == "" {
+		return nil, nil
+	}
+	recovered, err := report.ReadRecovery(quoted(dir), os.DirFS(dir), s.Hash)
+	if err != nil {
+		return nil, fmt.Errorf("--recovery: %w", err)
+	}
+	return recovered, nil
 }
 
 const failuresFile = "failures.csv"

@@ -238,7 +238,7 @@ func (e *Env) slurmExport(ctx context.Context, c *client, d slurmDir, r *slurmRe
 	if m.GetSweepId() != r.Sweep {
 		dir += "-" + m.GetSweepId()
 	}
-	return e.collect(ctx, c, m, s, dir, m.GetState() == foiblev1.SweepState_SWEEP_STATE_CANCELLED, extending(c, m))
+	return e.collect(ctx, c, m, s, dir, m.GetState() == foiblev1.SweepState_SWEEP_STATE_CANCELLED, nil, extending(c, m))
 }
 
 // untilLeft waits for the workers to leave, but not for ever.

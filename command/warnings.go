@@ -116,6 +116,9 @@ func fitting(o *FitOptions, s *domains.Study) beyond {
 		if o.Out != defaultOut(s) {
 			line += " --out " + quoted(o.Out)
 		}
+		if o.Recovery != "" {
+			line += " --recovery " + quoted(o.Recovery)
+		}
 		return line
 	}
 }

@@ -41,6 +41,7 @@ type page struct {
 
 	Scatter, Sensitivity      *plate // of the model with the highest r; nil if there is none
 	Others, Profiles, Courses []*plate
+	Recovery                  *recoverySection // nil if there is none
 
 	Methods   []string
 	Grid      []gridRow
@@ -124,6 +125,7 @@ func (r *Report) page() *page {
 	p.Comparisons = r.comparisons()
 	p.DegeneracyCaption = r.degeneracyCaption()
 	r.placeFigures(p)
+	r.placeRecovery(p)
 	if r.Manifest.StudyHash != "" {
 		p.Inputs = append(p.Inputs, input{"the study", r.Manifest.StudyHash})
 	}

@@ -428,10 +428,10 @@ func (r *Recovery) page() *recoveryPage {
 		return &plate{Number: fmt.Sprintf("Figure %d", p.figures), Caption: caption, SVG: labelled(r.drawn[name])}
 	}
 	p.Matrices = append(p.Matrices,
-		place("confusion", "Confusion matrices: P(fitted | true) at each sample size, by the highest r of a model's parameter sets and by the highest r of held-out stimuli."),
+		place("confusion", confusionCaption),
 		place("inversion", "Inversion matrices: P(true | fitted), what a fit says of which model is the true one."))
 	for _, model := range r.Result.Models {
-		p.Recovery = append(p.Recovery, place("recovery-"+model.Name, fmt.Sprintf("Fitted against true parameters of %s, of the datasets that it is the true model of.", model.Name)))
+		p.Recovery = append(p.Recovery, place("recovery-"+model.Name, recoveryCaption(model.Name)))
 	}
 	if m.StudyHash != "" {
 		p.Inputs = append(p.Inputs, input{"the study", m.StudyHash}, input{"the study with the plans that are judged", m.JudgedHash})

@@ -58,12 +58,13 @@ type TopUp struct {
 // Report is a report in the making: New, Add for each parameter set in the
 // plan's order, Close.
 type Report struct {
-	Manifest Manifest
-	Story    Storyboard // set before Close; nil: there are no storyboards
-	study    *study.Study
-	plan     *sweep.Plan
-	config   sweep.Config
-	out      Output
+	Manifest  Manifest
+	Recovered *Recovered // what report.html is to say of a recovery; nil: nothing
+	Story     Storyboard // set before Close; nil: there are no storyboards
+	study     *study.Study
+	plan      *sweep.Plan
+	config    sweep.Config
+	out       Output
 
 	tables  []*table
 	fits    *table
