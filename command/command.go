@@ -14,6 +14,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"foible/core/words"
 	"foible/worker"
 )
 
@@ -84,13 +85,6 @@ func (e *Env) say(format string, args ...any) {
 	fmt.Fprintf(e.Err, format+"\n", args...)
 }
 
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 // cause is an error of a file without operation and path, which the message around it has.
 func cause(err error) error {
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
@@ -105,18 +99,7 @@ func cannotWrite(dir, flag string, err error) error {
 	if p := (*fs.PathError)(nil); !errors.As(err, &p) {
 		return err
 	}
-	return fmt.Errorf("cannot write to the directory %s: %w; name another with %s", quoted(dir), cause(err), flag)
-}
-
-// quoted is a path as it can be typed in a shell.
-func quoted(path string) string {
-	plain := func(r rune) bool {
-		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r > 127 || strings.ContainsRune("/._-+,:=@%", r)
-	}
-	if path != "" && strings.TrimFunc(path, plain) == "" {
-		return path
-	}
-	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+	return fmt.Errorf("cannot write to the directory %s: %w; name another with %s", words.Quoted(dir), cause(err), flag)
 }
 
 // replaceFile gives a file a new content at once: who reads it sees the old or the new.

@@ -10,6 +10,8 @@ import (
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"foible/core/words"
 )
 
 func TestQuoted(t *testing.T) {
@@ -17,8 +19,8 @@ func TestQuoted(t *testing.T) {
 		"study": "study", "/a/b-c_1.2": "/a/b-c_1.2", "étude": "étude",
 		"": "''", "my study": "'my study'", "it's": `'it'\''s'`, "$HOME": "'$HOME'", "~": "'~'",
 	} {
-		if got := quoted(path); got != want {
-			t.Errorf("quoted(%q) = %s, want %s", path, got, want)
+		if got := words.Quoted(path); got != want {
+			t.Errorf("words.Quoted(%q) = %s, want %s", path, got, want)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"text/tabwriter"
 
 	"foible/core/report"
+	"foible/core/words"
 )
 
 // CompareOptions say which sweeps to put side by side, and where.
@@ -33,17 +34,17 @@ func (e *Env) Compare(o CompareOptions) error {
 		info, err := os.Stat(dir)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return fmt.Errorf("there is no %s: name output directories of `foible fit` or `foible results`; `foible results SWEEP --out DIR` writes one", quoted(dir))
+			return fmt.Errorf("there is no %s: name output directories of `foible fit` or `foible results`; `foible results SWEEP --out DIR` writes one", words.Quoted(dir))
 		case err != nil:
 			return err
 		case !info.IsDir():
-			return usagef("%s is a file: name the directory that it is in", quoted(dir))
+			return usagef("%s is a file: name the directory that it is in", words.Quoted(dir))
 		}
 		if slices.ContainsFunc(o.Sweeps[:i], func(other string) bool { return same(other, dir) }) {
-			return usagef("%s is there twice", quoted(dir))
+			return usagef("%s is there twice", words.Quoted(dir))
 		}
 		if same(o.Out, dir) {
-			return usagef("--out %s is a sweep's own directory", quoted(dir))
+			return usagef("--out %s is a sweep's own directory", words.Quoted(dir))
 		}
 		sweeps = append(sweeps, report.Finished{Name: filepath.Base(filepath.Clean(dir)), Files: os.DirFS(dir)})
 	}
@@ -87,7 +88,7 @@ func (e *Env) Compare(o CompareOptions) error {
 	for _, caution := range c.Cautions {
 		fmt.Fprintf(e.Out, "Warning: %s\n", caution)
 	}
-	fmt.Fprintf(e.Out, "Wrote tables and figures to %s; open %s first.\n", quoted(o.Out), quoted(filepath.Join(o.Out, "comparison.html")))
+	fmt.Fprintf(e.Out, "Wrote tables and figures to %s; open %s first.\n", words.Quoted(o.Out), words.Quoted(filepath.Join(o.Out, "comparison.html")))
 	return nil
 }
 

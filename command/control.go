@@ -14,6 +14,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	foiblev1 "foible/proto/foible/v1"
+
+	"foible/core/words"
 )
 
 // List prints all sweeps of a coordinator; in JSON, if asked.
@@ -97,7 +99,7 @@ func (e *Env) Watch(ctx context.Context, o WatchOptions) error {
 		e.say("The sweep has succeeded; %s` writes its tables and figures.", results)
 		return nil
 	case foiblev1.SweepState_SWEEP_STATE_FAILED:
-		return &EndedError{Message: fmt.Sprintf("%s failed; %s` writes what there is, and why", count(int(m.GetProgress().GetJobsFailed()), "job"), results)}
+		return &EndedError{Message: fmt.Sprintf("%s failed; %s` writes what there is, and why", words.Count(int(m.GetProgress().GetJobsFailed()), "job"), results)}
 	case foiblev1.SweepState_SWEEP_STATE_CANCELLED:
 		return &EndedError{Cancelled: true, Message: fmt.Sprintf("the sweep was cancelled with %s done; %s --partial` writes what there is", cells(m), results)}
 	}
@@ -199,7 +201,7 @@ func (e *Env) Extend(ctx context.Context, o ExtendOptions) error {
 	if made.GetExisted() {
 		e.say("This sweep is there already, %s, with %s done.", stateName(m), cells(m))
 	} else if before, _, err := planOf(from); err == nil {
-		e.say("It has %s more than %s, whose cells are kept.", count(int(m.GetProgress().GetCells())-before.Cells(), "cell"), o.Sweep)
+		e.say("It has %s more than %s, whose cells are kept.", words.Count(int(m.GetProgress().GetCells())-before.Cells(), "cell"), o.Sweep)
 	}
 	fmt.Fprintln(e.Out, m.GetSweepId())
 	e.sayNext(ctx, c, m)

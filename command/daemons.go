@@ -21,6 +21,7 @@ import (
 	"foible/coordinator"
 	"foible/coordinator/access"
 	"foible/coordinator/engine"
+	"foible/core/words"
 	"foible/worker"
 )
 
@@ -127,7 +128,7 @@ func (e *Env) Coordinator(ctx context.Context, o CoordinatorOptions) error {
 	err = c.Run(ctx)
 	switch {
 	case errors.Is(err, engine.ErrInUse):
-		return fmt.Errorf("another coordinator works in %s; stop that one, or give this one a directory of its own with --data", quoted(o.Data))
+		return fmt.Errorf("another coordinator works in %s; stop that one, or give this one a directory of its own with --data", words.Quoted(o.Data))
 	case errors.Is(err, engine.ErrLogin):
 		return fmt.Errorf("%w; name a file with what they ask for, by --nats-creds or --nats-login", err)
 	case errors.Is(err, engine.ErrUntrusted):
@@ -165,7 +166,7 @@ func natsServers(s engine.Servers) (*engine.Servers, error) {
 	}
 	if s.CAFile != "" {
 		if _, err := access.Roots(s.CAFile); err != nil {
-			return nil, fmt.Errorf("--nats-ca %s: %w; name a file of certificates in PEM", quoted(s.CAFile), cause(err))
+			return nil, fmt.Errorf("--nats-ca %s: %w; name a file of certificates in PEM", words.Quoted(s.CAFile), cause(err))
 		}
 	}
 	if s.CertFile != "" {
@@ -175,7 +176,7 @@ func natsServers(s engine.Servers) (*engine.Servers, error) {
 	}
 	for flag, file := range map[string]string{"--nats-creds": s.CredsFile, "--nats-login": s.LoginFile} {
 		if _, err := os.Stat(file); file != "" && err != nil {
-			return nil, fmt.Errorf("%s %s: %w; name the file with what the NATS servers ask for", flag, quoted(file), cause(err))
+			return nil, fmt.Errorf("%s %s: %w; name the file with what the NATS servers ask for", flag, words.Quoted(file), cause(err))
 		}
 	}
 	return &s, nil
@@ -205,7 +206,7 @@ func (o *CoordinatorOptions) announce(at net.Addr) error {
 		return err
 	}
 	if err := replaceFile(o.AddressFile, []byte(net.JoinHostPort(host, port)+"\n"), 0o644); err != nil {
-		return fmt.Errorf("--address-file %s: %w; name another file", quoted(o.AddressFile), cause(err))
+		return fmt.Errorf("--address-file %s: %w; name another file", words.Quoted(o.AddressFile), cause(err))
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"foible/core/inference"
 	"foible/core/pilot"
 	"foible/core/sweep"
+	"foible/core/words"
 	"foible/domains"
 	"foible/proto/codec"
 	foiblev1 "foible/proto/foible/v1"
@@ -73,13 +74,13 @@ func (e *Env) Estimate(ctx context.Context, o EstimateOptions) error {
 		fmt.Fprintf(w, "  topping up\tup to %s more, counted at the upper ends alone\n", took(x.TopUp))
 	}
 	expected, least, most := x.Wall(workers)
-	fmt.Fprintf(w, "Time\t%s (%s to %s) with %s like a core of this machine\n", took(expected), took(least), took(most), count(workers, "worker slot"))
+	fmt.Fprintf(w, "Time\t%s (%s to %s) with %s like a core of this machine\n", took(expected), took(least), took(most), words.Count(workers, "worker slot"))
 	if err := w.Flush(); err != nil {
 		return err
 	}
 	printErrors(e, &c, x)
 	fmt.Fprintf(e.Out, "By a pilot of %s on %d of %d stimuli, all kinds of them on %d; the tables and figures at the end are not in it.\n",
-		count(x.Measured, "cell"), x.Seen, x.Stimuli, x.Full)
+		words.Count(x.Measured, "cell"), x.Seen, x.Stimuli, x.Full)
 	return nil
 }
 
@@ -124,7 +125,7 @@ func (e *Env) foretell(ctx context.Context, s *domains.Study, config *foiblev1.S
 		return
 	}
 	if expected, low, high := x.Wall(workers); expected >= worthSaying {
-		e.say("It will take about %s (%s to %s), by %s; `foible estimate` looks longer.", took(expected), took(low), took(high), count(x.Measured, "cell"))
+		e.say("It will take about %s (%s to %s), by %s; `foible estimate` looks longer.", took(expected), took(low), took(high), words.Count(x.Measured, "cell"))
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"foible/coordinator/engine"
 	"foible/coordinator/web"
 	"foible/core/report"
+	"foible/core/words"
 	"foible/domains"
 	foiblev1 "foible/proto/foible/v1"
 	"foible/worker"
@@ -100,7 +101,7 @@ func (e *Env) fit(cluster *local, s *domains.Study, config *foiblev1.SweepConfig
 // runSweep waits for a sweep that has not ended.
 func (e *Env) runSweep(cluster *local, s *domains.Study, config *foiblev1.SweepConfig, m *foiblev1.Sweep, workers int, out string) (*foiblev1.Sweep, error) {
 	ctx, c := cluster.ctx, cluster.client
-	e.say("Fitting %s: %s on %s; %s", s.Name, count(int(m.GetProgress().GetCells()), "cell"), count(workers, "worker slot"), methodText(config))
+	e.say("Fitting %s: %s on %s; %s", s.Name, words.Count(int(m.GetProgress().GetCells()), "cell"), words.Count(workers, "worker slot"), methodText(config))
 	if err := e.mentionOthers(ctx, c, m.GetSweepId(), out); err != nil {
 		return nil, err
 	}
@@ -124,7 +125,7 @@ func (e *Env) mentionOthers(ctx context.Context, c *client, id, out string) erro
 	}
 	if others > 0 {
 		e.say("%s also holds %s begun before, which shares the worker slots; with another --out this one has them alone.",
-			quoted(out), count(others, "unfinished sweep"))
+			words.Quoted(out), words.Count(others, "unfinished sweep"))
 	}
 	return nil
 }
@@ -193,7 +194,7 @@ func (e *Env) stopLocal(ctx context.Context, cluster *local, out string, err err
 	stopped := cluster.stop()
 	switch {
 	case ctx.Err() == nil && errors.Is(stopped, engine.ErrInUse):
-		return fmt.Errorf("another command works in %s; wait for it, or give this one a directory of its own with --out", quoted(out))
+		return fmt.Errorf("another command works in %s; wait for it, or give this one a directory of its own with --out", words.Quoted(out))
 	case ctx.Err() == nil && stopped != nil: // err is a consequence
 		return stopped
 	case ctx.Err() != nil, errors.Is(err, ErrInterrupted):

@@ -14,6 +14,7 @@ import (
 	"foible/core/inference"
 	"foible/core/study"
 	"foible/core/sweep"
+	"foible/core/words"
 )
 
 // InferOptions say what to infer, and how.
@@ -106,7 +107,7 @@ func (e *Env) Infer(ctx context.Context, o InferOptions) error {
 	if err := writeInference(directory(o.Out), c, p, cells); err != nil {
 		return cannotWrite(o.Out, "--out", err)
 	}
-	fmt.Fprintf(e.Out, "Wrote posteriors and figures to %s; look at %s first.\n", quoted(o.Out), filepath.Join("figures", "storyboard.svg"))
+	fmt.Fprintf(e.Out, "Wrote posteriors and figures to %s; look at %s first.\n", words.Quoted(o.Out), filepath.Join("figures", "storyboard.svg"))
 	return nil
 }
 
@@ -165,7 +166,7 @@ func (e *Env) printInference(c *chosen, set *sweep.ParameterSet, p sweep.Procedu
 		if p.Method == sweep.Marginal {
 			fmt.Fprintf(e.Out, "  marginal inference, %d batches, %d searches for each goal and step, %s, seed %d\n", p.Runs, cell.Samples, kindText(p.Inference), c.seed)
 		} else {
-			fmt.Fprintf(e.Out, "  %s of %s a goal, %s, seed %d\n", count(p.Runs, "run"), count(p.ParticlesPerGoal, "particle"), kindText(p.Inference), c.seed)
+			fmt.Fprintf(e.Out, "  %s of %s a goal, %s, seed %d\n", words.Count(p.Runs, "run"), words.Count(p.ParticlesPerGoal, "particle"), kindText(p.Inference), c.seed)
 			fmt.Fprintf(e.Out, "  observe %s, filters %s, resample %s (%s), rejuvenate %s\n", p.Observe, p.Filters, resampleText(p.Inference), p.ResampleKind, p.Rejuvenate)
 		}
 	}
@@ -210,7 +211,7 @@ func outcomes(st *study.Stimulus, set *sweep.ParameterSet, p sweep.Procedure, ce
 	if u := cell.Undefined; u != nil {
 		out = append(out, fmt.Sprintf("No posterior from step %d on: %s.", u.Step, u.Reason))
 	} else if cell.FailedRuns > 0 {
-		out = append(out, fmt.Sprintf("In %d of %s all weights vanished before the end; from there on they are left out.", cell.FailedRuns, count(p.Runs, "run")))
+		out = append(out, fmt.Sprintf("In %d of %s all weights vanished before the end; from there on they are left out.", cell.FailedRuns, words.Count(p.Runs, "run")))
 	}
 	for goal, from := range cell.UnreachableFrom {
 		if from >= 0 {

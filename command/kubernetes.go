@@ -15,6 +15,7 @@ import (
 
 	"foible/command/kubernetes"
 	"foible/coordinator/access"
+	"foible/core/words"
 )
 
 // KubernetesData is where authority and tokens of a coordinator on Kubernetes are kept unless told otherwise.
@@ -52,7 +53,7 @@ func (p *KubernetesPlace) kubectl(e *Env) kubernetes.Kubectl {
 func (p *KubernetesPlace) flags() string {
 	flags := ""
 	if p.Context != "" {
-		flags += " --context " + quoted(p.Context)
+		flags += " --context " + words.Quoted(p.Context)
 	}
 	return flags + " --namespace " + p.Namespace
 }
@@ -103,7 +104,7 @@ func (e *Env) kubernetesSecrets(o *KubernetesOptions) ([][]byte, error) {
 		return nil, err
 	}
 	if fresh {
-		e.say("Made an authority and tokens in %s; keep it, and keep it to yourself.", quoted(o.Data))
+		e.say("Made an authority and tokens in %s; keep it, and keep it to yourself.", words.Quoted(o.Data))
 	}
 	files, err := readFiles(access.Dir(o.Data), "ca.crt", "ca.key", "tokens.json", "user.token")
 	if err != nil {
@@ -192,7 +193,7 @@ func (e *Env) KubernetesApply(ctx context.Context, o KubernetesOptions) error {
 	if err := kubectl.Coordinator(ctx, rolloutTime); err != nil {
 		return err
 	}
-	e.say("The coordinator serves. To submit sweeps:\n  kubectl%s port-forward service/foible-coordinator 7410 &\n  foible submit my-study --token-file %s", o.Place.flags(), quoted(o.Data))
+	e.say("The coordinator serves. To submit sweeps:\n  kubectl%s port-forward service/foible-coordinator 7410 &\n  foible submit my-study --token-file %s", o.Place.flags(), words.Quoted(o.Data))
 	return nil
 }
 

@@ -17,6 +17,7 @@ import (
 	"foible/core/recovery"
 	"foible/core/report"
 	"foible/core/sweep"
+	"foible/core/words"
 	"foible/domains"
 	"foible/proto/codec"
 	foiblev1 "foible/proto/foible/v1"
@@ -122,7 +123,7 @@ func (e *Env) Recover(ctx context.Context, o RecoverOptions) error {
 		o.Out = defaultOut(s) + "-recovery"
 	}
 	if _, err := os.Stat(filepath.Join(o.Out, "fits.csv")); err == nil {
-		return fmt.Errorf("the directory %s holds what `foible fit` wrote; name another with --out", quoted(o.Out))
+		return fmt.Errorf("the directory %s holds what `foible fit` wrote; name another with --out", words.Quoted(o.Out))
 	}
 	if o.Plans == PlansSimulated {
 		if err := r.simulate(); err != nil {
@@ -286,7 +287,7 @@ func (e *Env) writeRecovery(ctx context.Context, r *recovering) error {
 	if o.Answers == "" {
 		o.Answers = recovery.AnswersOf(r.study.Study)
 	}
-	e.say("Simulating %s of up to %s, and fitting %s to each", count(o.Datasets*len(r.plan.Models()), "dataset"), count(o.Participants[len(o.Participants)-1], "participant"), count(len(r.plan.Sets), "parameter set"))
+	e.say("Simulating %s of up to %s, and fitting %s to each", words.Count(o.Datasets*len(r.plan.Models()), "dataset"), words.Count(o.Participants[len(o.Participants)-1], "participant"), words.Count(len(r.plan.Sets), "parameter set"))
 	result, err := recovery.Run(ctx, r.plan.Sets, r.plan.Stimuli, r.posteriors[0], r.posteriors[1], recovery.Config{
 		Datasets: o.Datasets, Participants: o.Participants, Linked: r.study.ParticipantsLinked, Answers: o.Answers, Noise: o.Noise, Seed: r.config.Seed,
 	})
@@ -313,7 +314,7 @@ func (e *Env) writeRecovery(ctx context.Context, r *recovering) error {
 		return cannotWrite(o.Out, "--out", err)
 	}
 	e.printRecovery(page)
-	fmt.Fprintf(e.Out, "Wrote tables and figures to %s; open %s first.\n", quoted(o.Out), quoted(filepath.Join(o.Out, "report.html")))
+	fmt.Fprintf(e.Out, "Wrote tables and figures to %s; open %s first.\n", words.Quoted(o.Out), words.Quoted(filepath.Join(o.Out, "report.html")))
 	return nil
 }
 
@@ -334,7 +335,7 @@ func (e *Env) printRecovery(r *report.Recovery) {
 		e.printConfusion(r.Result.Confusion(0, most))
 	}
 	if len(r.Manifest.Recovered) > 0 {
-		fmt.Fprintf(e.Out, "With %s a stimulus:\n", count(most, "participant"))
+		fmt.Fprintf(e.Out, "With %s a stimulus:\n", words.Count(most, "participant"))
 	}
 	for _, text := range r.Manifest.Recovered {
 		fmt.Fprintf(e.Out, "  %s\n", text)
@@ -351,7 +352,7 @@ func (e *Env) printAxes(r *report.Recovery) {
 		return
 	}
 	fmt.Fprintf(e.Out, "Rank correlation of true and fitted values with its 95%% interval, %s a model, by participants a stimulus:\n",
-		count(r.Result.Config.Datasets, "dataset"))
+		words.Count(r.Result.Config.Datasets, "dataset"))
 	w := tabwriter.NewWriter(e.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprint(w, "Model\tAxis")
 	for _, n := range r.Result.Participants {
@@ -373,7 +374,7 @@ func (e *Env) printAxes(r *report.Recovery) {
 }
 
 func (e *Env) printConfusion(m *recovery.Matrix) {
-	fmt.Fprintf(e.Out, "P(fitted | true) by %s, %s a stimulus:\n", m.Criterion, count(m.Participants, "participant"))
+	fmt.Fprintf(e.Out, "P(fitted | true) by %s, %s a stimulus:\n", m.Criterion, words.Count(m.Participants, "participant"))
 	w := tabwriter.NewWriter(e.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "True\t%s\n", strings.Join(m.Models, "\t"))
 	for truth, name := range m.Models {

@@ -21,6 +21,7 @@ import (
 	"foible/core/report"
 	"foible/core/study"
 	"foible/core/sweep"
+	"foible/core/words"
 	"foible/domains"
 	"foible/proto/codec"
 	foiblev1 "foible/proto/foible/v1"
@@ -136,9 +137,9 @@ func (e *Env) collect(ctx context.Context, c *client, m *foiblev1.Sweep, s *doma
 	}
 	e.summarize(r, s)
 	e.warn(r.Warnings(), &config, beyond)
-	fmt.Fprintf(e.Out, "Wrote tables and figures to %s; open %s first.\n", quoted(dir), quoted(filepath.Join(dir, "report.html")))
+	fmt.Fprintf(e.Out, "Wrote tables and figures to %s; open %s first.\n", words.Quoted(dir), words.Quoted(filepath.Join(dir, "report.html")))
 	if m.GetState() == foiblev1.SweepState_SWEEP_STATE_FAILED {
-		return fmt.Errorf("some parameter sets have no fit, %s says why", quoted(filepath.Join(dir, failuresFile)))
+		return fmt.Errorf("some parameter sets have no fit, %s says why", words.Quoted(filepath.Join(dir, failuresFile)))
 	}
 	return nil
 }
@@ -148,7 +149,7 @@ func recoveryOf(dir string, s *domains.Study) (*report.Recovered, error) {
 	if dir == "" {
 		return nil, nil
 	}
-	recovered, err := report.ReadRecovery(quoted(dir), os.DirFS(dir), s.Hash)
+	recovered, err := report.ReadRecovery(words.Quoted(dir), os.DirFS(dir), s.Hash)
 	if err != nil {
 		return nil, fmt.Errorf("--recovery: %w", err)
 	}

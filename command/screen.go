@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"foible/core/words"
 	"foible/proto/codec"
 	foiblev1 "foible/proto/foible/v1"
 )
@@ -107,7 +108,7 @@ func (s *screen) text() string {
 		room := s.height - len(lines) - len(foot) - 2
 		if stimuli := s.stimuli(); len(stimuli) > 0 && room > 1 {
 			if len(stimuli) > room {
-				stimuli = append(stimuli[:room-1], fmt.Sprintf("and %s more", count(len(stimuli)-room+1, "line")))
+				stimuli = append(stimuli[:room-1], fmt.Sprintf("and %s more", words.Count(len(stimuli)-room+1, "line")))
 			}
 			lines = append(append(lines, ""), stimuli...)
 		}
@@ -149,7 +150,7 @@ func (s *screen) stages() []string {
 		if all == 0 {
 			done, all, noun = p.GetJobsDone(), p.GetJobs(), "job"
 		}
-		lines = append(lines, fmt.Sprintf("%-11s %s  %d of %s", stageWords[p.GetName()], bar(done, all, s.barWidth()), done, count(int(all), noun)))
+		lines = append(lines, fmt.Sprintf("%-11s %s  %d of %s", stageWords[p.GetName()], bar(done, all, s.barWidth()), done, words.Count(int(all), noun)))
 	}
 	return lines
 }
@@ -168,7 +169,7 @@ func (s *screen) pace() []string {
 	m, p := s.sweep, s.sweep.GetProgress()
 	var lines []string
 	if unended(m.GetState()) {
-		first := fmt.Sprintf("%s, %s, %s with workers", count(int(p.GetWorkers()), "worker"), count(int(p.GetSlots()), "slot"), count(int(p.GetJobsLeased()), "job"))
+		first := fmt.Sprintf("%s, %s, %s with workers", words.Count(int(p.GetWorkers()), "worker"), words.Count(int(p.GetSlots()), "slot"), words.Count(int(p.GetJobsLeased()), "job"))
 		if rate := p.GetCellsPerSecond(); rate > 0 {
 			first += fmt.Sprintf("; %s cells/s", rounded(rate))
 		}

@@ -13,6 +13,7 @@ import (
 	"foible/core/inference"
 	"foible/core/study"
 	"foible/core/sweep"
+	"foible/core/words"
 )
 
 // SimulateOptions say which agent to let act, how often and for how long.
@@ -137,7 +138,7 @@ func (s *simulation) write(i int, t *inference.Trajectory) error {
 		}
 		_, err := fmt.Fprintf(w, "; %s, stimulus %s, goal %s, trajectory %d of seed %d\n; %s%s\n; %s, %s\n%s",
 			s.study.Name, s.stimulus.ID, s.goal, i+1, s.seed, s.sets[0].String(), s.kind(),
-			count(tally.Actions, "action"), end, t.Plan())
+			words.Count(tally.Actions, "action"), end, t.Plan())
 		return err
 	})
 }
@@ -180,7 +181,7 @@ func (s *simulation) print(w io.Writer) {
 	if budget := budgetText(set); budget != "" {
 		fmt.Fprintf(w, "  %s\n", budget)
 	}
-	fmt.Fprintf(w, "  at most %s, seed %d\n\n", count(s.o.Steps, "step"), s.seed)
+	fmt.Fprintf(w, "  at most %s, seed %d\n\n", words.Count(s.o.Steps, "step"), s.seed)
 
 	var lengths []int
 	var sum inference.Tally
@@ -204,16 +205,16 @@ func (s *simulation) print(w io.Writer) {
 	}
 	fmt.Fprintln(w)
 	if s.bounded() {
-		fmt.Fprintf(w, "In %s: %s, %s, stayed put %s\n", count(steps, "step"), count(sum.Slips, "slip"), count(sum.Confusions, "confusion"), count(sum.Stays, "time"))
-		fmt.Fprintf(w, "Of %s: %d out of the way, %d into a dead end\n", count(sum.Plans, "plan"), sum.Detours, sum.DeadEnds)
+		fmt.Fprintf(w, "In %s: %s, %s, stayed put %s\n", words.Count(steps, "step"), words.Count(sum.Slips, "slip"), words.Count(sum.Confusions, "confusion"), words.Count(sum.Stays, "time"))
+		fmt.Fprintf(w, "Of %s: %d out of the way, %d into a dead end\n", words.Count(sum.Plans, "plan"), sum.Detours, sum.DeadEnds)
 	} else {
-		fmt.Fprintf(w, "In %s: %d not the most probable\n", count(steps, "step"), sum.Worse)
+		fmt.Fprintf(w, "In %s: %d not the most probable\n", words.Count(steps, "step"), sum.Worse)
 	}
 	last := ""
 	if n := len(s.tallies); n > 1 {
 		last = " to " + s.file(n-1)
 	}
-	fmt.Fprintf(w, "Wrote %s%s and %s.csv to %s\n", s.file(0), last, fileName(s.goal), quoted(s.o.Out))
+	fmt.Fprintf(w, "Wrote %s%s and %s.csv to %s\n", s.file(0), last, fileName(s.goal), words.Quoted(s.o.Out))
 }
 
 func trajectories(n int) string {

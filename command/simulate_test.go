@@ -9,6 +9,7 @@ import (
 
 	"foible/core/pddl"
 	"foible/core/sweep"
+	"foible/core/words"
 )
 
 func simulating(model string) SimulateOptions {
@@ -52,7 +53,7 @@ func TestSimulate(t *testing.T) {
 			}
 			end := map[string]string{"true": "goal reached", "false": "goal not reached"}[row["reached_goal"]]
 			head := fmt.Sprintf("; block-words-sample, stimulus 4-1, goal lamp, trajectory %d of seed 2021\n; %s ", i+1, model)
-			if !strings.HasPrefix(text, head) || !strings.Contains(text, fmt.Sprintf("; %s, %s\n", count(len(plan), "action"), end)) {
+			if !strings.HasPrefix(text, head) || !strings.Contains(text, fmt.Sprintf("; %s, %s\n", words.Count(len(plan), "action"), end)) {
 				t.Errorf("%s begins with\n%.200s", file, text)
 			}
 			if bounded := model == "full"; bounded != (row["slips"] != "") || bounded == (row["not_most_probable"] != "") {

@@ -19,6 +19,7 @@ import (
 	"foible/command/slurm"
 	"foible/coordinator/access"
 	"foible/coordinator/engine"
+	"foible/core/words"
 	"foible/domains"
 	"foible/proto/codec"
 	foiblev1 "foible/proto/foible/v1"
@@ -153,7 +154,7 @@ func (e *Env) SlurmSubmit(ctx context.Context, o SlurmOptions) (err error) {
 	}
 	if known, err := d.record(); err == nil {
 		if known.Sweep != id {
-			return fmt.Errorf("%s is of another sweep, %s of version %s; name another directory with --dir", quoted(o.Dir), known.Sweep, known.Version)
+			return fmt.Errorf("%s is of another sweep, %s of version %s; name another directory with --dir", words.Quoted(o.Dir), known.Sweep, known.Version)
 		}
 		return e.slurmAgain(ctx, d, known, o.Workers)
 	}
@@ -167,7 +168,7 @@ func (e *Env) SlurmSubmit(ctx context.Context, o SlurmOptions) (err error) {
 		}
 	}()
 	if kind := engine.NetworkFileSystem(r.Data); kind != "" {
-		e.say("The coordinator is to keep its data in %s, which is on %s: slow, and perhaps without locks. A local disk is better, if it is always this machine that runs the coordinator: --data /var/tmp/%s.", quoted(r.Data), kind, r.Name)
+		e.say("The coordinator is to keep its data in %s, which is on %s: slow, and perhaps without locks. A local disk is better, if it is always this machine that runs the coordinator: --data /var/tmp/%s.", words.Quoted(r.Data), kind, r.Name)
 	}
 	if err := d.fill(s, config, r); err != nil {
 		return cannotWrite(o.Dir, "--dir", err)
@@ -216,12 +217,12 @@ func sweepID(s *domains.Study, config *foiblev1.SweepConfig) (string, error) {
 // slurmSay says what can be done now.
 func (e *Env) slurmSay(d slurmDir, r *slurmRecord, n int) {
 	fmt.Fprintln(e.Out, r.Sweep)
-	dir := " --dir " + quoted(string(d))
-	done := "Submitted " + count(n, "worker") + " to Slurm."
+	dir := " --dir " + words.Quoted(string(d))
+	done := "Submitted " + words.Count(n, "worker") + " to Slurm."
 	if n == 0 {
 		done = "The coordinator is there; no worker was missing."
 	}
-	e.say("%s When the sweep has ended, its tables and figures will be in %s.", done, quoted(d.path(slurmResults)))
+	e.say("%s When the sweep has ended, its tables and figures will be in %s.", done, words.Quoted(d.path(slurmResults)))
 	e.say("  how far it is:         foible cluster slurm status%s", dir)
 	e.say("  to its end:            foible watch%s %s", d.target().flags(access.User), r.Sweep)
 	e.say("  more workers or fewer: foible cluster slurm scale%s N", dir)
@@ -231,7 +232,7 @@ func (e *Env) slurmSay(d slurmDir, r *slurmRecord, n int) {
 // slurmAgain goes on with a sweep that was submitted before.
 func (e *Env) slurmAgain(ctx context.Context, d slurmDir, r *slurmRecord, workers int) error {
 	if state, err := d.state(); err == nil && state == slurmEnded && d.hasResults() {
-		e.say("This sweep has ended; its tables and figures are in %s.", quoted(d.path(slurmResults)))
+		e.say("This sweep has ended; its tables and figures are in %s.", words.Quoted(d.path(slurmResults)))
 		return nil
 	}
 	return e.slurmRestart(ctx, d, r, workers)
@@ -267,7 +268,7 @@ func (e *Env) slurmRestart(ctx context.Context, d slurmDir, r *slurmRecord, work
 	_, absent := d.follows(ctx, r.Sweep)
 	if absent == nil && before == slurmRunning {
 		if missing := workers - len(tasks); missing <= 0 {
-			e.say("The sweep is running, with %s; `foible cluster slurm scale N` changes their number.", count(len(tasks), "worker"))
+			e.say("The sweep is running, with %s; `foible cluster slurm scale N` changes their number.", words.Count(len(tasks), "worker"))
 			return nil
 		}
 	} else {
@@ -296,7 +297,7 @@ func (e *Env) slurmRestart(ctx context.Context, d slurmDir, r *slurmRecord, work
 			}
 		}()
 		if before == slurmEnded {
-			e.say("The sweep had ended; its results are being written again to %s.", quoted(d.path(slurmResults)))
+			e.say("The sweep had ended; its results are being written again to %s.", words.Quoted(d.path(slurmResults)))
 			return nil
 		}
 	}
@@ -429,7 +430,7 @@ func (e *Env) slurmAdd(ctx context.Context, d slurmDir, r *slurmRecord, n int) (
 		if room <= 0 {
 			return 0, fmt.Errorf("the limit of your jobs in Slurm is %d (MaxSubmitJobs), and you have %d; wait until some have ended, or cancel some", limits.Submit, limits.Queued)
 		}
-		e.say("Slurm lets you have %d jobs (MaxSubmitJobs), and you have %d: %d of %s are submitted. With --cpus-per-worker each does more.", limits.Submit, limits.Queued, room, count(n, "worker"))
+		e.say("Slurm lets you have %d jobs (MaxSubmitJobs), and you have %d: %d of %s are submitted. With --cpus-per-worker each does more.", limits.Submit, limits.Queued, room, words.Count(n, "worker"))
 		n = room
 	}
 	var submitted []string
@@ -451,7 +452,7 @@ func (e *Env) slurmAdd(ctx context.Context, d slurmDir, r *slurmRecord, n int) (
 		name, err := e.sbatch(ctx, d, r, slurmJob{Workers: tasks}, d.path(slurmWorkerSh), append([]string{fmt.Sprintf("--array=0-%d", tasks-1)}, after...)...)
 		if err != nil {
 			if len(arrays) > 1 {
-				err = fmt.Errorf("array %d of %d, with %s: %w", i+1, len(arrays), count(tasks, "worker"), err)
+				err = fmt.Errorf("array %d of %d, with %s: %w", i+1, len(arrays), words.Count(tasks, "worker"), err)
 			}
 			return 0, err
 		}
@@ -479,7 +480,7 @@ func (e *Env) SlurmScale(ctx context.Context, dir string, n int) error {
 	case err != nil:
 		return err
 	case state == slurmStopped:
-		return fmt.Errorf("the sweep has been stopped; `foible cluster slurm restart --dir %s` goes on with it", quoted(string(d)))
+		return fmt.Errorf("the sweep has been stopped; `foible cluster slurm restart --dir %s` goes on with it", words.Quoted(string(d)))
 	case state == slurmEnded:
 		e.say("This sweep has ended and needs no workers.")
 		return nil
@@ -499,7 +500,7 @@ func (e *Env) SlurmScale(ctx context.Context, dir string, n int) error {
 		if err != nil {
 			return err
 		}
-		e.say("%s submitted; there are %d.", count(added, "worker"), len(tasks)+added)
+		e.say("%s submitted; there are %d.", words.Count(added, "worker"), len(tasks)+added)
 		return nil
 	}
 	// Those that have not begun go first.
@@ -511,7 +512,7 @@ func (e *Env) SlurmScale(ctx context.Context, dir string, n int) error {
 	if err := slurmCommands.CancelTasks(ctx, ids...); err != nil {
 		return err
 	}
-	e.say("%s told to leave; %d are left.", count(len(ids), "worker"), n)
+	e.say("%s told to leave; %d are left.", words.Count(len(ids), "worker"), n)
 	return d.setRecord(r)
 }
 
@@ -549,10 +550,10 @@ func (e *Env) SlurmStop(ctx context.Context, dir string) error {
 		return err
 	}
 	if state == slurmEnded {
-		e.say("The sweep had ended; its tables and figures are in %s.", quoted(d.path(slurmResults)))
+		e.say("The sweep had ended; its tables and figures are in %s.", words.Quoted(d.path(slurmResults)))
 		return nil
 	}
-	e.say("Stopped; what is recorded stays in %s. `foible cluster slurm restart --dir %s` goes on from there.", quoted(r.Data), quoted(string(d)))
+	e.say("Stopped; what is recorded stays in %s. `foible cluster slurm restart --dir %s` goes on from there.", words.Quoted(r.Data), words.Quoted(string(d)))
 	return nil
 }
 
@@ -569,7 +570,7 @@ func (e *Env) slurmGone(ctx context.Context, d slurmDir) error {
 		}
 		_ = conn.Close()
 		if time.Now().After(deadline) {
-			return fmt.Errorf("the coordinator still answers at %s; does it see %s there?", address, quoted(d.path(slurmStateFile)))
+			return fmt.Errorf("the coordinator still answers at %s; does it see %s there?", address, words.Quoted(d.path(slurmStateFile)))
 		}
 		if pause(ctx, slurmPoll/2) != nil {
 			return ErrInterrupted
@@ -587,7 +588,7 @@ func (e *Env) SlurmStatus(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	flag := " --dir " + quoted(string(d))
+	flag := " --dir " + words.Quoted(string(d))
 	m, absent := d.follows(ctx, r.Sweep)
 	if absent == nil {
 		e.printSweep(m)
@@ -602,12 +603,12 @@ func (e *Env) SlurmStatus(ctx context.Context, dir string) error {
 	fmt.Fprintln(e.Out, slurmQueueText(r, tasks))
 	switch {
 	case d.hasResults():
-		fmt.Fprintf(e.Out, "results: %s\n", quoted(d.path(slurmResults)))
+		fmt.Fprintf(e.Out, "results: %s\n", words.Quoted(d.path(slurmResults)))
 		if _, err := os.Stat(d.path(slurmResults, failuresFile)); err == nil {
-			e.say("Some parameter sets have no fit; %s says why.", quoted(d.path(slurmResults, failuresFile)))
+			e.say("Some parameter sets have no fit; %s says why.", words.Quoted(d.path(slurmResults, failuresFile)))
 		}
 	case state == slurmEnded:
-		e.say("The results have not been written: %s says why; `foible cluster slurm restart%s` tries again.", quoted(d.path(slurmLogs, "coordinator.log")), flag)
+		e.say("The results have not been written: %s says why; `foible cluster slurm restart%s` tries again.", words.Quoted(d.path(slurmLogs, "coordinator.log")), flag)
 	case state == slurmStopped:
 		e.say("The sweep has been stopped; `foible cluster slurm restart%s` goes on with it.", flag)
 	case absent != nil && r.AsJob && slices.ContainsFunc(tasks, func(t slurm.Task) bool { return r.isCoordinator(t.Name) }):
@@ -615,7 +616,7 @@ func (e *Env) SlurmStatus(ctx context.Context, dir string) error {
 	case absent != nil:
 		e.say("%v; if it is no more, `foible cluster slurm restart%s` starts it again.", absent, flag)
 	case len(tasks) == 0:
-		e.say("No worker is left; `foible cluster slurm scale%s %d` submits them again. What they said is in %s.", flag, r.Workers, quoted(d.path(slurmLogs)))
+		e.say("No worker is left; `foible cluster slurm scale%s %d` submits them again. What they said is in %s.", flag, r.Workers, words.Quoted(d.path(slurmLogs)))
 	}
 	return nil
 }
@@ -635,11 +636,11 @@ func slurmQueueText(r *slurmRecord, tasks []slurm.Task) string {
 		counts[what]++
 	}
 	if len(counts) == 0 {
-		return fmt.Sprintf("Slurm: no jobs, of %s asked for", count(r.Workers, "worker"))
+		return fmt.Sprintf("Slurm: no jobs, of %s asked for", words.Count(r.Workers, "worker"))
 	}
 	var parts []string
 	for _, what := range slices.Sorted(maps.Keys(counts)) {
 		parts = append(parts, fmt.Sprintf("%d %s", counts[what], what))
 	}
-	return fmt.Sprintf("Slurm: %s, of %s asked for", strings.Join(parts, ", "), count(r.Workers, "worker"))
+	return fmt.Sprintf("Slurm: %s, of %s asked for", strings.Join(parts, ", "), words.Count(r.Workers, "worker"))
 }

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 
 	"foible/coordinator/access"
+	"foible/core/words"
 	"foible/domains"
 	foiblev1 "foible/proto/foible/v1"
 )
@@ -139,9 +140,9 @@ func (d slurmDir) lock(r *slurmRecord) (unlock func(), err error) {
 	switch {
 	case errors.Is(err, syscall.ENOSYS), errors.Is(err, syscall.EOPNOTSUPP), errors.Is(err, syscall.ENOLCK):
 	case err != nil:
-		return nil, fmt.Errorf("lock %s: %w", quoted(string(d)), cause(err))
+		return nil, fmt.Errorf("lock %s: %w", words.Quoted(string(d)), cause(err))
 	case !ok:
-		return nil, fmt.Errorf("another command works on %s; wait for it", quoted(string(d)))
+		return nil, fmt.Errorf("another command works on %s; wait for it", words.Quoted(string(d)))
 	}
 	fresh, err := d.record()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -199,7 +200,7 @@ func (d slurmDir) claim(data string) (release func(keep bool) error, err error) 
 func (d slurmDir) mustBeEmpty() error {
 	entries, err := os.ReadDir(string(d))
 	if err == nil && slices.ContainsFunc(entries, func(entry fs.DirEntry) bool { return entry.Name() != slurmLock }) {
-		err = fmt.Errorf("%s is not empty; name a new directory with --dir", quoted(string(d)))
+		err = fmt.Errorf("%s is not empty; name a new directory with --dir", words.Quoted(string(d)))
 	}
 	return err
 }
@@ -227,7 +228,7 @@ func findSlurmDir(name string) (slurmDir, *slurmRecord, error) {
 	d := slurmDir(path)
 	r, err := d.record()
 	if errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("%s is no directory of a sweep under Slurm; name the one that `foible cluster slurm submit` made with --dir", quoted(name))
+		err = fmt.Errorf("%s is no directory of a sweep under Slurm; name the one that `foible cluster slurm submit` made with --dir", words.Quoted(name))
 	}
 	return d, r, err
 }
@@ -273,14 +274,14 @@ func (d slurmDir) fill(s *domains.Study, config *foiblev1.SweepConfig, r *slurmR
 func (d slurmDir) script(what string, r *slurmRecord) []byte {
 	options := slurmOptions(r, d, what == "coordinator")
 	for i := range options {
-		options[i] = quoted(options[i])
+		options[i] = words.Quoted(options[i])
 	}
 	cpus := ""
 	if what == "worker" {
 		cpus = fmt.Sprintf("export GOMAXPROCS=%d\n", r.CPUs)
 	}
 	return fmt.Appendf(nil, "#!/bin/sh\n# A %s of the sweep %s. It is submitted with\n#   sbatch %s %s\n%sexec %s cluster slurm %s --dir %s\n",
-		what, r.Sweep, strings.Join(options, " "), quoted(d.path(what+".sh")), cpus, quoted(d.path(slurmProgram)), what, quoted(string(d)))
+		what, r.Sweep, strings.Join(options, " "), words.Quoted(d.path(what+".sh")), cpus, words.Quoted(d.path(slurmProgram)), what, words.Quoted(string(d)))
 }
 
 // copyProgram keeps this program where all nodes see it.

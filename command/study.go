@@ -10,6 +10,7 @@ import (
 
 	"foible/core/study"
 	"foible/core/sweep"
+	"foible/core/words"
 	"foible/domains"
 	"foible/proto/codec"
 	foiblev1 "foible/proto/foible/v1"
@@ -32,12 +33,12 @@ func openStudy(name string) (fs.FS, error) {
 	}
 	if !info.IsDir() {
 		if filepath.Base(name) != studyFile {
-			return nil, fmt.Errorf("%s is a file: name the directory that holds %s", quoted(name), studyFile)
+			return nil, fmt.Errorf("%s is a file: name the directory that holds %s", words.Quoted(name), studyFile)
 		}
 		name = filepath.Dir(name)
 	}
 	if _, err := os.Stat(filepath.Join(name, studyFile)); err != nil {
-		return nil, fmt.Errorf("the directory %s holds no %s; `foible sample DIR` writes a study to start from", quoted(name), studyFile)
+		return nil, fmt.Errorf("the directory %s holds no %s; `foible sample DIR` writes a study to start from", words.Quoted(name), studyFile)
 	}
 	return os.DirFS(name), nil
 }
@@ -98,7 +99,7 @@ func (e *Env) Check(name string, choice SweepChoice) error {
 			fmt.Fprintln(e.Out, strings.TrimSpace(line))
 		}
 	}
-	fmt.Fprintf(e.Out, "%s, %s, %s\n", count(counts[study.Error], "error"), count(counts[study.Warning], "warning"), count(counts[study.Note], "note"))
+	fmt.Fprintf(e.Out, "%s, %s, %s\n", words.Count(counts[study.Error], "error"), words.Count(counts[study.Warning], "warning"), words.Count(counts[study.Note], "note"))
 	if counts[study.Error] > 0 {
 		return ErrReported
 	}
@@ -128,7 +129,7 @@ func methodText(m *foiblev1.SweepConfig) string {
 			c.Inference.MCSE, c.Inference.PosteriorSE) + more
 	}
 	return fmt.Sprintf("the particle filter of the paper (sips), %s of %s a goal, states observed as %s",
-		count(c.Fit.Runs, "run"), count(c.Fit.ParticlesPerGoal, "particle"), c.Inference.Observe) + more
+		words.Count(c.Fit.Runs, "run"), words.Count(c.Fit.ParticlesPerGoal, "particle"), c.Inference.Observe) + more
 }
 
 // Sample writes a sample study into a new directory.
@@ -139,14 +140,14 @@ func (e *Env) Sample(domain, dir string) error {
 	}
 	switch entries, err := os.ReadDir(dir); {
 	case err == nil && len(entries) > 0:
-		return fmt.Errorf("%s is not empty; name a new directory", quoted(dir))
+		return fmt.Errorf("%s is not empty; name a new directory", words.Quoted(dir))
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("cannot write to %s: %w; name a new directory", quoted(dir), cause(err))
+		return fmt.Errorf("cannot write to %s: %w; name a new directory", words.Quoted(dir), cause(err))
 	}
 	if err := writeSample(d, dir); err != nil {
-		return fmt.Errorf("cannot write to %s: %w; name another directory", quoted(dir), cause(err))
+		return fmt.Errorf("cannot write to %s: %w; name another directory", words.Quoted(dir), cause(err))
 	}
-	fmt.Fprintf(e.Out, "Wrote a sample study to %s; try `foible check %[1]s` and `foible fit %[1]s`.\n", quoted(dir))
+	fmt.Fprintf(e.Out, "Wrote a sample study to %s; try `foible check %[1]s` and `foible fit %[1]s`.\n", words.Quoted(dir))
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"text/tabwriter"
 
 	"foible/coordinator/access"
+	"foible/core/words"
 	"foible/proto/codec"
 	foiblev1 "foible/proto/foible/v1"
 )
@@ -108,9 +109,9 @@ func (e *Env) printSweep(m *foiblev1.Sweep) {
 		return
 	}
 	fmt.Fprintf(e.Out, "jobs: %d of %d done, %d with workers, %d failed, %d tried again; %s lost, %s refused\n",
-		p.GetJobsDone(), p.GetJobs(), p.GetJobsLeased(), p.GetJobsFailed(), p.GetRetries(), count(int(p.GetLeasesLost()), "lease"), count(int(p.GetDuplicates()), "repeated result"))
+		p.GetJobsDone(), p.GetJobs(), p.GetJobsLeased(), p.GetJobsFailed(), p.GetRetries(), words.Count(int(p.GetLeasesLost()), "lease"), words.Count(int(p.GetDuplicates()), "repeated result"))
 	if stateName(m) == stateRunning {
-		fmt.Fprintf(e.Out, "priority %d; %s with %s\n", m.GetPriority(), count(int(p.GetWorkers()), "worker"), count(int(p.GetSlots()), "slot"))
+		fmt.Fprintf(e.Out, "priority %d; %s with %s\n", m.GetPriority(), words.Count(int(p.GetWorkers()), "worker"), words.Count(int(p.GetSlots()), "slot"))
 		if eta := eta(m); eta != "" {
 			fmt.Fprintf(e.Out, "%s; %s cells/s\n", eta, rounded(p.GetCellsPerSecond()))
 		}
@@ -169,14 +170,14 @@ func unended(state foiblev1.SweepState) bool {
 func cells(m *foiblev1.Sweep) string {
 	p := m.GetProgress()
 	if p != nil {
-		return fmt.Sprintf("%d of %s", p.GetCellsDone(), count(int(p.GetCells()), "cell"))
+		return fmt.Sprintf("%d of %s", p.GetCellsDone(), words.Count(int(p.GetCells()), "cell"))
 	}
 	plan, _, err := planOf(m)
 	switch {
 	case err != nil:
 		return "an unknown number of cells"
 	case unended(m.GetState()) || m.GetState() == foiblev1.SweepState_SWEEP_STATE_CANCELLED:
-		return "some of " + count(plan.Cells(), "cell")
+		return "some of " + words.Count(plan.Cells(), "cell")
 	}
-	return fmt.Sprintf("%d of %s", plan.Cells(), count(plan.Cells(), "cell"))
+	return fmt.Sprintf("%d of %s", plan.Cells(), words.Count(plan.Cells(), "cell"))
 }

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"foible/core/sweep"
+	"foible/core/words"
 	"foible/domains"
 	"foible/proto/codec"
 	foiblev1 "foible/proto/foible/v1"
@@ -155,7 +156,7 @@ func (c *SweepChoice) base(fsys fs.FS, domain *domains.Domain) (*foiblev1.SweepC
 	if c.File != "" {
 		src, err := os.ReadFile(c.File)
 		if err != nil {
-			return nil, fmt.Errorf("--sweep %s: %w", quoted(c.File), cause(err))
+			return nil, fmt.Errorf("--sweep %s: %w", words.Quoted(c.File), cause(err))
 		}
 		return domains.LoadSweep(c.File, src)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"foible/coordinator/access"
+	"foible/core/words"
 )
 
 // Target says which coordinator to dial, and how it and its caller know each other.
@@ -61,11 +62,11 @@ func (t Target) current() (string, error) {
 	}
 	text, err := os.ReadFile(t.AddressFile)
 	if err != nil {
-		return "", fmt.Errorf("--coordinator-file %s: %w; a coordinator writes its address there with --address-file", quoted(t.AddressFile), cause(err))
+		return "", fmt.Errorf("--coordinator-file %s: %w; a coordinator writes its address there with --address-file", words.Quoted(t.AddressFile), cause(err))
 	}
 	address := strings.TrimSpace(string(text))
 	if _, _, err := net.SplitHostPort(address); err != nil {
-		return "", fmt.Errorf("--coordinator-file %s: %q is no host:port; a coordinator writes its address there with --address-file", quoted(t.AddressFile), address)
+		return "", fmt.Errorf("--coordinator-file %s: %q is no host:port; a coordinator writes its address there with --address-file", words.Quoted(t.AddressFile), address)
 	}
 	return address, nil
 }
@@ -75,9 +76,9 @@ func (t Target) where() string {
 	address, err := t.current()
 	switch {
 	case err != nil:
-		return "the address that " + quoted(t.AddressFile) + " is to hold"
+		return "the address that " + words.Quoted(t.AddressFile) + " is to hold"
 	case t.AddressFile != "":
-		return address + " (" + quoted(t.AddressFile) + ")"
+		return address + " (" + words.Quoted(t.AddressFile) + ")"
 	}
 	return address
 }
@@ -87,16 +88,16 @@ func (t Target) flags(kind access.Kind) string {
 	flags := ""
 	switch {
 	case t.AddressFile != "":
-		flags += " --coordinator-file " + quoted(t.AddressFile)
+		flags += " --coordinator-file " + words.Quoted(t.AddressFile)
 	case t.Address != DefaultAddress:
 		flags += " --coordinator " + t.Address
 	}
 	// A file has a token of one kind, a data directory of both.
 	if info, err := os.Stat(t.TokenFile); t.TokenFile != "" && t.TokenFile != os.Getenv(TokenFileEnv) && (kind == access.User || err == nil && info.IsDir()) {
-		flags += " --token-file " + quoted(t.TokenFile)
+		flags += " --token-file " + words.Quoted(t.TokenFile)
 	}
 	if t.TLSCA != os.Getenv(TLSCAEnv) {
-		flags += " --tls-ca " + quoted(t.TLSCA)
+		flags += " --tls-ca " + words.Quoted(t.TLSCA)
 	}
 	if t.Insecure {
 		flags += " --insecure"
@@ -126,7 +127,7 @@ func (t Target) access(kind access.Kind) (*access.Client, error) {
 	}
 	roots, err := access.Roots(t.TLSCA)
 	if err != nil {
-		return nil, fmt.Errorf("--tls-ca %s: %w; name a file of certificates in PEM, or say `system` for those that this machine trusts", quoted(t.TLSCA), cause(err))
+		return nil, fmt.Errorf("--tls-ca %s: %w; name a file of certificates in PEM, or say `system` for those that this machine trusts", words.Quoted(t.TLSCA), cause(err))
 	}
 	return access.NewClient(func() (access.Token, error) { return t.token(kind) }, roots)
 }
@@ -136,7 +137,7 @@ func (t Target) access(kind access.Kind) (*access.Client, error) {
 func (t Target) token(kind access.Kind) (access.Token, error) {
 	var token access.Token
 	var err error
-	from := "the token in " + quoted(cmp.Or(t.TokenFile, DefaultData))
+	from := "the token in " + words.Quoted(cmp.Or(t.TokenFile, DefaultData))
 	switch {
 	case t.TokenFile != "":
 		path := t.TokenFile
@@ -144,7 +145,7 @@ func (t Target) token(kind access.Kind) (access.Token, error) {
 			path = access.TokenFile(path, kind)
 		}
 		if token, err = access.ReadToken(path); err != nil {
-			return token, fmt.Errorf("--token-file %s: %w; name the file that holds the token, or the coordinator's data directory", quoted(path), cause(err))
+			return token, fmt.Errorf("--token-file %s: %w; name the file that holds the token, or the coordinator's data directory", words.Quoted(path), cause(err))
 		}
 	case os.Getenv(tokenEnv) != "":
 		from = "the token in " + tokenEnv
@@ -157,7 +158,7 @@ func (t Target) token(kind access.Kind) (access.Token, error) {
 			return token, fmt.Errorf("no token for the coordinator at %s; where it runs, `foible token show %s` prints one: name a file with that, or the coordinator's data directory, with --token-file", t.where(), kind)
 		}
 		if err != nil {
-			return token, fmt.Errorf("%s: %w", quoted(access.TokenFile(DefaultData, kind)), cause(err))
+			return token, fmt.Errorf("%s: %w", words.Quoted(access.TokenFile(DefaultData, kind)), cause(err))
 		}
 	}
 	if token.Kind != kind {

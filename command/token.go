@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"foible/coordinator/access"
+	"foible/core/words"
 )
 
 // tokens finds the tokens of a coordinator's data directory.
@@ -14,9 +15,9 @@ func tokens(data string) (*access.Tokens, error) {
 	t, err := access.OpenTokens(data)
 	switch {
 	case errors.Is(err, access.ErrNone):
-		return nil, fmt.Errorf("the directory %s has no tokens; a coordinator makes them when it first starts there: name its directory with --data", quoted(data))
+		return nil, fmt.Errorf("the directory %s has no tokens; a coordinator makes them when it first starts there: name its directory with --data", words.Quoted(data))
 	case err != nil:
-		return nil, fmt.Errorf("tokens of %s: %w", quoted(data), err)
+		return nil, fmt.Errorf("tokens of %s: %w", words.Quoted(data), err)
 	}
 	return t, nil
 }

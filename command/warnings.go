@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"foible/core/sweep"
+	"foible/core/words"
 	"foible/domains"
 	foiblev1 "foible/proto/foible/v1"
 )
@@ -99,7 +100,7 @@ func fitting(o *FitOptions, s *domains.Study) beyond {
 	return func(edges []moreValues) string {
 		line := "foible fit"
 		if o.Study != "" {
-			line += " " + quoted(o.Study)
+			line += " " + words.Quoted(o.Study)
 		}
 		choice := o.Sweep
 		choice.Set = slices.DeleteFunc(slices.Clone(choice.Set), func(assignment string) bool {
@@ -114,10 +115,10 @@ func fitting(o *FitOptions, s *domains.Study) beyond {
 			line += " --workers " + strconv.Itoa(o.Workers)
 		}
 		if o.Out != defaultOut(s) {
-			line += " --out " + quoted(o.Out)
+			line += " --out " + words.Quoted(o.Out)
 		}
 		if o.Recovery != "" {
-			line += " --recovery " + quoted(o.Recovery)
+			line += " --recovery " + words.Quoted(o.Recovery)
 		}
 		return line
 	}
@@ -128,7 +129,7 @@ func (c *SweepChoice) flags() string {
 	var b strings.Builder
 	word := func(flag, value string) {
 		if value != "" {
-			fmt.Fprintf(&b, " --%s %s", flag, quoted(value))
+			fmt.Fprintf(&b, " --%s %s", flag, words.Quoted(value))
 		}
 	}
 	number := func(flag string, value float64) {

@@ -13,6 +13,8 @@ import (
 	"google.golang.org/grpc/status"
 
 	foiblev1 "foible/proto/foible/v1"
+
+	"foible/core/words"
 )
 
 // retryInterval is how long to wait for a coordinator that has gone.
@@ -130,7 +132,7 @@ func summary(first, last *foiblev1.Progress, took time.Duration) string {
 	if n := first.GetCellsDone(); n > 0 {
 		before = fmt.Sprintf("; %d were there already", n)
 	}
-	return fmt.Sprintf("%s in %s%s", count(int(last.GetCellsDone()-first.GetCellsDone()), "cell"), took.Round(100*time.Millisecond), before)
+	return fmt.Sprintf("%s in %s%s", words.Count(int(last.GetCellsDone()-first.GetCellsDone()), "cell"), took.Round(100*time.Millisecond), before)
 }
 
 // eta says when a sweep ends, as a range; "" where that is not known.
@@ -173,14 +175,14 @@ func trouble(p *foiblev1.Progress) []string {
 		{p.GetRetries(), "tried again"},
 	} {
 		if of.n > 0 {
-			all = append(all, count(int(of.n), "job")+" "+of.text)
+			all = append(all, words.Count(int(of.n), "job")+" "+of.text)
 		}
 	}
 	if n := p.GetLeasesLost(); n > 0 {
-		all = append(all, count(int(n), "lease")+" lost")
+		all = append(all, words.Count(int(n), "lease")+" lost")
 	}
 	if n := p.GetDuplicates(); n > 0 {
-		all = append(all, count(int(n), "repeated result")+" refused")
+		all = append(all, words.Count(int(n), "repeated result")+" refused")
 	}
 	return all
 }

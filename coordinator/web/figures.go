@@ -18,6 +18,7 @@ import (
 
 	"foible/core/figure"
 	"foible/core/sweep"
+	"foible/core/words"
 )
 
 // drawing is a figure as it was drawn once.
@@ -173,7 +174,7 @@ func (s *Server) sensitivity(l *look) (*figureView, error) {
 
 func (l *look) spot(at figure.Spot, f fit) spotView {
 	set := &l.in.Sets[f.set]
-	label := fmt.Sprintf("%s #%d: r = %s", set.Model, f.set+1, statistic(f.r, 3))
+	label := fmt.Sprintf("%s #%d: r = %s", set.Model, f.set+1, words.Decimals(f.r, 3))
 	if in := interval(f); in != "" {
 		label += " " + in
 	}

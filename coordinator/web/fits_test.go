@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"foible/core/sweep"
+	"foible/core/words"
 	foiblev1 "foible/proto/foible/v1"
 )
 
@@ -168,7 +169,7 @@ func TestText(t *testing.T) {
 		}
 	}
 	for v, want := range map[float64]string{0.9124: ".912", 1: "1.000", -0.2: "−.200", -0.0001: ".000", math.NaN(): "–"} {
-		if got := statistic(v, 3); got != want {
+		if got := words.Decimals(v, 3); got != want {
 			t.Errorf("%v: %s, want %s", v, got, want)
 		}
 	}
@@ -178,7 +179,7 @@ func TestText(t *testing.T) {
 		}
 	}
 	for word, want := range map[string]string{"1-1": "1-1", "a b": "'a b'", "it's": `'it'\''s'`, "": "''"} {
-		if got := quoted(word); got != want {
+		if got := words.Quoted(word); got != want {
 			t.Errorf("%q: %s, want %s", word, got, want)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"foible/coordinator/service"
 	"foible/core/figure"
+	"foible/core/words"
 )
 
 // stimulusLook is a stimulus of a sweep as a page sees it: what people and each model's best parameter set say.
@@ -261,9 +262,9 @@ func (v *stimulusLook) rows() []judgedRow {
 	for _, i := range v.judged {
 		scene := &v.story.Scenes[i]
 		for g, goal := range v.story.Goals {
-			row := judgedRow{Step: scene.Step, Action: scene.Action, Goal: goal.Name, True: goal.True, Human: statistic(at(scene.Human, g), 2), SE: statistic(at(scene.SE, g), 2)}
+			row := judgedRow{Step: scene.Step, Action: scene.Action, Goal: goal.Name, True: goal.True, Human: words.Decimals(at(scene.Human, g), 2), SE: words.Decimals(at(scene.SE, g), 2)}
 			for _, ps := range scene.Models {
-				row.Probabilities = append(row.Probabilities, statistic(at(ps, g), 2))
+				row.Probabilities = append(row.Probabilities, words.Decimals(at(ps, g), 2))
 			}
 			all = append(all, row)
 		}

@@ -14,6 +14,7 @@ import (
 	"foible/coordinator/service"
 	"foible/core/figure"
 	"foible/core/sweep"
+	"foible/core/words"
 	foiblev1 "foible/proto/foible/v1"
 )
 
@@ -193,7 +194,7 @@ type heat struct {
 }
 
 func newHeat(done, of int) heat {
-	h := heat{Percent: 100 * done / max(1, of), Text: fmt.Sprintf("%s of %s", thousands(int64(done)), thousands(int64(of)))}
+	h := heat{Percent: 100 * done / max(1, of), Text: fmt.Sprintf("%s of %s", words.Thousands(int64(done)), words.Thousands(int64(of)))}
 	h.Level = h.Percent / 10
 	if h.Level == 0 && done > 0 {
 		h.Level = 1
@@ -241,11 +242,11 @@ func newBestViews(l *look) *bestViews {
 	views := &bestViews{Interval: l.fits.interval, Final: l.in.Chosen != nil}
 	for _, f := range best(l) {
 		set := &l.in.Sets[f.set]
-		v := bestView{Model: set.Model, Settings: set.Settings(), Set: f.set + 1, R: statistic(f.r, 3), MCSE: monteCarlo(f.mcse), RMSE: statistic(f.rmse, 3), N: f.n}
+		v := bestView{Model: set.Model, Settings: set.Settings(), Set: f.set + 1, R: words.Decimals(f.r, 3), MCSE: monteCarlo(f.mcse), RMSE: words.Decimals(f.rmse, 3), N: f.n}
 		shown := f
 		for i, r := range l.fits.reported {
 			if i < len(l.in.Chosen) && l.in.Chosen[i] == f.set {
-				v.Reported, shown, views.Reported = statistic(r.r, 3), r, true
+				v.Reported, shown, views.Reported = words.Decimals(r.r, 3), r, true
 			}
 		}
 		v.Interval = interval(shown)
@@ -276,7 +277,7 @@ func interval(f fit) string {
 	if !(f.low < f.high) {
 		return ""
 	}
-	return "[" + statistic(f.low, 3) + ", " + statistic(f.high, 3) + "]"
+	return "[" + words.Decimals(f.low, 3) + ", " + words.Decimals(f.high, 3) + "]"
 }
 
 // fitsView is a page of the table of fits.
@@ -310,7 +311,7 @@ type fitRow struct {
 }
 
 func newFitsView(l *look, q fitsQuery) *fitsView {
-	v := &fitsView{Path: sweepPath(l.GetSweepId()), Query: q, All: thousands(int64(len(l.fits.fits))), Waiting: l.fits.waiting}
+	v := &fitsView{Path: sweepPath(l.GetSweepId()), Query: q, All: words.Thousands(int64(len(l.fits.fits))), Waiting: l.fits.waiting}
 	for i := range l.in.Config.Models {
 		v.Models = append(v.Models, l.in.Config.Models[i].Model)
 	}
@@ -320,7 +321,7 @@ func newFitsView(l *look, q fitsQuery) *fitsView {
 	if err != nil {
 		v.Message = sentence(err.Error())
 	}
-	v.Found = thousands(int64(len(chosen)))
+	v.Found = words.Thousands(int64(len(chosen)))
 	q.Page = min(q.Page, max(1, (len(chosen)+pageRows-1)/pageRows))
 	first := (q.Page - 1) * pageRows
 	last := min(first+pageRows, len(chosen))
@@ -380,7 +381,7 @@ func newFitRow(f *fit, sets []sweep.ParameterSet, axes []string) fitRow {
 		}
 		row.Cells = append(row.Cells, text)
 	}
-	row.Cells = append(row.Cells, statistic(f.r, 3), interval(*f), monteCarlo(f.mcse), statistic(f.rmse, 3), strconv.Itoa(f.n))
+	row.Cells = append(row.Cells, words.Decimals(f.r, 3), interval(*f), monteCarlo(f.mcse), words.Decimals(f.rmse, 3), strconv.Itoa(f.n))
 	return row
 }
 
@@ -437,7 +438,7 @@ func newFailureViews(l *look) *failureViews {
 	views := &failureViews{More: l.GetProgress().GetJobsFailed() - int64(len(l.in.Failures))}
 	for i := range l.in.Failures {
 		f := &l.in.Failures[i]
-		what := count(int64(len(f.Sets)), "parameter set")
+		what := words.Count(int64(len(f.Sets)), "parameter set")
 		switch f.Stage {
 		case sweep.ReportStage:
 			what = "the best parameter sets, for the report"
@@ -459,20 +460,20 @@ func reproduce(l *look, f *Failure) string {
 		return ""
 	}
 	set, c := &f.Sets[0], &l.in.Config
-	words := []string{"foible", "infer", l.GetStudyName(), quoted(f.Stimulus), "--model", set.Model}
+	line := []string{"foible", "infer", l.GetStudyName(), words.Quoted(f.Stimulus), "--model", set.Model}
 	for setting := range strings.FieldsSeq(set.Settings()) {
-		words = append(words, "--set", quoted(setting))
+		line = append(line, "--set", words.Quoted(setting))
 	}
-	words = append(words, "--seed", strconv.FormatUint(c.Seed, 10))
+	line = append(line, "--seed", strconv.FormatUint(c.Seed, 10))
 	if model, _ := sweep.ModelByName(set.Model); !model.Exact {
 		stage := c.Fit
 		if f.Stage == sweep.ReportStage {
 			stage = c.Report
 		}
-		words = append(words, "--method", c.Inference.Method, "--runs", strconv.Itoa(stage.Runs))
+		line = append(line, "--method", c.Inference.Method, "--runs", strconv.Itoa(stage.Runs))
 		if c.Inference.Method == sweep.SIPS {
-			words = append(words, "--particles", strconv.Itoa(stage.ParticlesPerGoal))
+			line = append(line, "--particles", strconv.Itoa(stage.ParticlesPerGoal))
 		}
 	}
-	return strings.Join(words, " ")
+	return strings.Join(line, " ")
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	foiblev1 "foible/proto/foible/v1"
+
+	"foible/core/words"
 )
 
 // sweepView is a sweep in words and numbers.
@@ -35,9 +37,9 @@ func newSweepView(m *foiblev1.Sweep) *sweepView {
 	v := &sweepView{
 		ID: m.GetSweepId(), Study: m.GetStudyName(), Extends: m.GetExtends(), Path: sweepPath(m.GetSweepId()),
 		State: stateWords[m.GetState()], Ended: m.GetState() != running && m.GetState() != paused,
-		Percent: int(100 * done / max(1, p.GetCells())), Done: thousands(done), Cells: thousands(p.GetCells()),
+		Percent: int(100 * done / max(1, p.GetCells())), Done: words.Thousands(done), Cells: words.Thousands(p.GetCells()),
 		ETA: eta(m), Cost: coreHours(p.GetWorkerSeconds()), Estimated: p.GetWorkerSecondsEstimated(),
-		Retries: thousands(p.GetRetries()), Duplicates: thousands(p.GetDuplicates()), Failed: p.GetJobsFailed(),
+		Retries: words.Thousands(p.GetRetries()), Duplicates: words.Thousands(p.GetDuplicates()), Failed: p.GetJobsFailed(),
 		Workers: p.GetWorkers(), Slots: p.GetSlots(), Created: m.GetCreateTime().AsTime(),
 	}
 	if rate := p.GetCellsPerSecond(); m.GetState() == running && rate > 0 {

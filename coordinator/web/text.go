@@ -8,44 +8,15 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"foible/core/words"
 )
-
-// thousands writes a count with its thousands apart: 100,000.
-func thousands(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
-// count is a number of things.
-func count(n int64, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return thousands(n) + " " + noun + "s"
-}
-
-// statistic writes a value that cannot exceed 1 in size without its zero (APA): .912, −.20; "–" where it is undefined.
-func statistic(v float64, digits int) string {
-	if math.IsNaN(v) {
-		return "–"
-	}
-	s := strconv.FormatFloat(v, 'f', digits, 64)
-	s, negative := strings.CutPrefix(s, "-")
-	s = strings.TrimPrefix(s, "0")
-	if negative && strings.Trim(s, ".0") != "" {
-		return "−" + s
-	}
-	return s
-}
 
 // significant writes a number to three digits, written out.
 func significant(v float64) string {
 	switch {
 	case v >= 100:
-		return thousands(int64(math.Round(v)))
+		return words.Thousands(int64(math.Round(v)))
 	case v >= 10:
 		return strconv.FormatFloat(v, 'f', 1, 64)
 	}
@@ -99,21 +70,10 @@ func sentence(s string) string {
 	return s
 }
 
-// quoted is a word as it can be typed in a shell.
-func quoted(s string) string {
-	plain := func(r rune) bool {
-		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("/._-+,:=@%", r)
-	}
-	if s != "" && strings.TrimFunc(s, plain) == "" {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
 // monteCarlo writes a Monte-Carlo error; that of exact models is 0.
 func monteCarlo(se float64) string {
 	if se == 0 {
 		return "0"
 	}
-	return statistic(se, 4)
+	return words.Decimals(se, 4)
 }

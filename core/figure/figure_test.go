@@ -321,11 +321,6 @@ func TestNumbers(t *testing.T) {
 			t.Errorf("number(%v) = %q, want %q", v, got, want)
 		}
 	}
-	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {
-		if got := thousands(n); got != want {
-			t.Errorf("thousands(%v) = %q, want %q", n, got, want)
-		}
-	}
 }
 
 // edges is a canvas that reports what lies outside it, and type below 7 points.

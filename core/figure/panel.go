@@ -8,6 +8,8 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"foible/core/words"
 )
 
 // newPanel is an empty plot in the house style.
@@ -46,7 +48,7 @@ func unlabelled(float64) string { return "" }
 
 // decimal labels ticks of a step that is a multiple of 0.01, as 0, .5, 1.
 func decimal(v float64) string {
-	return unpadded(strconv.FormatFloat(math.Round(v*100)/100, 'f', -1, 64))
+	return words.Unpadded(strconv.FormatFloat(math.Round(v*100)/100, 'f', -1, 64))
 }
 
 // probability spans an axis from 0 to 1 with a little room for markers; wider

@@ -10,6 +10,8 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"foible/core/words"
 )
 
 // ProfilePanel is how r depends on one axis of a model.
@@ -216,7 +218,7 @@ func (v valueTicks) Ticks(lo, hi float64) []plot.Tick {
 
 func (v valueTicks) label(i int) string {
 	if x, err := strconv.ParseFloat(v.labels[i], 64); err == nil && math.Abs(x) < 1 {
-		return unpadded(v.labels[i])
+		return words.Unpadded(v.labels[i])
 	}
 	return strings.Replace(v.labels[i], "-", "−", 1)
 }
@@ -235,7 +237,7 @@ func describeProfile(model string, panels []ProfilePanel) string {
 				best = i
 			}
 		}
-		fmt.Fprintf(&b, " %s values from %s to %s", thousands(len(p.Labels)), clean(p.Labels[0]), clean(p.Labels[len(p.Labels)-1]))
+		fmt.Fprintf(&b, " %s values from %s to %s", words.Thousands(len(p.Labels)), clean(p.Labels[0]), clean(p.Labels[len(p.Labels)-1]))
 		if best >= 0 {
 			fmt.Fprintf(&b, ", highest r %s at %s", number(p.Best[best]), clean(p.Labels[best]))
 		}

@@ -9,6 +9,8 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"foible/core/words"
 )
 
 // RecoveryPanel compares the true and the fitted values of a parameter.
@@ -96,7 +98,7 @@ func Recovery(title, model string, participants []int, axes []RecoveryAxis) *Fig
 	if below && len(axes) > 0 {
 		var sizes []string
 		for _, n := range participants {
-			sizes = append(sizes, thousands(n))
+			sizes = append(sizes, words.Thousands(n))
 		}
 		text += " From left to right: " + strings.Join(sizes, ", ") + " participants."
 	}
@@ -113,7 +115,7 @@ func participantsText(n int) string {
 	if n == 1 {
 		return "1 participant"
 	}
-	return thousands(n) + " participants"
+	return words.Thousands(n) + " participants"
 }
 
 func (p *RecoveryPanel) statistic() string {

@@ -8,6 +8,8 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"foible/core/words"
 )
 
 // Panel is one scatter plot, of all stimuli or of a category.
@@ -177,7 +179,7 @@ func (p Panel) lines() []string {
 			r += " " + interval(p.Low, p.High)
 		}
 	}
-	lines := []string{r, "n = " + thousands(max(0, p.N))}
+	lines := []string{r, "n = " + words.Thousands(max(0, p.N))}
 	if known(p.Ceiling) {
 		lines = append(lines, "ceiling on r "+number(p.Ceiling))
 	}

@@ -11,6 +11,8 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"foible/core/words"
 )
 
 // Curve is one model's fits, in any order.
@@ -353,7 +355,7 @@ func (r ranking) chosenFit() string {
 }
 
 func (r ranking) count() string {
-	n := thousands(len(r.points))
+	n := words.Thousands(len(r.points))
 	if r.undefined > 0 {
 		n += fmt.Sprintf(" (+%d undefined)", r.undefined)
 	}

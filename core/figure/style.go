@@ -13,6 +13,8 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"foible/core/words"
 )
 
 // Okabe and Ito's colours for all eyes (Color Universal Design, 2008), yellow
@@ -202,29 +204,7 @@ func shorten(s text.Style, txt string, width vg.Length) string {
 // number writes a value that cannot exceed 1 in size, a correlation or a
 // probability, with two decimals and no leading zero (APA): .87, 1.00, −.20.
 func number(v float64) string {
-	return unpadded(strconv.FormatFloat(v, 'f', 2, 64))
-}
-
-// thousands writes a count with its thousands apart: 100,000.
-func thousands(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
-// unpadded drops the zero before a point, the sign of zero, and sets a true
-// minus.
-func unpadded(s string) string {
-	digits, negative := strings.CutPrefix(s, "-")
-	if rest, ok := strings.CutPrefix(digits, "0."); ok {
-		digits = "." + rest
-	}
-	if negative && strings.Trim(digits, ".0") != "" {
-		return "−" + digits
-	}
-	return digits
+	return words.Unpadded(strconv.FormatFloat(v, 'f', 2, 64))
 }
 
 // interval writes bounds: [.85, .89].

@@ -3,6 +3,8 @@ package pddl
 import (
 	"fmt"
 	"slices"
+
+	"foible/core/words"
 )
 
 // ParseDomain reads "(define (domain ...) ...)". The error is an *Error.
@@ -221,7 +223,7 @@ func (p *parser) derivedHead(section *node) {
 		refuse(n.list[0].pos, "unknown predicate %s", n.list[0])
 	}
 	if want := len(predicate.Parameters); len(parameters) != want {
-		refuse(n.pos, "%s takes %s, not %d", n, count(want, "argument"), len(parameters))
+		refuse(n.pos, "%s takes %s, not %d", n, words.Count(want, "argument"), len(parameters))
 	}
 	for i, parameter := range parameters {
 		declared := predicate.Parameters[i]
@@ -277,11 +279,4 @@ func (p *parser) actionSection(section *node) {
 	})
 	d.actions[key(a.Name)] = a
 	d.Actions = append(d.Actions, a)
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

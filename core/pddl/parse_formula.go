@@ -1,6 +1,10 @@
 package pddl
 
-import "slices"
+import (
+	"slices"
+
+	"foible/core/words"
+)
 
 // reserved are the words that no predicate or function may be named by.
 var reserved = []string{
@@ -65,7 +69,7 @@ func (p *parser) formulas(nodes []*node) []Formula {
 // arity refuses a form that has not just the number of arguments.
 func arity(n *node, want int) {
 	if got := len(n.list) - 1; got != want {
-		refuse(n.pos, "%s takes %s, not %d", n, count(want, "argument"), got)
+		refuse(n.pos, "%s takes %s, not %d", n, words.Count(want, "argument"), got)
 	}
 }
 
@@ -206,7 +210,7 @@ func (p *parser) term(n *node) Term {
 	case f == nil:
 		refuse(n.pos, "unknown %s or function %s", p.nouns(), n)
 	case len(f.Parameters) > 0:
-		refuse(n.pos, "function %s takes %s, not 0", n, count(len(f.Parameters), "argument"))
+		refuse(n.pos, "function %s takes %s, not 0", n, words.Count(len(f.Parameters), "argument"))
 	}
 	p.features.use(numeric, n.pos, n.String())
 	return &Call{Pos: n.pos, Function: f, Bare: true}
@@ -252,7 +256,7 @@ func (p *parser) expression(n *node) Term {
 		return p.call(n)
 	}
 	if got := len(n.list) - 1; got < least || got > most {
-		refuse(n.pos, "%s does not take %s", n, count(got, "argument"))
+		refuse(n.pos, "%s does not take %s", n, words.Count(got, "argument"))
 	}
 	a := &Arithmetic{Pos: n.pos, Op: op}
 	for _, arg := range n.list[1:] {

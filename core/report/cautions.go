@@ -2,9 +2,9 @@ package report
 
 import (
 	"fmt"
-	"strings"
 
 	"foible/core/sweep"
+	"foible/core/words"
 )
 
 // cautions are what a reader must know before the numbers, gravest first:
@@ -20,7 +20,7 @@ func (r *Report) cautions() []string {
 	}
 	switch missing := len(r.plan.Sets) - len(r.scored); {
 	case missing > 0:
-		add("The sweep is incomplete: what follows lacks %s of %s for want of a fit.", thousands(missing), count(len(r.plan.Sets), "parameter set"))
+		add("The sweep is incomplete: what follows lacks %s of %s for want of a fit.", words.Thousands(missing), words.Count(len(r.plan.Sets), "parameter set"))
 	case !r.Manifest.Complete:
 		add("The sweep is incomplete.")
 	}
@@ -36,10 +36,10 @@ func (r *Report) cautions() []string {
 		}
 	}
 	if unreported != nil {
-		add("The report stage has no result of %s: its r is that of the fit stage, which is too high for a set that was chosen by it.", list(unreported))
+		add("The report stage has no result of %s: its r is that of the fit stage, which is too high for a set that was chosen by it.", words.List(unreported))
 	}
 	if below != nil {
-		text := fmt.Sprintf("The interval lies below r of %s.", list(below))
+		text := fmt.Sprintf("The interval lies below r of %s.", words.List(below))
 		if units["participants"] || units["both"] {
 			text += " The means of resampled people are noisier than those of all people; read the interval as a width, not as a place."
 		}
@@ -58,33 +58,4 @@ func (r *Report) chosen() []*chosen {
 		}
 	}
 	return all
-}
-
-// list joins words: a, b and c.
-func list(words []string) string {
-	if n := len(words); n > 1 {
-		return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
-	}
-	return strings.Join(words, "")
-}
-
-// count is a number of things: 1 run, 2 runs, 2 stimuli.
-func count(n int, thing string) string {
-	if n != 1 {
-		if stem, ok := strings.CutSuffix(thing, "us"); ok {
-			thing = stem + "i"
-		} else {
-			thing += "s"
-		}
-	}
-	return thousands(n) + " " + thing
-}
-
-// thousands writes a count with its thousands apart: 100,000.
-func thousands(n int) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }

@@ -9,6 +9,7 @@ import (
 	"foible/core/figure"
 	"foible/core/stats"
 	"foible/core/sweep"
+	"foible/core/words"
 )
 
 // Comparison is what several sweeps have in common, and where they differ.
@@ -91,7 +92,7 @@ func (c *Comparison) comparable() error {
 		p := s.places[0]
 		judged = append(judged, fmt.Sprintf("%s begins with %s, step %d, goal %s", s.name, p.stimulus, p.step, p.goal))
 	}
-	return fmt.Errorf("%s have names of stimuli in common, but not one judged goal and step: %s", list(c.names()), strings.Join(judged, "; "))
+	return fmt.Errorf("%s have names of stimuli in common, but not one judged goal and step: %s", words.List(c.names()), strings.Join(judged, "; "))
 }
 
 func (c *Comparison) names() []string {
@@ -108,9 +109,9 @@ const mostNamed = 8
 // some names things, not all if they are many.
 func some(things []string) string {
 	if len(things) <= mostNamed {
-		return list(things)
+		return words.List(things)
 	}
-	return strings.Join(things[:mostNamed], ", ") + fmt.Sprintf(" and %s more", thousands(len(things)-mostNamed))
+	return strings.Join(things[:mostNamed], ", ") + fmt.Sprintf(" and %s more", words.Thousands(len(things)-mostNamed))
 }
 
 // common are the places that people judged in all of some sweeps, in the order of the first.
@@ -198,7 +199,7 @@ func (c *Comparison) each(values []string) string {
 		}
 		parts = append(parts, value+" in "+s.name)
 	}
-	return list(parts)
+	return words.List(parts)
 }
 
 // cautions are what keeps differences between fits from being those of the models, gravest first.
@@ -214,10 +215,10 @@ func (c *Comparison) cautions() {
 		}
 	}
 	if simulated != nil {
-		add("Simulated participants: %s. None of these numbers is of people.", list(simulated))
+		add("Simulated participants: %s. None of these numbers is of people.", words.List(simulated))
 	}
 	if incomplete != nil {
-		add("Incomplete: %s. Better parameter sets may be missing.", list(incomplete))
+		add("Incomplete: %s. Better parameter sets may be missing.", words.List(incomplete))
 	}
 	if hashes, ok := c.differ("study hash"); ok && !slices.Contains(hashes, "") {
 		text := "The studies differ"
@@ -235,7 +236,7 @@ func (c *Comparison) cautions() {
 		}
 	}
 	if n > 0 {
-		add("The judgements differ at %s of %s: each r is with the judgements of its own sweep, and a difference has no interval.", thousands(n), count(len(common), "common point"))
+		add("The judgements differ at %s of %s: each r is with the judgements of its own sweep, and a difference has no interval.", words.Thousands(n), words.Count(len(common), "common point"))
 	}
 	if values, ok := c.differ("inference method"); ok {
 		add("The methods of inference differ: %s. The particle filter's noise lowers r.", c.each(values))
@@ -258,7 +259,7 @@ func (c *Comparison) cautions() {
 			}
 		}
 		if lacking != nil {
-			add("%s is without %s.", s.name, list(lacking))
+			add("%s is without %s.", s.name, words.List(lacking))
 		}
 	}
 	for _, model := range sweep.Models {
@@ -277,7 +278,7 @@ func (c *Comparison) unlike(model string, add func(format string, args ...any)) 
 	var sizes, stages []string
 	for _, s := range c.sweeps {
 		if n := s.manifest.Parameters[model]; n > 0 {
-			sizes = append(sizes, fmt.Sprintf("%s in %s", thousands(n), s.name))
+			sizes = append(sizes, fmt.Sprintf("%s in %s", words.Thousands(n), s.name))
 		}
 		if best := s.best[model]; best != nil && !slices.Contains(stages, best.stage) {
 			stages = append(stages, best.stage)
@@ -287,7 +288,7 @@ func (c *Comparison) unlike(model string, add func(format string, args ...any)) 
 		n := s.manifest.Parameters[model]
 		return n > 0 && n != c.sweeps[0].manifest.Parameters[model] && c.sweeps[0].manifest.Parameters[model] > 0
 	}) {
-		add("%s: the best is chosen among parameter sets of another number: %s. The best of more is higher by chance alone.", model, list(sizes))
+		add("%s: the best is chosen among parameter sets of another number: %s. The best of more is higher by chance alone.", model, words.List(sizes))
 	}
 	if len(stages) > 1 {
 		add("%s: r is that of the report stage in some and of the fit stage in others, where it is too high for a set that was chosen by it.", model)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"foible/core/sweep"
+	"foible/core/words"
 )
 
 //go:embed compare.html
@@ -59,7 +60,7 @@ func (c *Comparison) writePage(w io.Writer) error {
 
 func (c *Comparison) page() *comparePage {
 	p := &comparePage{
-		Title: "Comparison of " + list(c.names()), Version: c.sweeps[0].manifest.Version, Sweeps: c.names(),
+		Title: "Comparison of " + words.List(c.names()), Version: c.sweeps[0].manifest.Version, Sweeps: c.names(),
 		Warnings: c.Cautions, Settings: c.Settings,
 	}
 	var studies []string
@@ -73,7 +74,7 @@ func (c *Comparison) page() *comparePage {
 		}
 	}
 	common := c.common(c.sweeps)
-	p.About = fmt.Sprintf("%s, at %s of %s.", list(studies), count(len(common), "common point"), count(len(stimuliOf(common)), "stimulus"))
+	p.About = fmt.Sprintf("%s, at %s of %s.", words.List(studies), words.Count(len(common), "common point"), words.Count(len(stimuliOf(common)), "stimulus"))
 	p.Axes, p.Fits = c.rows()
 	p.FitsCaption = c.fitsCaption()
 	for _, x := range c.Same {
@@ -131,7 +132,7 @@ func (c *Comparison) fitsCaption() string {
 			text += "; intervals are by " + unit
 		}
 	}
-	return text + fmt.Sprintf(". Common r: over the points that the sweeps share. Difference: common r less that of %s, ± the Monte-Carlo standard error of both, with its 95%% interval by stimuli, resampled %s times, the same for both. Bold: the highest common r.", c.sweeps[0].name, thousands(differenceResamples))
+	return text + fmt.Sprintf(". Common r: over the points that the sweeps share. Difference: common r less that of %s, ± the Monte-Carlo standard error of both, with its 95%% interval by stimuli, resampled %s times, the same for both. Bold: the highest common r.", c.sweeps[0].name, words.Thousands(differenceResamples))
 }
 
 // rows are the fits, and the axes that some of them have.
@@ -151,7 +152,7 @@ func (c *Comparison) rows() (axes []string, rows []compareRow) {
 	for i := range c.Fits {
 		f := &c.Fits[i]
 		row := compareRow{Model: f.Model, Sweep: f.Sweep, First: i == 0 || c.Fits[i-1].Model != f.Model, Last: (i+1)%len(c.sweeps) == 0, Rows: len(c.sweeps), Missing: f.fit == nil, Highest: f.R == highest}
-		row.Sets = thousands(c.sweep(f.Sweep).manifest.Parameters[f.Model])
+		row.Sets = words.Thousands(c.sweep(f.Sweep).manifest.Parameters[f.Model])
 		for _, axis := range named {
 			text := none
 			if f.fit != nil && f.fit.axes[axis] != "" {
@@ -164,22 +165,22 @@ func (c *Comparison) rows() (axes []string, rows []compareRow) {
 		}
 		row.R, row.Interval, row.MCSE, row.RMSE, row.N, row.CommonR, row.CommonN, row.Difference, row.DifferenceInterval = none, none, none, none, none, none, none, none, none
 		if f.fit != nil {
-			row.R, row.MCSE, row.RMSE, row.N = optional(f.fit.r, 3), optional(f.fit.mcse, 4), optional(f.fit.rmse, 3), thousands(f.fit.n)
+			row.R, row.MCSE, row.RMSE, row.N = optional(f.fit.r, 3), optional(f.fit.mcse, 4), optional(f.fit.rmse, 3), words.Thousands(f.fit.n)
 			if m, _ := sweep.ModelByName(f.Model); m.Exact {
 				row.MCSE = "exact"
 			}
 			if f.fit.low != nil && f.fit.high != nil {
-				row.Interval = fmt.Sprintf("[%s, %s]", decimals(*f.fit.low, 3), decimals(*f.fit.high, 3))
+				row.Interval = fmt.Sprintf("[%s, %s]", words.Decimals(*f.fit.low, 3), words.Decimals(*f.fit.high, 3))
 			}
-			row.CommonN = thousands(f.N)
+			row.CommonN = words.Thousands(f.N)
 			if !math.IsNaN(f.R) {
-				row.CommonR = decimals(f.R, 3)
+				row.CommonR = words.Decimals(f.R, 3)
 			}
 		}
 		if !math.IsNaN(f.Difference) {
 			row.Difference = signed(f.Difference)
 			if f.MCSE > 0 {
-				row.Difference += " ± " + decimals(f.MCSE, 4)
+				row.Difference += " ± " + words.Decimals(f.MCSE, 4)
 			}
 			if !math.IsNaN(f.Low) {
 				row.DifferenceInterval = fmt.Sprintf("[%s, %s]", signed(f.Low), signed(f.High))
@@ -194,7 +195,7 @@ func optional(v *float64, n int) string {
 	if v == nil {
 		return none
 	}
-	return decimals(*v, n)
+	return words.Decimals(*v, n)
 }
 
 // inputs are the files of the studies that are not the same in all; nil if there are none.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"foible/core/sweep"
+	"foible/core/words"
 )
 
 // comparisons are the tables of the page that compare the best parameter sets with
@@ -45,7 +46,7 @@ func (r *Report) differencesOf(measure string, change func(*Difference) *sweep.C
 			}
 			line.Cells = append(line.Cells, text)
 		}
-		line.Cells = append(line.Cells, thousands(d.N))
+		line.Cells = append(line.Cells, words.Thousands(d.N))
 		m.Rows = append(m.Rows, line)
 	}
 	if m.Rows == nil {
@@ -86,8 +87,8 @@ func (r *Report) heldOut() *matrix {
 			}
 		}
 		m.Rows = append(m.Rows, row{Name: model, Cells: []string{
-			decimals(r.scored[r.best[model].at].Overall.PearsonR, 3), decimals(v.Overall.PearsonR, 3), decimals(v.Overall.RMSE, 3), thousands(v.Overall.N),
-			fmt.Sprintf("%s in %s", thousands(len(sets)), count(len(v.Folds), "choice")),
+			words.Decimals(r.scored[r.best[model].at].Overall.PearsonR, 3), words.Decimals(v.Overall.PearsonR, 3), words.Decimals(v.Overall.RMSE, 3), words.Thousands(v.Overall.N),
+			fmt.Sprintf("%s in %s", words.Thousands(len(sets)), words.Count(len(v.Folds), "choice")),
 		}})
 	}
 	if m.Rows == nil {
@@ -112,7 +113,7 @@ func (r *Report) participants() *matrix {
 		Label:   "the comparison by participants",
 		Columns: []string{"Log likelihood", "Lapse rate", "Expected frequency", "Exceedance probability", "Protected exceedance probability"},
 		Caption: fmt.Sprintf("Random-effects Bayesian model comparison over %s with %s: the log likelihood of all answers (by chance %s), the mean lapse rate, the share of participants that each model is expected to describe, and the probability that it describes more than any other; protected, it allows for all models being equally frequent, the risk of which is %s.",
-			count(len(all), "participant"), count(answers, "answer"), logarithm(chance), probability(e.OmnibusRisk)),
+			words.Count(len(all), "participant"), words.Count(answers, "answer"), logarithm(chance), probability(e.OmnibusRisk)),
 	}
 	if !r.study.ParticipantsLinked {
 		m.Caption += " Participants are not linked between stimuli: one who judged several counts once in each, and a model that is better on some stimuli alone counts like one that describes some people alone."
@@ -123,7 +124,7 @@ func (r *Report) participants() *matrix {
 			lapse += all[i].Lapse[k] / float64(len(all))
 		}
 		m.Rows = append(m.Rows, row{Name: model, Cells: []string{
-			logarithm(total(all, k)), decimals(lapse, 2), decimals(e.Frequency[k], 2), probability(e.Exceedance[k]), probability(e.Protected[k]),
+			logarithm(total(all, k)), words.Decimals(lapse, 2), words.Decimals(e.Frequency[k], 2), probability(e.Exceedance[k]), probability(e.Protected[k]),
 		}})
 	}
 	return m
@@ -140,13 +141,13 @@ func (r *Report) otherScores() *matrix {
 		s := &r.people.scores[i]
 		line := row{Name: model, Cells: []string{none, none, none, none}}
 		if s.Spearman.Defined {
-			line.Cells[0] = decimals(s.Spearman.Value, 3)
+			line.Cells[0] = words.Decimals(s.Spearman.Value, 3)
 		}
 		if s.Concordance.Defined {
-			line.Cells[1] = decimals(s.Concordance.Value, 3)
+			line.Cells[1] = words.Decimals(s.Concordance.Value, 3)
 		}
 		if s.Judgements > 0 {
-			line.Cells[2], line.Cells[3] = decimals(s.TotalVariation, 3), decimals(s.JensenShannon, 3)
+			line.Cells[2], line.Cells[3] = words.Decimals(s.TotalVariation, 3), words.Decimals(s.JensenShannon, 3)
 		}
 		m.Rows = append(m.Rows, line)
 	}
@@ -159,7 +160,7 @@ func (r *Report) otherScores() *matrix {
 // signed writes a difference of values that cannot exceed 1 in size, with its sign
 // also where it is too small to be told from 0: +.154, −.000.
 func signed(v float64) string {
-	text := decimals(math.Abs(v), 3)
+	text := words.Decimals(math.Abs(v), 3)
 	switch {
 	case v > 0:
 		return "+" + text
@@ -180,5 +181,5 @@ func probability(p float64) string {
 	case p > 0.999:
 		return "> .999"
 	}
-	return decimals(p, 3)
+	return words.Decimals(p, 3)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"foible/core/sweep"
+	"foible/core/words"
 )
 
 // methods are the paragraphs of a methods section: what the sweep's
@@ -47,12 +48,12 @@ func (r *Report) dataText() string {
 			people[id] = true
 		}
 	}
-	text := fmt.Sprintf("The study has %s", count(len(st.Stimuli), "stimulus"))
+	text := fmt.Sprintf("The study has %s", words.Count(len(st.Stimuli), "stimulus"))
 	if len(categories) > 1 {
 		text += fmt.Sprintf(" in %d categories (%s)", len(categories), strings.Join(categories, ", "))
 	}
 	if len(st.Stimuli) > 0 {
-		text += fmt.Sprintf(", each a plan seen step by step with %s, and %s in all; step k is after k actions.", span(goals, "candidate goal"), count(steps, "judgement step"))
+		text += fmt.Sprintf(", each a plan seen step by step with %s, and %s in all; step k is after k actions.", span(goals, "candidate goal"), words.Count(steps, "judgement step"))
 	} else {
 		text += "."
 	}
@@ -62,18 +63,18 @@ func (r *Report) dataText() string {
 	}
 	switch {
 	case answers > 0 && st.ParticipantsLinked:
-		text += fmt.Sprintf(" %s %s, %s a stimulus, gave %s, each a distribution over the goals at a judgement step.", thousands(len(people)), who, span(each, ""), count(answers, "judgement"))
+		text += fmt.Sprintf(" %s %s, %s a stimulus, gave %s, each a distribution over the goals at a judgement step.", words.Thousands(len(people)), who, span(each, ""), words.Count(answers, "judgement"))
 	case answers > 0:
-		text += fmt.Sprintf(" %s %s a stimulus, whose identities are not linked between stimuli, gave %s, each a distribution over the goals at a judgement step.", capital(span(each, "")), who, count(answers, "judgement"))
+		text += fmt.Sprintf(" %s %s a stimulus, whose identities are not linked between stimuli, gave %s, each a distribution over the goals at a judgement step.", capital(span(each, "")), who, words.Count(answers, "judgement"))
 	case points > 0:
-		text += fmt.Sprintf(" Of the judgements of %s the means alone are known, at %s.", who, count(answered, "judgement step"))
+		text += fmt.Sprintf(" Of the judgements of %s the means alone are known, at %s.", who, words.Count(answered, "judgement step"))
 	default:
 		text += " There are no judgements."
 	}
 	if st.Simulated != "" {
 		text += " The participants are simulated: " + st.Simulated
 	}
-	return text + fmt.Sprintf(" Models are compared with the mean judgements at %s (stimulus, judgement step, goal).", count(points, "point"))
+	return text + fmt.Sprintf(" Models are compared with the mean judgements at %s (stimulus, judgement step, goal).", words.Count(points, "point"))
 }
 
 // span is a range of numbers of things: 3 to 5 goals.
@@ -82,14 +83,14 @@ func span(ns []int, thing string) string {
 		return "no " + thing + "s"
 	}
 	least, most := slices.Min(ns), slices.Max(ns)
-	text := thousands(most)
+	text := words.Thousands(most)
 	if thing != "" {
-		text = count(most, thing)
+		text = words.Count(most, thing)
 	}
 	if least == most {
 		return text
 	}
-	return thousands(least) + " to " + text
+	return words.Thousands(least) + " to " + text
 }
 
 func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
@@ -124,7 +125,7 @@ func (r *Report) modelsText() string {
 			text += fmt.Sprintf(" The probability of a slip is action_noise, shared by all other actions (action_noise_kind: %s).", r.config.Inference.ActionNoiseKind)
 		}
 	}
-	return text + fmt.Sprintf(" Each was fitted by a sweep of the grid below, %s and %s (parameter set × stimulus) in all.", count(sets, "parameter set"), count(r.plan.Cells(), "cell"))
+	return text + fmt.Sprintf(" Each was fitted by a sweep of the grid below, %s and %s (parameter set × stimulus) in all.", words.Count(sets, "parameter set"), words.Count(r.plan.Cells(), "cell"))
 }
 
 // inferenceText says how goals were inferred, in which stages, from which seeds.
@@ -139,9 +140,9 @@ func (r *Report) inferenceText() string {
 	stage := func(name string) string {
 		p := r.config.Procedure(name)
 		if in.Method == sweep.Marginal {
-			return thousands(p.Runs) + " independent batches of samples"
+			return words.Thousands(p.Runs) + " independent batches of samples"
 		}
-		return fmt.Sprintf("%s of %s a goal", count(p.Runs, "run"), count(p.ParticlesPerGoal, "particle"))
+		return fmt.Sprintf("%s of %s a goal", words.Count(p.Runs, "run"), words.Count(p.ParticlesPerGoal, "particle"))
 	}
 	switch {
 	case !sampled:
@@ -185,7 +186,7 @@ func (r *Report) topUpText() string {
 			if !t.Separated {
 				left = "several were left"
 			}
-			all = append(all, fmt.Sprintf("%d of %s of %s, up to %d times as many; %s", t.Contenders, count(r.Manifest.Parameters[model.Name], "parameter set"), model.Name, t.Times, left))
+			all = append(all, fmt.Sprintf("%d of %s of %s, up to %d times as many; %s", t.Contenders, words.Count(r.Manifest.Parameters[model.Name], "parameter set"), model.Name, t.Times, left))
 		}
 	}
 	if all == nil {
@@ -218,13 +219,13 @@ func (r *Report) statisticsText() string {
 			}
 		}
 		if len(units) > 0 {
-			text += fmt.Sprintf(" Intervals are 95%% percentile intervals of %s, of %s; all parameter sets meet the same resamples.", count(b.Resamples, "bootstrap resample"), strings.Join(units, ", or of "))
+			text += fmt.Sprintf(" Intervals are 95%% percentile intervals of %s, of %s; all parameter sets meet the same resamples.", words.Count(b.Resamples, "bootstrap resample"), strings.Join(units, ", or of "))
 		}
 	}
 	if r.ceilings.All.Ceiling > 0 {
 		c := r.ceilings.All
 		text += fmt.Sprintf(" The ceiling on r (%s over all points) is the correlation that a perfect model would reach with these means: the square root of their reliability (%s), which is the correlation of the means of two random halves of the participants (%s, the mean of %s) corrected by Spearman and Brown.",
-			decimals(c.Ceiling, 2), decimals(c.Means, 2), decimals(c.Half, 2), count(sweep.CeilingSplits, "split"))
+			words.Decimals(c.Ceiling, 2), words.Decimals(c.Means, 2), words.Decimals(c.Half, 2), words.Count(sweep.CeilingSplits, "split"))
 	} else {
 		text += " No ceiling is given: it needs the answers of several participants to each stimulus."
 	}

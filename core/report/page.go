@@ -13,6 +13,7 @@ import (
 
 	"foible/core/study"
 	"foible/core/sweep"
+	"foible/core/words"
 )
 
 //go:embed page.html
@@ -96,7 +97,7 @@ type plate struct {
 }
 
 // none stands in a cell that has nothing to say.
-const none = "–"
+const none = words.None
 
 // writePage writes report.html: the same bytes for the same sweep, whenever and
 // wherever it was run.
@@ -146,15 +147,15 @@ func (r *Report) fitRows() (axes []string, rows []fitRow) {
 	highest := r.highest()
 	for _, c := range best {
 		f := &c.Fit.Overall
-		row := fitRow{Model: c.Set.Model, R: decimals(f.PearsonR, 3), MCSE: "exact", RMSE: decimals(f.RMSE, 3), N: thousands(f.N), Highest: c == highest, Interval: none}
+		row := fitRow{Model: c.Set.Model, R: words.Decimals(f.PearsonR, 3), MCSE: "exact", RMSE: words.Decimals(f.RMSE, 3), N: words.Thousands(f.N), Highest: c == highest, Interval: none}
 		if !f.Defined {
 			row.R = none
 		}
 		if m, _ := sweep.ModelByName(c.Set.Model); !m.Exact {
-			row.MCSE = decimals(c.Fit.MCSE, 4)
+			row.MCSE = words.Decimals(c.Fit.MCSE, 4)
 		}
 		if len(c.Fit.Intervals) > 0 {
-			row.Low, row.High = decimals(c.Fit.Intervals[0].Low, 3), decimals(c.Fit.Intervals[0].High, 3)
+			row.Low, row.High = words.Decimals(c.Fit.Intervals[0].Low, 3), words.Decimals(c.Fit.Intervals[0].High, 3)
 			row.Interval = "[" + row.Low + ", " + row.High + "]"
 		}
 		for _, axis := range axes {
@@ -208,7 +209,7 @@ func (r *Report) fitsCaption() (caption, unit string) {
 		caption += " Bold: the highest r."
 	}
 	if c := r.ceilings.All; c.Ceiling > 0 {
-		caption += fmt.Sprintf(" Reliability of the mean judgements: %s; ceiling on r: %s.", decimals(c.Means, 3), decimals(c.Ceiling, 3))
+		caption += fmt.Sprintf(" Reliability of the mean judgements: %s; ceiling on r: %s.", words.Decimals(c.Means, 3), words.Decimals(c.Ceiling, 3))
 	}
 	return caption, unit
 }
@@ -220,7 +221,7 @@ func resampledThings(unit string) string {
 	return unit
 }
 
-func overTheSame(resamples int) string { return fmt.Sprintf(" %s times", thousands(resamples)) }
+func overTheSame(resamples int) string { return fmt.Sprintf(" %s times", words.Thousands(resamples)) }
 
 // byCategory is r by category of the best; nil where there are not two.
 func (r *Report) byCategory() *matrix {
@@ -235,7 +236,7 @@ func (r *Report) byCategory() *matrix {
 			text := none
 			for i := range c.Fit.ByCategory {
 				if of := &c.Fit.ByCategory[i]; of.Group == category && of.Defined {
-					text = decimals(of.PearsonR, 3)
+					text = words.Decimals(of.PearsonR, 3)
 				}
 			}
 			line.Cells = append(line.Cells, text)
@@ -247,7 +248,7 @@ func (r *Report) byCategory() *matrix {
 		for _, category := range m.Columns {
 			rel, of := none, none
 			if c := r.ceilings.ByCategory[category]; c.Ceiling > 0 {
-				rel, of = decimals(c.Means, 3), decimals(c.Ceiling, 3)
+				rel, of = words.Decimals(c.Means, 3), words.Decimals(c.Ceiling, 3)
 			}
 			reliability.Cells, ceiling.Cells = append(reliability.Cells, rel), append(ceiling.Cells, of)
 		}
@@ -282,7 +283,7 @@ func (r *Report) intervalsOfBest() *matrix {
 			text := none
 			for _, in := range c.Fit.Intervals {
 				if in.Unit == unit {
-					text = fmt.Sprintf("[%s, %s]", decimals(in.Low, 3), decimals(in.High, 3))
+					text = fmt.Sprintf("[%s, %s]", words.Decimals(in.Low, 3), words.Decimals(in.High, 3))
 				}
 			}
 			line.Cells = append(line.Cells, text)
@@ -334,13 +335,13 @@ func (r *Report) degenerate() *matrix {
 				}
 			}
 		}
-		line := row{Name: c.Set.Model, Cells: []string{words(impossible), words(undefined), fmt.Sprintf("%s of %s", thousands(degenerate), thousands(sets))}}
+		line := row{Name: c.Set.Model, Cells: []string{orNone(impossible), orNone(undefined), fmt.Sprintf("%s of %s", words.Thousands(degenerate), words.Thousands(sets))}}
 		if filters {
 			text := none
 			if !math.IsInf(ess, 1) {
 				text = strconv.FormatFloat(ess, 'f', 1, 64)
 			}
-			line.Cells = append(line.Cells, thousands(failed), text)
+			line.Cells = append(line.Cells, words.Thousands(failed), text)
 		}
 		m.Rows = append(m.Rows, line)
 	}
@@ -351,8 +352,8 @@ func (r *Report) degeneracyCaption() string {
 	return fmt.Sprintf("Of the best parameter sets: the stimuli, of %d, on which a goal got probability 0 for good, and those that have no posterior from some step on.", len(r.study.Stimuli))
 }
 
-// words joins what may be nothing.
-func words(all []string) string {
+// orNone joins what may be nothing.
+func orNone(all []string) string {
 	if len(all) == 0 {
 		return "none"
 	}
@@ -371,7 +372,7 @@ func (r *Report) grid() []gridRow {
 			for _, name := range model.Axes {
 				axes = append(axes, name+": "+valuesText(valuesOf(&grid, name)))
 			}
-			rows = append(rows, gridRow{model.Name, thousands(r.Manifest.Parameters[model.Name]), strings.Join(axes, "; ")})
+			rows = append(rows, gridRow{model.Name, words.Thousands(r.Manifest.Parameters[model.Name]), strings.Join(axes, "; ")})
 		}
 	}
 	return rows
@@ -392,7 +393,7 @@ func valuesText(values []sweep.Setting) string {
 	for _, v := range values {
 		least, greatest = min(least, v.Number), max(greatest, v.Number)
 	}
-	return fmt.Sprintf("%s from %v to %v", count(len(values), "value"), least, greatest)
+	return fmt.Sprintf("%s from %v to %v", words.Count(len(values), "value"), least, greatest)
 }
 
 // placeFigures puts the figures that were drawn into the page, in the order of the page.
@@ -465,17 +466,4 @@ func labelled(svg string) template.HTML {
 	_, title, _ := strings.Cut(svg, "<title>")
 	title, _, _ = strings.Cut(title, "</title>") // escaped, quotes too
 	return template.HTML(strings.Replace(svg, `role="img">`, `role="img" aria-label="`+title+`">`, 1))
-}
-
-// decimals writes a value that cannot exceed 1 in size (APA): .985, 1.000, −.020.
-func decimals(v float64, n int) string {
-	s := strconv.FormatFloat(v, 'f', n, 64)
-	digits, negative := strings.CutPrefix(s, "-")
-	if rest, ok := strings.CutPrefix(digits, "0."); ok {
-		digits = "." + rest
-	}
-	if negative && strings.Trim(digits, ".0") != "" {
-		return "−" + digits
-	}
-	return digits
 }

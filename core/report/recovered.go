@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"foible/core/sweep"
+	"foible/core/words"
 )
 
 // Recovered is what a recovery wrote, for the report of a sweep of the same study.
@@ -76,17 +77,17 @@ func (r *Report) placeRecovery(p *page) {
 	}
 	s := &recoverySection{
 		About: fmt.Sprintf("Participants were simulated who judge %s as known parameter sets do, and all models were fitted to them: %s a model, the most with %s a stimulus, of whom the following is said (Foible %s, sweeps %s and %s).",
-			plans, count(m.Datasets, "dataset"), count(m.Participants[len(m.Participants)-1], "participant"), m.Version, m.TruthSweep, m.FitSweep),
+			plans, words.Count(m.Datasets, "dataset"), words.Count(m.Participants[len(m.Participants)-1], "participant"), m.Version, m.TruthSweep, m.FitSweep),
 		Findings: m.Recovered,
 	}
 	var other []string
 	for _, model := range r.plan.Models() {
 		if n := m.Parameters[model.Name]; n != model.End-model.First {
-			other = append(other, fmt.Sprintf("%s (%s there, %s here)", model.Name, thousands(n), thousands(model.End-model.First)))
+			other = append(other, fmt.Sprintf("%s (%s there, %s here)", model.Name, words.Thousands(n), words.Thousands(model.End-model.First)))
 		}
 	}
 	if other != nil {
-		s.About += " Its grid was another one: parameter sets of " + list(other) + "."
+		s.About += " Its grid was another one: parameter sets of " + words.List(other) + "."
 	}
 	place := func(name, caption string) {
 		p.figures++

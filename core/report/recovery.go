@@ -15,6 +15,7 @@ import (
 	"foible/core/recovery"
 	"foible/core/study"
 	"foible/core/sweep"
+	"foible/core/words"
 )
 
 //go:embed recovery.html
@@ -284,7 +285,7 @@ func (r *Recovery) figures() error {
 		for _, size := range r.Result.Participants {
 			for criterion, by := range []string{"r", "r of held-out stimuli"} {
 				m := r.Result.Confusion(criterion, size)
-				c := figure.Confusion{Title: fmt.Sprintf("%s, %s", count(size, "participant"), by)}
+				c := figure.Confusion{Title: fmt.Sprintf("%s, %s", words.Count(size, "participant"), by)}
 				for truth := range names {
 					parts := make([]float64, len(names))
 					for fitted := range names {
@@ -345,7 +346,7 @@ func (r *Recovery) Findings() []string {
 		if a.Reason != "" {
 			text += ": " + a.Reason
 		} else {
-			text += fmt.Sprintf(": rank correlation %s [%s, %s]", decimals(a.Rho, 2), decimals(a.Low, 2), decimals(a.High, 2))
+			text += fmt.Sprintf(": rank correlation %s [%s, %s]", words.Decimals(a.Rho, 2), words.Decimals(a.Low, 2), words.Decimals(a.High, 2))
 		}
 		if bias := a.Bias(); bias != "" {
 			text += fmt.Sprintf(", %s in %.0f %% of the datasets", bias, 100*max(a.Above, a.Below))
@@ -375,7 +376,7 @@ func (r *Recovery) Findings() []string {
 func (r *Recovery) warnings() []string {
 	all := []string{"Simulated participants judge as one of the models does, but for noise. People do not: with them, models and parameters are recovered no better than here."}
 	if u := r.Result.Unjudged; u > 0 {
-		all = append(all, fmt.Sprintf("At %s of the points an observer has no posterior, since it takes what it sees for impossible; its participants do not answer there.", decimals(u, 3)))
+		all = append(all, fmt.Sprintf("At %s of the points an observer has no posterior, since it takes what it sees for impossible; its participants do not answer there.", words.Decimals(u, 3)))
 	}
 	reached := 0
 	for i := range r.Stimuli {
@@ -384,7 +385,7 @@ func (r *Recovery) warnings() []string {
 		}
 	}
 	if n := len(r.Stimuli); reached < n {
-		all = append(all, fmt.Sprintf("Of %s, %d do not reach the agent's goal: they end where they were stopped.", count(n, "simulated plan"), n-reached))
+		all = append(all, fmt.Sprintf("Of %s, %d do not reach the agent's goal: they end where they were stopped.", words.Count(n, "simulated plan"), n-reached))
 	}
 	return all
 }
@@ -420,7 +421,7 @@ func (r *Recovery) page() *recoveryPage {
 			for _, name := range model.Axes {
 				axes = append(axes, name+": "+valuesText(valuesOf(&grid, name)))
 			}
-			p.Grid = append(p.Grid, gridRow{grid.Model, thousands(m.Parameters[grid.Model]), strings.Join(axes, "; ")})
+			p.Grid = append(p.Grid, gridRow{grid.Model, words.Thousands(m.Parameters[grid.Model]), strings.Join(axes, "; ")})
 		}
 	}
 	place := func(name, caption string) *plate {
@@ -446,7 +447,7 @@ func (r *Recovery) page() *recoveryPage {
 func (r *Recovery) axesTable() *matrix {
 	t := &matrix{Columns: []string{"Parameter"}}
 	for _, size := range r.Result.Participants {
-		t.Columns = append(t.Columns, count(size, "participant"))
+		t.Columns = append(t.Columns, words.Count(size, "participant"))
 	}
 	t.Columns = append(t.Columns, "Exact (by chance)", "With the most participants")
 	for i := range r.axes {
@@ -457,7 +458,7 @@ func (r *Recovery) axesTable() *matrix {
 		of := &t.Rows[len(t.Rows)-1]
 		text := none
 		if a.Reason == "" {
-			text = fmt.Sprintf("%s [%s, %s]", decimals(a.Rho, 2), decimals(a.Low, 2), decimals(a.High, 2))
+			text = fmt.Sprintf("%s [%s, %s]", words.Decimals(a.Rho, 2), words.Decimals(a.Low, 2), words.Decimals(a.High, 2))
 		}
 		of.Cells = append(of.Cells, text)
 		if len(of.Cells) == len(r.Result.Participants)+1 {
@@ -472,7 +473,7 @@ func (r *Recovery) axesTable() *matrix {
 			}
 			exact := none
 			if len(a.Values) > 1 && a.N() > 0 {
-				exact = fmt.Sprintf("%s (%s)", decimals(a.Exact, 2), decimals(a.Chance(), 2))
+				exact = fmt.Sprintf("%s (%s)", words.Decimals(a.Exact, 2), words.Decimals(a.Chance(), 2))
 			}
 			of.Cells = append(of.Cells, exact, verdict)
 		}
@@ -482,12 +483,12 @@ func (r *Recovery) axesTable() *matrix {
 
 func (r *Recovery) methods() []string {
 	m, c := &r.Manifest, r.Result
-	plans := fmt.Sprintf("Simulated participants see the %s of the study.", count(len(r.Study.Stimuli), "stimulus"))
+	plans := fmt.Sprintf("Simulated participants see the %s of the study.", words.Count(len(r.Study.Stimuli), "stimulus"))
 	if r.Stimuli != nil {
 		plans = fmt.Sprintf("Simulated participants see %s, %d on each problem of the study, in which agents of known settings act. The models of the grid take turns as agents in a random order, and so do the parameter sets of each and the goals of a problem; study/stimuli.csv tells which acted. A plan ends at the agent's goal, or after twice the steps of the study's plan; it has the judgement steps of the study, moved in proportion.",
-			count(len(r.Stimuli), "simulated plan"), m.Trajectories)
+			words.Count(len(r.Stimuli), "simulated plan"), m.Trajectories)
 	}
-	observers := fmt.Sprintf("Of each model, %s were simulated. Those of a dataset judge by one parameter set of the grid, drawn in turns, so that each has been true about as often. What the observer of a set infers comes from one sweep of the grid, and what is fitted from another with a seed of its own: they share no random number.", count(c.Config.Datasets, "dataset"))
+	observers := fmt.Sprintf("Of each model, %s were simulated. Those of a dataset judge by one parameter set of the grid, drawn in turns, so that each has been true about as often. What the observer of a set infers comes from one sweep of the grid, and what is fitted from another with a seed of its own: they share no random number.", words.Count(c.Config.Datasets, "dataset"))
 	if r.Config.Inference.Method != sweep.Marginal {
 		observers += " Observers infer by marginal inference, without the noise of particles; the models are fitted by Sequential Inverse Plan Search as sweep.yaml has it."
 	}
@@ -502,7 +503,7 @@ func (r *Recovery) methods() []string {
 	participants := fmt.Sprintf("What a participant believes of n goals at a judgement step is a draw from a Dirichlet distribution with the parameters c [%v q + %v / n], where q is the posterior, and c the participant's own concentration, log-normal with a median of %v and a log-scale standard deviation of %v; %s. %s A smaller sample has the first participants of a larger one.",
 		1-c.Noise.Lapse, c.Noise.Lapse, c.Noise.Concentration, c.Noise.Spread, form, who)
 	fits := "Each model is fitted to the mean judgements of a dataset as to people's: the parameter set of the highest Pearson's r over all points (stimulus, judgement step, goal). Where a set has no posterior but people answered, it is even over the goals. The fitted model is the one with the highest r, or, by the other criterion, the one with the highest r of held-out stimuli, each predicted by the parameter set that fits all others best, so that many parameter sets are no advantage."
-	statistics := fmt.Sprintf("Rank correlations are Spearman's, of the true and the fitted values over the datasets of the true model, with mean ranks for equal values, and 95%% percentile intervals over %s resamples of the datasets; other plans, or other random numbers in the sweeps, are not in these. A parameter is called recovered from .70 on, recovered in part from .40 on, and below that, or where the interval has 0 or one value is fitted to all, not recovered; fitted too high, or too low, if a quarter of the datasets are on that side and few on the other. The confusion matrix is P(fitted | true), the inversion matrix P(true | fitted) with all models equally probable at first (Wilson and Collins 2019). All random numbers derive from the seed %d.", thousands(recovery.Resamples), m.Seed)
+	statistics := fmt.Sprintf("Rank correlations are Spearman's, of the true and the fitted values over the datasets of the true model, with mean ranks for equal values, and 95%% percentile intervals over %s resamples of the datasets; other plans, or other random numbers in the sweeps, are not in these. A parameter is called recovered from .70 on, recovered in part from .40 on, and below that, or where the interval has 0 or one value is fitted to all, not recovered; fitted too high, or too low, if a quarter of the datasets are on that side and few on the other. The confusion matrix is P(fitted | true), the inversion matrix P(true | fitted) with all models equally probable at first (Wilson and Collins 2019). All random numbers derive from the seed %d.", words.Thousands(recovery.Resamples), m.Seed)
 	return []string{plans, observers, participants, fits, statistics}
 }
 
