@@ -21,7 +21,7 @@ type Comparison struct {
 
 	sweeps []*finished
 	stray  []string // files of the studies that are not the same in all
-	drawn  map[string]string
+	drawn  gallery
 }
 
 // ComparedFit is the best parameter set of a model in a sweep.
@@ -51,7 +51,7 @@ const differenceResamples = 1000
 // judged goals at judgement steps of stimuli. The error is of sweeps that have nothing
 // in common, or that are not what a report leaves.
 func Compare(out Output, sweeps ...Finished) (*Comparison, error) {
-	c := &Comparison{drawn: map[string]string{}}
+	c := &Comparison{}
 	for _, f := range sweeps {
 		s, err := f.read()
 		if err != nil {
@@ -505,9 +505,7 @@ func (c *Comparison) figures(out Output) error {
 		reach = []float64{slices.Min(reach), slices.Max(reach)}
 	}
 	for i, s := range c.sweeps {
-		if err := c.save(out, fmt.Sprintf("sensitivity-%d", i+1), figure.Sensitivity(s.curves(), figure.SensitivityOptions{Title: s.name, Reach: reach})); err != nil {
-			return err
-		}
+		c.drawn.add(fmt.Sprintf("sensitivity-%d", i+1), figure.Sensitivity(s.curves(), figure.SensitivityOptions{Title: s.name, Reach: reach}))
 	}
 	for _, model := range sweep.Models {
 		var panels []figure.Panel
@@ -523,16 +521,9 @@ func (c *Comparison) figures(out Output) error {
 		if slices.ContainsFunc(c.sweeps, func(s *finished) bool { return s.manifest.Simulated != "" }) {
 			title += " (simulated participants)"
 		}
-		if err := c.save(out, "scatter-"+model.Name, figure.Scatter(title, panels)); err != nil {
-			return err
-		}
+		c.drawn.add("scatter-"+model.Name, figure.Scatter(title, panels))
 	}
-	return nil
-}
-
-func (c *Comparison) save(out Output, name string, f *figure.Figure) (err error) {
-	c.drawn[name], err = save(out, name, f)
-	return err
+	return c.drawn.save(out)
 }
 
 // curves are the fits of the fit stage, by model.

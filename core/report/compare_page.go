@@ -85,13 +85,13 @@ func (c *Comparison) page() *comparePage {
 	figures := 0
 	place := func(name, caption string, narrow bool) *plate {
 		figures++
-		return &plate{Number: fmt.Sprintf("Figure %d", figures), Caption: caption, Narrow: narrow, SVG: labelled(c.drawn[name])}
+		return &plate{Number: fmt.Sprintf("Figure %d", figures), Caption: caption, Narrow: narrow, SVG: labelled(c.drawn.svg[name])}
 	}
 	for i, s := range c.sweeps {
 		p.Sensitivities = append(p.Sensitivities, place(fmt.Sprintf("sensitivity-%d", i+1), fmt.Sprintf("%s: how r depends on the parameters, in the fit stage. The axis of r is the same in all.", s.name), true))
 	}
 	for _, model := range sweep.Models {
-		if _, ok := c.drawn["scatter-"+model.Name]; ok {
+		if _, ok := c.drawn.svg["scatter-"+model.Name]; ok {
 			p.Scatters = append(p.Scatters, place("scatter-"+model.Name, fmt.Sprintf("%s, the best parameter set of each sweep against the judgements, at all points of the sweep. Dashed: identity.", model.Name), false))
 		}
 	}

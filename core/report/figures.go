@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"iter"
 	"math"
 	"slices"
@@ -16,51 +15,22 @@ import (
 // figures draws the sensitivity of every model, and its best parameter set
 // against people: over all points, and over time.
 func (r *Report) figures() error {
-	if err := r.save("sensitivity", r.sensitivity()); err != nil {
-		return err
-	}
+	r.drawn.add("sensitivity", r.sensitivity())
 	for _, model := range sweep.Models {
 		if c := r.best[model.Name]; c != nil {
-			if err := r.save("scatter-"+model.Name, r.scatter(c)); err != nil {
-				return err
-			}
+			r.drawn.add("scatter-"+model.Name, r.scatter(c))
 		}
 	}
 	for _, model := range sweep.Models {
 		if panels := r.profile(model); panels != nil {
-			if err := r.save("profile-"+model.Name, figure.Profile(r.title(model.Name), model.Name, panels)); err != nil {
-				return err
-			}
+			r.drawn.add("profile-"+model.Name, figure.Profile(r.title(model.Name), model.Name, panels))
 		}
 	}
 	for i := range r.study.Stimuli {
-		if err := r.save("timecourse-"+r.study.Stimuli[i].ID, r.timeCourse(i)); err != nil {
-			return err
-		}
+		r.drawn.add("timecourse-"+r.study.Stimuli[i].ID, r.timeCourse(i))
 	}
-	return r.storyboards()
-}
-
-// save writes a figure, and keeps it for report.html.
-func (r *Report) save(name string, f *figure.Figure) error {
-	svg, err := save(r.out, name, f)
-	r.drawn[name] = svg
-	return err
-}
-
-// save writes a figure as SVG and PDF, and returns the SVG.
-func save(out Output, name string, f *figure.Figure) (string, error) {
-	var svg strings.Builder
-	if err := f.WriteSVG(&svg); err != nil {
-		return "", err
-	}
-	if err := write(out, "figures/"+name+".svg", func(w io.Writer) error {
-		_, err := io.WriteString(w, svg.String())
-		return err
-	}); err != nil {
-		return "", err
-	}
-	return svg.String(), write(out, "figures/"+name+".pdf", f.WritePDF)
+	r.storyboards()
+	return r.drawn.save(r.out)
 }
 
 // title is what a figure is called; simulated judgements are never shown as people's.

@@ -399,7 +399,7 @@ func valuesText(values []sweep.Setting) string {
 // placeFigures puts the figures that were drawn into the page, in the order of the page.
 func (r *Report) placeFigures(p *page) {
 	plate := func(name, caption string, narrow bool) *plate {
-		svg, ok := r.drawn[name]
+		svg, ok := r.drawn.svg[name]
 		if !ok {
 			return nil
 		}

@@ -59,12 +59,12 @@ type Recovery struct {
 
 	axes  []recovery.Axis
 	out   Output
-	drawn map[string]string
+	drawn gallery
 }
 
 // Write makes all files of a recovery, the same bytes for the same sweeps.
 func (r *Recovery) Write(out Output) error {
-	r.out, r.drawn, r.axes = out, map[string]string{}, r.Result.Axes()
+	r.out, r.drawn, r.axes = out, gallery{}, r.Result.Axes()
 	m, st := &r.Manifest, r.Study
 	m.Study, m.Title, m.Domain, m.Seed, m.TruthSeed = st.Name, st.Title, st.Domain, r.Config.Seed, sweep.TruthSeed(r.Config.Seed)
 	m.Datasets, m.Participants, m.Linked, m.Answers, m.Noise, m.Unjudged = r.Result.Config.Datasets, r.Result.Participants, r.Result.Linked, r.Result.Answers, r.Result.Noise, r.Result.Unjudged
@@ -266,9 +266,7 @@ func (r *Recovery) figures() error {
 			of := &axes[len(axes)-1]
 			of.Panels = append(of.Panels, panelOf(a))
 		}
-		if err := r.save("recovery-"+m.Name, figure.Recovery(r.title("recovery of "+m.Name), m.Name, r.Result.Participants, axes)); err != nil {
-			return err
-		}
+		r.drawn.add("recovery-"+m.Name, figure.Recovery(r.title("recovery of "+m.Name), m.Name, r.Result.Participants, axes))
 	}
 	var names []string
 	for _, m := range r.Result.Models {
@@ -300,17 +298,9 @@ func (r *Recovery) figures() error {
 				matrices = append(matrices, c)
 			}
 		}
-		if err := r.save(of.name, figure.Confusions(r.title(strings.ToLower(of.kind)), of.kind, of.note, names, matrices)); err != nil {
-			return err
-		}
+		r.drawn.add(of.name, figure.Confusions(r.title(strings.ToLower(of.kind)), of.kind, of.note, names, matrices))
 	}
-	return nil
-}
-
-func (r *Recovery) save(name string, f *figure.Figure) error {
-	svg, err := save(r.out, name, f)
-	r.drawn[name] = svg
-	return err
+	return r.drawn.save(r.out)
 }
 
 func panelOf(a *recovery.Axis) figure.RecoveryPanel {
@@ -426,7 +416,7 @@ func (r *Recovery) page() *recoveryPage {
 	}
 	place := func(name, caption string) *plate {
 		p.figures++
-		return &plate{Number: fmt.Sprintf("Figure %d", p.figures), Caption: caption, SVG: labelled(r.drawn[name])}
+		return &plate{Number: fmt.Sprintf("Figure %d", p.figures), Caption: caption, SVG: labelled(r.drawn.svg[name])}
 	}
 	p.Matrices = append(p.Matrices,
 		place("confusion", confusionCaption),

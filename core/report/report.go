@@ -76,7 +76,7 @@ type Report struct {
 	slips   *table // mistakes.csv; nil until a cell has them
 
 	ceilings sweep.Ceilings
-	drawn    map[string]string // figures as SVG, by name
+	drawn    gallery
 
 	first  map[string]int // index in the plan of each model's first parameter set
 	scored []sweep.ParameterFit
@@ -109,7 +109,7 @@ func New(out Output, st *study.Study, plan *sweep.Plan, config sweep.Config, m M
 	r := &Report{
 		Manifest: m, study: st, plan: plan, config: config, out: out,
 		group: map[string]*table{}, first: map[string]int{}, best: map[string]*chosen{},
-		drawn: map[string]string{}, all: plan.Detailed(), toppedUp: map[int]struct{}{},
+		all: plan.Detailed(), toppedUp: map[int]struct{}{},
 	}
 	for i, set := range plan.Sets {
 		if _, ok := r.first[set.Model]; !ok {

@@ -10,9 +10,9 @@ import (
 
 // storyboards draws every stimulus at its judgement steps, with what the best parameter
 // set of each model infers; none where it is not known what stimuli look like.
-func (r *Report) storyboards() error {
+func (r *Report) storyboards() {
 	if r.Story == nil {
-		return nil
+		return
 	}
 	for i := range r.study.Stimuli {
 		st := &r.study.Stimuli[i]
@@ -21,11 +21,8 @@ func (r *Report) storyboards() error {
 			r.note(fmt.Sprintf("There is no storyboard of stimulus %s: %v.", st.ID, err))
 			continue
 		}
-		if err := r.save("storyboard-"+st.ID, f); err != nil {
-			return err
-		}
+		r.drawn.add("storyboard-"+st.ID, f)
 	}
-	return nil
 }
 
 func (r *Report) storyboard(stimulus int) (*figure.Figure, error) {
