@@ -43,20 +43,16 @@ const roomForRests = 1 << 23
 // words; one more bit than there are operators stands for what nothing makes true. They
 // are good until the next call.
 func (r *Relaxation) rests(s ground.StateID) []uint64 {
-	size := r.places * r.words
+	size := len(r.goals) * r.words
 	if int(s) < len(r.known) && r.known[s] >= 0 {
 		at := int(r.known[s])
 		return r.kept[at : at+size]
 	}
 	r.explore(s)
+	clear(r.rest)
 	for f, level := range r.level {
-		switch level {
-		case 0:
-			clear(r.restOf(int32(f)))
-		case unreached:
-			set := r.restOf(int32(f))
-			clear(set)
-			set[len(r.needs)/64] = 1 << (len(r.needs) % 64)
+		if level == unreached {
+			r.restOf(int32(f))[len(r.needs)/64] = 1 << (len(r.needs) % 64)
 		}
 	}
 	for _, f := range r.reached { // conditions before what rests on them
@@ -65,7 +61,6 @@ func (r *Relaxation) rests(s ground.StateID) []uint64 {
 		}
 		op := r.achiever[f]
 		set := r.restOf(f)
-		clear(set)
 		for _, condition := range r.pre.list(op) {
 			for i, word := range r.restOf(condition) {
 				set[i] |= word
@@ -82,10 +77,8 @@ func (r *Relaxation) rests(s ground.StateID) []uint64 {
 		r.known = append(r.known, -1)
 	}
 	r.known[s] = int32(start)
-	for f, place := range r.place {
-		if place >= 0 {
-			r.kept = append(r.kept, r.restOf(int32(f))...)
-		}
+	for _, f := range r.goals {
+		r.kept = append(r.kept, r.restOf(f)...)
 	}
 	return r.kept[start : start+size]
 }

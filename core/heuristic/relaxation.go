@@ -1,6 +1,10 @@
 package heuristic
 
-import "foible/core/ground"
+import (
+	"slices"
+
+	"foible/core/ground"
+)
 
 // Relaxation is a task in which nothing ever becomes false (Bonet & Geffner
 // 2001), compiled once and shared by the heuristics of all its goals.
@@ -20,12 +24,12 @@ type Relaxation struct {
 	state    []int32
 
 	// FF's sets of operators that facts rest on, each of so many words.
-	words  int
-	rest   []uint64 // fact -> set, in the state explored last
-	place  []int    // fact -> its place among those of goals, in their order; -1 of others
-	places int
-	kept   []uint64 // [place]: sets, one state after another
-	known  []int32  // by state: where they are in kept; -1 if nowhere
+	words int
+	rest  []uint64 // fact -> set, in the state explored last
+	goals []int32  // facts of any goal, ascending
+	place []int    // fact -> its place in goals; of these alone
+	kept  []uint64 // [place]: sets, one state after another
+	known []int32  // by state: where they are in kept; -1 if nowhere
 }
 
 const unreached = -1
@@ -73,18 +77,14 @@ func NewRelaxation(p *ground.Propositional) *Relaxation {
 
 	r.words = len(p.Operators)/64 + 1
 	r.rest = make([]uint64, p.Facts*r.words)
-	r.place = make([]int, p.Facts)
 	for _, goal := range p.Goals {
-		for _, f := range goal {
-			r.place[f] = 1
-		}
+		r.goals = append(r.goals, goal...)
 	}
-	for f, isGoal := range r.place {
-		r.place[f] = -1
-		if isGoal > 0 {
-			r.place[f] = r.places
-			r.places++
-		}
+	slices.Sort(r.goals)
+	r.goals = slices.Compact(r.goals)
+	r.place = make([]int, p.Facts)
+	for place, f := range r.goals {
+		r.place[f] = place
 	}
 	return r
 }
