@@ -24,7 +24,7 @@ func BenchmarkScatter(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	p := Panel{R: 0.9, N: 545}
 	for range p.N {
-		p.Points = append(p.Points, ScatterPoint{rng.Float64(), rng.Float64(), 0.05, "full"})
+		p.Points = append(p.Points, ScatterPoint{rng.Float64(), rng.Float64(), 0.05, "full", 0.01})
 	}
 	f := Scatter("", []Panel{p})
 	b.Run("svg/points=545", func(b *testing.B) {

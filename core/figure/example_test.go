@@ -70,7 +70,7 @@ func ExampleScatter() {
 	points := []figure.ScatterPoint{
 		{Model: 0, Human: 0.05, SE: 0.02, Series: "full"},
 		{Model: 0.2, Human: 0.3, SE: 0.05, Series: "full"},
-		{Model: 0.5, Human: 0.4, SE: 0.08, Series: "full"},
+		{Model: 0.5, Human: 0.4, SE: 0.08, Series: "full", MCSE: 0.04},
 		{Model: 1, Human: 0.95, SE: 0.03, Series: "full"},
 	}
 	golden("scatter", figure.Scatter("Full model", []figure.Panel{

@@ -39,7 +39,7 @@ func extremes() map[string]*Figure {
 	}
 	var panels []Panel
 	for i := range 9 {
-		panels = append(panels, Panel{Category: long, R: -1, Low: -1, High: -0.5, N: 123456789, Ceiling: 1, Points: []ScatterPoint{{0, 1, 1, "full"}, {1, 0, 1, long}, {float64(i) / 3, -0.5, 2, ""}}})
+		panels = append(panels, Panel{Category: long, R: -1, Low: -1, High: -0.5, N: 123456789, Ceiling: 1, Points: []ScatterPoint{{0, 1, 1, "full", 1}, {1, 0, 1, long, 0}, {float64(i) / 3, -0.5, 2, "", 2}}})
 	}
 	var words [300]string
 	var rising []float64
@@ -62,7 +62,7 @@ func extremes() map[string]*Figure {
 		"large grid":        Sensitivity([]Curve{largeGrid(100_000)}, SensitivityOptions{}),
 		"no panels":         Scatter("", nil),
 		"empty panel":       Scatter("", []Panel{{}}),
-		"undefined points":  Scatter("", []Panel{{Category: "x", R: nan, N: 3, Points: []ScatterPoint{{nan, 0, 0, ""}, {0, inf, 0, ""}, {0.5, 0.5, nan, "full"}}}}),
+		"undefined points":  Scatter("", []Panel{{Category: "x", R: nan, N: 3, Points: []ScatterPoint{{nan, 0, 0, "", 0}, {0, inf, 0, "", 0}, {0.5, 0.5, nan, "full", nan}}}}),
 		"many panels":       Scatter(long, panels),
 		"no goals":          TimeCourse("", nil),
 		"empty goal":        TimeCourse("", []CoursePanel{{}}),

@@ -28,11 +28,12 @@ type ScatterPoint struct {
 	Human  float64 // mean judgement
 	SE     float64 // its standard error; 0 = not known
 	Series string  // the model's name, which gives colour and marker
+	MCSE   float64 // Monte-Carlo standard error of the model's probability; 0 = none
 }
 
 // Scatter shows people's judgements against a model's inferences: square panels
 // from 0 to 1 that share their axes, with the identity line, ±1 standard error
-// of the people, and r, its interval and n in each. Points that are not finite
+// of people and model, and r, its interval and n in each. Points that are not finite
 // are left out.
 func Scatter(title string, panels []Panel) *Figure {
 	cols, width := 3, page
@@ -48,7 +49,7 @@ func Scatter(title string, panels []Panel) *Figure {
 	var outside []float64
 	var series []string
 	most := 0
-	judged := "judged by people"
+	judged, inferred := "judged by people", "inferred by model"
 	for _, p := range panels {
 		most = max(most, len(p.Points))
 		for _, pt := range p.Points {
@@ -56,6 +57,9 @@ func Scatter(title string, panels []Panel) *Figure {
 				outside = append(outside, pt.Model, pt.Human)
 				if pt.SE > 0 {
 					judged = "judged by people, ±1 SE"
+				}
+				if pt.MCSE > 0 {
+					inferred = "inferred by model, ±1 Monte-Carlo SE"
 				}
 				if !slices.Contains(series, pt.Series) {
 					series = append(series, pt.Series)
@@ -80,7 +84,7 @@ func Scatter(title string, panels []Panel) *Figure {
 	if title != "" {
 		blocks = append(blocks, caption(title, inner))
 	}
-	blocks = append(blocks, grid{panels: tile(plots, cols), across: "inferred by model", dataHeight: func(w vg.Length) vg.Length { return w }}.block(inner))
+	blocks = append(blocks, grid{panels: tile(plots, cols), across: inferred, dataHeight: func(w vg.Length) vg.Length { return w }}.block(inner))
 	var entries []entry
 	for _, s := range series {
 		if s != "" {
@@ -119,6 +123,12 @@ func (p Panel) points(crowded bool) painter {
 				errors = append(errors, [2]vg.Point{
 					{X: x(pt.Model), Y: max(c.Min.Y, y(pt.Human-pt.SE))},
 					{X: x(pt.Model), Y: min(c.Max.Y, y(pt.Human+pt.SE))},
+				})
+			}
+			if finite(pt.MCSE) && pt.MCSE > 0 {
+				errors = append(errors, [2]vg.Point{
+					{X: max(c.Min.X, x(pt.Model-pt.MCSE)), Y: y(pt.Human)},
+					{X: min(c.Max.X, x(pt.Model+pt.MCSE)), Y: y(pt.Human)},
 				})
 			}
 		}

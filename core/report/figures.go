@@ -115,10 +115,16 @@ func (r *Report) points(c *chosen, stimulus int) []figure.ScatterPoint {
 	}
 	var points []figure.ScatterPoint
 	st := &r.study.Stimuli[stimulus]
-	for j, row := range r.plan.Stimuli[stimulus].Predict(cell).Rows {
+	shape := &r.plan.Stimuli[stimulus]
+	errors := shape.Errors(cell)
+	for j, row := range shape.Predict(cell).Rows {
 		for goal, p := range row {
 			if human := humanPoint(st, j, goal); !math.IsNaN(human.Mean) {
-				points = append(points, figure.ScatterPoint{Model: p, Human: human.Mean, SE: human.SE, Series: c.Set.Model})
+				at := figure.ScatterPoint{Model: p, Human: human.Mean, SE: human.SE, Series: c.Set.Model}
+				if j < len(errors) {
+					at.MCSE = errors[j][goal]
+				}
+				points = append(points, at)
 			}
 		}
 	}

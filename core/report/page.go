@@ -225,7 +225,7 @@ func overTheSame(resamples int) string { return fmt.Sprintf(" %s times", words.T
 
 // byCategory is r by category of the best; nil where there are not two.
 func (r *Report) byCategory() *matrix {
-	m := &matrix{Columns: categoriesOf(r.study)}
+	m := &matrix{Label: "r by category", Caption: "r by category of the stimuli.", Columns: categoriesOf(r.study)}
 	best := r.chosen()
 	if len(m.Columns) < 2 || len(best) == 0 {
 		return nil
@@ -244,6 +244,7 @@ func (r *Report) byCategory() *matrix {
 		m.Rows = append(m.Rows, line)
 	}
 	if r.ceilings.All.Ceiling > 0 {
+		m.Caption = "r by category of the stimuli; the reliability of the people's means, and its square root, the ceiling on r that a perfect model would reach with them."
 		reliability, ceiling := row{Name: "reliability"}, row{Name: "ceiling on r"}
 		for _, category := range m.Columns {
 			rel, of := none, none
@@ -264,7 +265,7 @@ func (r *Report) byCategory() *matrix {
 
 // intervalsOfBest are all intervals of the best; nil where there are not two units.
 func (r *Report) intervalsOfBest() *matrix {
-	m := &matrix{}
+	m := &matrix{Label: "intervals of r", Caption: "95% bootstrap intervals of r, by what is resampled."}
 	var units []string
 	for _, unit := range r.config.Bootstrap.Units {
 		if slices.ContainsFunc(r.chosen(), func(c *chosen) bool {
@@ -414,6 +415,9 @@ func (r *Report) placeFigures(p *page) {
 		caption := fmt.Sprintf("%s against what %s infers (%s): a point is a goal at a judgement step of a stimulus. Dashed: identity.", people, c.Set.Model, c.Set.Settings())
 		if slices.ContainsFunc(r.study.Stimuli, func(st study.Stimulus) bool { return st.Human.SE != nil }) {
 			caption += " Bars: ±1 standard error."
+		}
+		if c.Fit.MCSE > 0 {
+			caption += " Across: ±1 Monte-Carlo standard error of the model."
 		}
 		if r.ceilings.All.Ceiling > 0 {
 			caption += " Ceiling on r: what a perfect model would reach with these judgements, the square root of their reliability."

@@ -518,7 +518,7 @@ func (r *Report) Close() error {
 	if err := r.write("sweep.yaml", func(w io.Writer) error { return writeConfig(w, &r.config) }); err != nil {
 		return err
 	}
-	if err := r.write("tables/fits.tex", r.writeLaTeX); err != nil {
+	if err := r.writeLaTeX(); err != nil {
 		return err
 	}
 	if err := r.write("report.html", r.writePage); err != nil {

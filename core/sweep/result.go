@@ -92,6 +92,15 @@ func rows[T any](all []T, steps []int) []T {
 	return out
 }
 
+// Errors are the Monte-Carlo standard errors of what a cell predicts, [judgement
+// step][goal]; none of an exact model.
+func (s *Shape) Errors(c *Cell) [][]float64 {
+	if c.Judged {
+		return c.SE
+	}
+	return rows(c.SE, s.JudgementSteps)
+}
+
 // Undefined says from which step on a model gives no posterior. It is an
 // outcome, not a failure.
 type Undefined struct {
