@@ -95,6 +95,7 @@ type run struct {
 	seen    map[int][]sweep.Prediction // of some parameter sets, by stimulus
 	chosen  [][]sweep.Prediction       // of the report, [model][stimulus]
 	model   []int                      // of a parameter set
+	plans   []string                   // of a parameter set; see [inference.Work]
 	runs    int                        // behind each of seen
 }
 
@@ -157,7 +158,7 @@ func (r *run) group() error {
 	for m, of := range r.Plan.Models() {
 		model, _ := sweep.ModelByName(of.Name)
 		for i := of.First; i < of.End; i++ {
-			samples, sizes, err := inference.Work(&r.Plan.Sets[i], procedure)
+			samples, sizes, plans, err := inference.Work(&r.Plan.Sets[i], procedure)
 			if err != nil {
 				return err
 			}
@@ -175,7 +176,7 @@ func (r *run) group() error {
 				g.sizes = append(g.sizes, nil)
 			}
 			g.sizes[s] = append(g.sizes[s], i)
-			r.model = append(r.model, m)
+			r.model, r.plans = append(r.model, m), append(r.plans, plans)
 		}
 	}
 	r.chosen = make([][]sweep.Prediction, len(r.Plan.Models()))
@@ -429,41 +430,62 @@ func (r *run) shared(m *measured, stimulus int, g *group, first bool) (float64, 
 				return 0, err
 			}
 		}
-		some, n := 0.0, 0
-		row := sets[1:]
+		var same, other mean // of cells whose plans are those of the cell before, and of others
+		row, before := sets[1:], sets[0]
 		if g.exact {
 			row = spread(row, stretch)
 		}
 		for range 2 { // those that come next, and some in the middle of what is left
 			take := min(stretch, len(row))
-			more, err := r.counted(m, func() error {
-				for _, set := range row[:take] {
-					if err := r.infer(m.ready, set, stimulus, &p, false); err != nil {
-						return err
-					}
+			for _, set := range row[:take] {
+				work, err := r.counted(m, func() error { return r.infer(m.ready, set, stimulus, &p, false) })
+				if err != nil {
+					return 0, err
 				}
-				return nil
-			})
-			if err != nil {
-				return 0, err
+				if r.plans[set] == r.plans[before] {
+					same.add(work)
+				} else {
+					other.add(work)
+				}
+				before = set
 			}
-			some, n = some+more, n+take
 			if row = row[take:]; len(row) == 0 || r.over() {
 				break
 			}
 			row = row[(len(row)-min(stretch, len(row)))/2:]
 		}
-		warm := 0.0
-		if n > 0 {
-			warm = some / float64(n)
+		warm, turn := same.or(other.or(0)), other.or(same.or(0))
+		if same.n+other.n > 0 {
 			m.tables += max(0, cold-warm)
 		} else {
 			m.tables += cold
 		}
-		total += cold + float64(warm*float64(len(sets)-1))
+		turns := 0
+		for i, set := range sets[1:] {
+			if r.plans[set] != r.plans[sets[i]] {
+				turns++
+			}
+		}
+		total += cold + float64(warm*float64(len(sets)-1-turns)) + float64(turn*float64(turns))
 		met += float64(len(sets))
 	}
 	return total * float64(all) / met, nil
+}
+
+// mean of what is added.
+type mean struct {
+	sum float64
+	n   int
+}
+
+func (m *mean) add(x float64) { m.sum, m.n = m.sum+x, m.n+1 }
+
+// or is the mean, or another number of nothing.
+func (m *mean) or(other float64) float64 {
+	if m.n == 0 {
+		return other
+	}
+	return m.sum / float64(m.n)
 }
 
 // spread are so many of some parameter sets at most, evenly from the first to the last.
