@@ -25,6 +25,7 @@ import (
 	"foible/coordinator/engine"
 	"foible/domains"
 	foiblev1 "foible/proto/foible/v1"
+	"foible/worker"
 )
 
 // DefaultAddress is where a coordinator listens unless told otherwise.
@@ -133,7 +134,7 @@ func (c *client) again(ctx context.Context, call func() error) error {
 }
 
 func newClient(target string, options ...grpc.DialOption) (*client, error) {
-	conn, err := grpc.NewClient(target, append(options,
+	conn, err := grpc.NewClient(target, append(options, worker.Pauses(),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(coordinator.MaxResponseBytes), grpc.MaxCallSendMsgSize(coordinator.MaxRequestBytes)),
 	)...)
 	if err != nil {

@@ -97,6 +97,7 @@ func (c *cluster) dial(options ...grpc.DialOption) *grpc.ClientConn {
 	options = append([]grpc.DialOption{
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithContextDialer(c.connect),
+		worker.Pauses(),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(coordinator.MaxResponseBytes)),
 	}, options...)
 	conn, err := grpc.NewClient("passthrough:///bufconn", options...)

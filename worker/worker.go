@@ -14,6 +14,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
@@ -28,7 +29,7 @@ type Executor interface {
 
 // Config of a worker. Start from DefaultConfig.
 type Config struct {
-	// Conn leads to the coordinator. The caller closes it.
+	// Conn leads to the coordinator, dialled with [Pauses]. The caller closes it.
 	Conn grpc.ClientConnInterface
 	// Executor does the jobs, several at once.
 	Executor Executor
@@ -125,14 +126,9 @@ func (w *Worker) Run(ctx context.Context) error {
 		time.AfterFunc(w.cfg.DrainTimeout+HandBackTimeout, stopTalking)
 	})()
 
-	// A gRPC connection has pauses of its own, which grow to two minutes; ours are the ones that count.
-	conn, pauses := w.cfg.Conn.(interface{ ResetConnectBackoff() })
 	pause := w.cfg.Retry
 	leaving := ctx.Done()
 	for {
-		if pauses {
-			conn.ResetConnectBackoff()
-		}
 		s := &session{w: w, leaving: ctx, working: working, executing: &executing}
 		err := s.run(talking)
 		switch {
@@ -161,6 +157,15 @@ func (w *Worker) Run(ctx context.Context) error {
 		}
 		pause = min(2*pause, w.cfg.MaxRetry)
 	}
+}
+
+// Pauses keeps those of a gRPC connection before it dials again, which grow to two minutes
+// unless told otherwise, below a worker's own, which are the ones that are to count.
+func Pauses() grpc.DialOption {
+	return grpc.WithConnectParams(grpc.ConnectParams{
+		Backoff:           backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: time.Second},
+		MinConnectTimeout: 20 * time.Second,
+	})
 }
 
 // HandBackTimeout is how long a worker that leaves tries to say so.

@@ -71,7 +71,7 @@ func newServer(t testing.TB) *server {
 	foiblev1.RegisterWorkerServiceServer(g, s)
 	go func() { _ = g.Serve(listener) }()
 	var err error
-	s.conn, err = grpc.NewClient("passthrough:///bufconn", grpc.WithTransportCredentials(insecure.NewCredentials()),
+	s.conn, err = grpc.NewClient("passthrough:///bufconn", worker.Pauses(), grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
