@@ -35,7 +35,7 @@ func (r *Relaxation) FF(goal int) *Table {
 }
 
 // roomForRests bounds what is kept of them, in numbers of 8 bytes: 7,000 states of the
-// published 6-block tasks take 600,000. It is computed anew beyond.
+// published 6-block tasks take 600,000. Beyond, all that is kept is forgotten.
 const roomForRests = 1 << 23
 
 // rests are the operators that each fact of some goal rests on in s, by place: its first
@@ -69,7 +69,7 @@ func (r *Relaxation) rests(s ground.StateID) []uint64 {
 		set[op/64] |= 1 << (op % 64)
 	}
 	start := len(r.kept)
-	if start+size > roomForRests {
+	if start+size > r.room {
 		start = 0
 		r.kept, r.known = r.kept[:0], r.known[:0]
 	}

@@ -71,6 +71,26 @@ func TestFFDoesNotAllocate(t *testing.T) {
 	}
 }
 
+// Where there is no room to keep what facts rest on, it is found again, and estimates are the same.
+func TestFFWithoutRoom(t *testing.T) {
+	task := tower(t, 6)
+	states := walk(task, 300)
+	p := propositional(t, task)
+	kept, forgetful := NewRelaxation(p), NewRelaxation(p)
+	want, got := kept.FF(0), forgetful.FF(0)
+	forgetful.room = 3 * len(forgetful.goals) * forgetful.words // of three states
+	for range 2 {
+		for _, s := range states {
+			if w, g := want.evaluate(s), got.evaluate(s); w != g {
+				t.Fatalf("state %d: %v, want %v", s, g, w)
+			}
+		}
+	}
+	if len(forgetful.kept) > forgetful.room || len(kept.kept) <= forgetful.room {
+		t.Errorf("%d numbers are kept where there is room for %d; %d are where there is room", len(forgetful.kept), forgetful.room, len(kept.kept))
+	}
+}
+
 // BenchmarkFFCold evaluates states that the relaxation has not seen before, and, as
 // "goals=120", 120 goals in each, as many as a word of five letters may be taken for:
 // they share what the first one finds out.

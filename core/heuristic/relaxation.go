@@ -30,6 +30,7 @@ type Relaxation struct {
 	place []int    // fact -> its place in goals; of these alone
 	kept  []uint64 // [place]: sets, one state after another
 	known []int32  // by state: where they are in kept; -1 if nowhere
+	room  int      // of kept
 }
 
 const unreached = -1
@@ -75,6 +76,7 @@ func NewRelaxation(p *ground.Propositional) *Relaxation {
 	r.reached = make([]int32, 0, p.Facts)
 	r.state = make([]int32, 0, p.Facts)
 
+	r.room = roomForRests
 	r.words = len(p.Operators)/64 + 1
 	r.rest = make([]uint64, p.Facts*r.words)
 	for _, goal := range p.Goals {
