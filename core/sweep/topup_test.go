@@ -270,6 +270,14 @@ func TestGatherTopUp(t *testing.T) {
 	}
 }
 
+func shapesOf(st *study.Study) (shapes []sweep.Shape) {
+	for i := range st.Stimuli {
+		s := &st.Stimuli[i]
+		shapes = append(shapes, sweep.Shape{Stimulus: s.ID, Goals: len(s.Goals), Actions: 9, JudgementSteps: s.JudgementSteps})
+	}
+	return shapes
+}
+
 // toppedUp gathers the parameter sets of a sweep of a study as its rounds go, and returns the
 // warnings, the contenders of each round, and the best. cells gives what a set predicts with so many runs.
 func toppedUp(t *testing.T, st *study.Study, c *sweep.Config, cells func(index, runs, stimulus int) *sweep.Cell) (warnings []sweep.Warning, rounds [][]int, best *sweep.Gathered) {
@@ -278,11 +286,7 @@ func toppedUp(t *testing.T, st *study.Study, c *sweep.Config, cells func(index, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	var shapes []sweep.Shape
-	for i := range st.Stimuli {
-		s := &st.Stimuli[i]
-		shapes = append(shapes, sweep.Shape{Stimulus: s.ID, Goals: len(s.Goals), Actions: 9, JudgementSteps: s.JudgementSteps})
-	}
+	shapes := shapesOf(st)
 	p, err := c.Plan(sets, shapes, 100)
 	if err != nil {
 		t.Fatal(err)
@@ -345,6 +349,27 @@ func TestTopUpSeparates(t *testing.T) {
 		{0, 15, 60, 0},
 	} {
 		separated, right := 0, 0
+		of := func(seed uint64, runs int, by, ofRun float64) float64 { // r of a setting
+			s, err := sweep.NewScorer(st, sweep.Bootstrap{}, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rng := rand.New(rand.NewPCG(seed, 8))
+			var predictions []sweep.Prediction
+			for i, shape := range shapesOf(st) {
+				predictions = append(predictions, shape.Predict(ofRuns(st, off, rng, runs, by, ofRun, i)))
+			}
+			fit, err := s.Score(predictions)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return fit.Overall.PearsonR
+		}
+		exact, squares := of(0, 1, .5, 0), 0.0
+		for seed := range uint64(100) {
+			squares += math.Pow(of(seed, 5, .5, .05)-exact, 2)
+		}
+		t.Logf("r is %.4f apart, with an error of %.4f", exact-of(0, 1, .5+test.apart, 0), math.Sqrt(squares/100))
 		for seed := range uint64(100) {
 			c := topUpConfig(16, 2)
 			c.Models = c.Models[1:]
