@@ -162,20 +162,15 @@ func (l *loaded) infer(ctx context.Context, job *foiblev1.Assign, work *foiblev1
 	}
 	hash := sweep.NewCellHash(l.study.Hash, work.GetStimulus(), job.GetSeed(), procedure)
 	result := &foiblev1.InferResult{}
-	for i := range sets {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		set := sets[i]
-		cell, err := ready.Infer(&set, procedure, job.GetSeed())
-		if err != nil {
+	for cell, err := range ready.InferAll(sets, procedure, job.GetSeed()) {
+		if err := errors.Join(ctx.Err(), err); err != nil {
 			return nil, err
 		}
 		if procedure.Detail == sweep.DetailJudged {
 			cell.Judge(spec.JudgementSteps)
 		}
 		answer := codec.Cell(&cell)
-		answer.CellHash = hash.Of(&set)
+		answer.CellHash = hash.Of(&sets[len(result.Cells)])
 		result.Cells = append(result.Cells, answer)
 	}
 	return &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Infer{Infer: result}}, nil

@@ -39,7 +39,7 @@ func BenchmarkRefine(b *testing.B) {
 				m := marginalOf(w.sips)
 				judged := []int{1, 3, len(m.steps)}
 				for seed := uint64(0); b.Loop(); seed++ {
-					if _, err := m.converge(agents["full"], asked(4, se, sweep.DetailMistakes), seed, judged); err != nil {
+					if _, err := m.convergeOne(agents["full"], asked(4, se, sweep.DetailMistakes), seed, judged); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -2,6 +2,7 @@ package inference
 
 import (
 	"fmt"
+	"iter"
 	"math"
 
 	"foible/core/agent"
@@ -11,12 +12,39 @@ import (
 
 // Infer computes a cell. The error is of the stimulus or of parameters that
 // cannot be used; what a model cannot explain is in the cell.
-func (s *Stimulus) Infer(set *sweep.ParameterSet, p sweep.Procedure, seed uint64) (sweep.Cell, error) {
-	cell, err := s.infer(set, p, seed)
-	if err != nil {
-		return sweep.Cell{}, fmt.Errorf("%s: %w", set, err)
+func (s *Stimulus) Infer(set *sweep.ParameterSet, p sweep.Procedure, seed uint64) (cell sweep.Cell, err error) {
+	for cell, err = range s.InferAll([]sweep.ParameterSet{*set}, p, seed) {
 	}
-	return cell, nil
+	return cell, err
+}
+
+// InferAll computes cells one after the other, as [Stimulus.Infer] does, and ends after
+// an error. Parameter sets in a row that share most of the work are inferred together.
+func (s *Stimulus) InferAll(sets []sweep.ParameterSet, p sweep.Procedure, seed uint64) iter.Seq2[sweep.Cell, error] {
+	return func(yield func(sweep.Cell, error) bool) {
+		for len(sets) > 0 {
+			cells, err := s.inferSome(sets, &p, seed)
+			if err != nil {
+				yield(sweep.Cell{}, fmt.Errorf("%s: %w", &sets[0], err))
+				return
+			}
+			for i := range cells {
+				if !yield(cells[i], nil) {
+					return
+				}
+			}
+			sets = sets[len(cells):]
+		}
+	}
+}
+
+// inferSome computes the cells of the first parameter sets, one at least.
+func (s *Stimulus) inferSome(sets []sweep.ParameterSet, p *sweep.Procedure, seed uint64) ([]sweep.Cell, error) {
+	if sets[0].Model != "boltzmann" && p.Method == sweep.Marginal {
+		return s.inferMarginal(sets, p, seed)
+	}
+	cell, err := s.infer(&sets[0], *p, seed)
+	return []sweep.Cell{cell}, err
 }
 
 func (s *Stimulus) infer(set *sweep.ParameterSet, p sweep.Procedure, seed uint64) (sweep.Cell, error) {
@@ -26,9 +54,6 @@ func (s *Stimulus) infer(set *sweep.ParameterSet, p sweep.Procedure, seed uint64
 	parameters, err := Agent(set, p.Inference)
 	if err != nil {
 		return sweep.Cell{}, err
-	}
-	if p.Method == sweep.Marginal {
-		return s.inferMarginal(parameters, &p, seed)
 	}
 	if p.Runs < 1 {
 		return sweep.Cell{}, fmt.Errorf("%d runs of a model that is not exact", p.Runs)
@@ -106,19 +131,38 @@ func sizeOf(all []*Run) (bytes int) {
 	return bytes
 }
 
-func (s *Stimulus) inferMarginal(parameters agent.Parameters, p *sweep.Procedure, seed uint64) (sweep.Cell, error) {
+// inferMarginal computes the cells of the first parameter sets that are inferred together.
+func (s *Stimulus) inferMarginal(sets []sweep.ParameterSet, p *sweep.Procedure, seed uint64) ([]sweep.Cell, error) {
 	if p.Runs < 2 {
-		return sweep.Cell{}, fmt.Errorf("%d batches of samples; there must be 2, so that they tell the error", p.Runs)
+		return nil, fmt.Errorf("%d batches of samples; there must be 2, so that they tell the error", p.Runs)
+	}
+	var all []agent.Parameters
+	for i := range sets[:min(len(sets), abreast)] {
+		one, err := Agent(&sets[i], p.Inference)
+		if i > 0 && (err != nil || !together(&all[0], &one, p)) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
 	}
 	m, err := s.Marginal()
 	if err != nil {
-		return sweep.Cell{}, err
+		return nil, err
 	}
-	r, err := m.converge(parameters, p, seed, s.stimulus.JudgementSteps)
-	if err != nil {
-		return sweep.Cell{}, err
-	}
-	return m.cell(&parameters, r, s.stimulus.JudgementSteps, p), nil
+	cells := make([]sweep.Cell, len(all))
+	return cells, m.converge(all, p, seed, s.stimulus.JudgementSteps, func(i int, r *result) {
+		cells[i] = m.cell(&all[i], r, s.stimulus.JudgementSteps, p)
+	})
+}
+
+// together reports whether parameter sets are inferred together: they differ in their goal
+// noises alone, and few of a large sweep need samples of their own.
+func together(a, b *agent.Parameters, p *sweep.Procedure) bool {
+	other := *b
+	other.GoalNoise = a.GoalNoise
+	return p.Detail == sweep.DetailJudged && other == *a && a.GoalNoise > 0 && b.GoalNoise > 0 && familyOf(a, p) == familyOf(b, p)
 }
 
 func (s *Stimulus) inferBoltzmann(set *sweep.ParameterSet) (sweep.Cell, error) {

@@ -6,68 +6,101 @@ const lanes = 4
 // lane is a number of each.
 type lane = [lanes]float64
 
-// The loops over hidden goals that the forward recursion spends its time in. They
-// are the same, to the last bit, in Go and in assembly, which does four lanes at
-// once: no products are fused into sums, and sums run in the same order.
+// The loops that the forward recursion spends its time in, over hidden goals, goal
+// noises and lanes. They are the same, to the last bit, in Go and in assembly, which
+// does four or eight numbers at once: no products are fused into sums, and sums run in
+// the same order. Of a row only the first noises are asked for; assembly does all.
 
 // begin gathers the weights of those who plan now, in the order of now: hidden
-// weight, and a share of what has flowed in; and advances them.
-func beginGo(now, hidden, next []lane, order []int32, share []float64, inflow *lane, to []lane, stay float64) (sum lane) {
+// weight, and a share of what has flowed in; adds them, advanced and times stay, to the
+// weights to come; and leaves the sum without stay.
+func beginGo(now, hidden []row, next []lane, order []int32, share []float64, inflow *row, to []row, stay, sum *row, noises int) {
 	now, order, share = now[:len(next)], order[:len(next)], share[:len(next)]
-	var s0, s1, s2, s3 float64
-	for place := range next {
-		i := order[place]
-		x, s, h, w, t := &next[place], share[place], &hidden[i], &now[place], &to[i]
-		w[0] = h[0] + float64(s*inflow[0])
-		w[1] = h[1] + float64(s*inflow[1])
-		w[2] = h[2] + float64(s*inflow[2])
-		w[3] = h[3] + float64(s*inflow[3])
-		y0, y1, y2, y3 := float64(w[0]*x[0]), float64(w[1]*x[1]), float64(w[2]*x[2]), float64(w[3]*x[3])
-		s0 += y0
-		s1 += y1
-		s2 += y2
-		s3 += y3
-		t[0] += float64(stay * y0)
-		t[1] += float64(stay * y1)
-		t[2] += float64(stay * y2)
-		t[3] += float64(stay * y3)
+	for i := range noises {
+		f, z := inflow[i], stay[i][0]
+		var s0, s1, s2, s3 float64
+		for place := range next {
+			c := order[place]
+			x, s, h, w, t := &next[place], share[place], &hidden[c][i], &now[place][i], &to[c][i]
+			w[0] = h[0] + float64(s*f[0])
+			w[1] = h[1] + float64(s*f[1])
+			w[2] = h[2] + float64(s*f[2])
+			w[3] = h[3] + float64(s*f[3])
+			y0, y1, y2, y3 := float64(w[0]*x[0]), float64(w[1]*x[1]), float64(w[2]*x[2]), float64(w[3]*x[3])
+			s0 += y0
+			s1 += y1
+			s2 += y2
+			s3 += y3
+			t[0] += float64(z * y0)
+			t[1] += float64(z * y1)
+			t[2] += float64(z * y2)
+			t[3] += float64(z * y3)
+		}
+		sum[i] = lane{s0, s1, s2, s3}
 	}
-	return lane{s0, s1, s2, s3}
 }
 
 // advance adds to the weight of hidden goals what comes from those who plan now,
-// times stay, and returns the sum without.
-func advanceGo(now, next []lane, order []int32, to []lane, stay float64) (sum lane) {
+// times stay, and leaves the sum without.
+func advanceGo(now []row, next []lane, order []int32, to []row, stay, sum *row, noises int) {
 	now, order = now[:len(next)], order[:len(next)]
-	var s0, s1, s2, s3 float64
-	for place := range next {
-		x, w := &next[place], &now[place]
-		y0, y1, y2, y3 := float64(w[0]*x[0]), float64(w[1]*x[1]), float64(w[2]*x[2]), float64(w[3]*x[3])
-		s0 += y0
-		s1 += y1
-		s2 += y2
-		s3 += y3
-		t := &to[order[place]]
-		t[0] += float64(stay * y0)
-		t[1] += float64(stay * y1)
-		t[2] += float64(stay * y2)
-		t[3] += float64(stay * y3)
+	for i := range noises {
+		z := stay[i][0]
+		var s0, s1, s2, s3 float64
+		for place := range next {
+			x, w, t := &next[place], &now[place][i], &to[order[place]][i]
+			y0, y1, y2, y3 := float64(w[0]*x[0]), float64(w[1]*x[1]), float64(w[2]*x[2]), float64(w[3]*x[3])
+			s0 += y0
+			s1 += y1
+			s2 += y2
+			s3 += y3
+			t[0] += float64(z * y0)
+			t[1] += float64(z * y1)
+			t[2] += float64(z * y2)
+			t[3] += float64(z * y3)
+		}
+		sum[i] = lane{s0, s1, s2, s3}
 	}
-	return lane{s0, s1, s2, s3}
 }
 
 // dot is the sum of products.
-func dotGo(a, b []lane) (sum lane) {
+func dotGo(a []row, b []lane, sum *row, noises int) {
 	a = a[:len(b)]
-	var s0, s1, s2, s3 float64
-	for place := range b {
-		x, w := &b[place], &a[place]
-		s0 += float64(w[0] * x[0])
-		s1 += float64(w[1] * x[1])
-		s2 += float64(w[2] * x[2])
-		s3 += float64(w[3] * x[3])
+	for i := range noises {
+		var s0, s1, s2, s3 float64
+		for place := range b {
+			x, w := &b[place], &a[place][i]
+			s0 += float64(w[0] * x[0])
+			s1 += float64(w[1] * x[1])
+			s2 += float64(w[2] * x[2])
+			s3 += float64(w[3] * x[3])
+		}
+		sum[i] = lane{s0, s1, s2, s3}
 	}
-	return lane{s0, s1, s2, s3}
+}
+
+// gain adds a b.
+func gainGo(to, a *row, b *lane, noises int) {
+	for i := range noises {
+		t, u := &to[i], &a[i]
+		t[0] += float64(u[0] * b[0])
+		t[1] += float64(u[1] * b[1])
+		t[2] += float64(u[2] * b[2])
+		t[3] += float64(u[3] * b[3])
+	}
+}
+
+// pass hands on what those who plan now for their own goal come to, own times next, and
+// what others do.
+func passGo(own *row, next *lane, others *row, p *power, total, ownTo, inflowTo *row, noises int) {
+	for i := range noises {
+		for b := range lanes {
+			y, z := float64(own[i][b]*next[b]), others[i][b]
+			total[i][b] += y + z
+			ownTo[i][b] += float64(p.own[0][i][b]*y) + float64(p.own[1][i][b]*z)
+			inflowTo[i][b] += float64(p.toOthers[0][i][b]*y) + float64(p.toOthers[1][i][b]*z)
+		}
+	}
 }
 
 // mix is x a + y b.

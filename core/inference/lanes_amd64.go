@@ -2,51 +2,103 @@ package inference
 
 import "golang.org/x/sys/cpu"
 
-var hasAVX = cpu.X86.HasAVX
+var hasAVX, hasAVX512 = cpu.X86.HasAVX, cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ
 
 //go:noescape
-func beginAVX(now, hidden, next *lane, order *int32, share *float64, n int, inflow, to *lane, stay float64, sum *lane)
+func beginAVX(now, hidden *row, next *lane, order *int32, share *float64, n int, inflow, to, stay, sum *row)
 
 //go:noescape
-func advanceAVX(now, next *lane, order *int32, to *lane, n int, stay float64, sum *lane)
+func beginAVX512(now, hidden *row, next *lane, order *int32, share *float64, n int, inflow, to, stay, sum *row)
 
 //go:noescape
-func dotAVX(a, b *lane, n int, sum *lane)
+func advanceAVX(now *row, next *lane, order *int32, to *row, n int, stay, sum *row)
+
+//go:noescape
+func advanceAVX512(now *row, next *lane, order *int32, to *row, n int, stay, sum *row)
+
+//go:noescape
+func dotAVX(a *row, b *lane, n int, sum *row)
+
+//go:noescape
+func dotAVX512(a *row, b *lane, n int, sum *row)
+
+//go:noescape
+func gainAVX(to, a *row, b *lane)
+
+//go:noescape
+func passAVX(own *row, next *lane, others, powers, total, ownTo, inflowTo *row)
 
 //go:noescape
 func mixAVX(to, a, b *lane, n int, x, y float64)
 
-func begin(now, hidden, next []lane, order []int32, share []float64, inflow *lane, to []lane, stay float64) (sum lane) {
+func begin(now, hidden []row, next []lane, order []int32, share []float64, inflow *row, to []row, stay, sum *row, noises int) {
 	if !hasAVX {
-		return beginGo(now, hidden, next, order, share, inflow, to, stay)
+		beginGo(now, hidden, next, order, share, inflow, to, stay, sum, noises)
+		return
 	}
-	if n := len(next); n > 0 {
-		_, _, _ = now[n-1], order[n-1], share[n-1]
-		beginAVX(&now[0], &hidden[0], &next[0], &order[0], &share[0], n, inflow, &to[0], stay, &sum)
+	n := len(next)
+	if n == 0 {
+		*sum = row{}
+		return
 	}
-	return sum
+	_, _, _ = now[n-1], order[n-1], share[n-1]
+	if hasAVX512 {
+		beginAVX512(&now[0], &hidden[0], &next[0], &order[0], &share[0], n, inflow, &to[0], stay, sum)
+		return
+	}
+	beginAVX(&now[0], &hidden[0], &next[0], &order[0], &share[0], n, inflow, &to[0], stay, sum)
 }
 
-func advance(now, next []lane, order []int32, to []lane, stay float64) (sum lane) {
+func advance(now []row, next []lane, order []int32, to []row, stay, sum *row, noises int) {
 	if !hasAVX {
-		return advanceGo(now, next, order, to, stay)
+		advanceGo(now, next, order, to, stay, sum, noises)
+		return
 	}
-	if n := len(next); n > 0 {
-		_, _ = now[n-1], order[n-1]
-		advanceAVX(&now[0], &next[0], &order[0], &to[0], n, stay, &sum)
+	n := len(next)
+	if n == 0 {
+		*sum = row{}
+		return
 	}
-	return sum
+	_, _ = now[n-1], order[n-1]
+	if hasAVX512 {
+		advanceAVX512(&now[0], &next[0], &order[0], &to[0], n, stay, sum)
+		return
+	}
+	advanceAVX(&now[0], &next[0], &order[0], &to[0], n, stay, sum)
 }
 
-func dot(a, b []lane) (sum lane) {
+func dot(a []row, b []lane, sum *row, noises int) {
 	if !hasAVX {
-		return dotGo(a, b)
+		dotGo(a, b, sum, noises)
+		return
 	}
-	if n := len(b); n > 0 {
-		_ = a[n-1]
-		dotAVX(&a[0], &b[0], n, &sum)
+	n := len(b)
+	if n == 0 {
+		*sum = row{}
+		return
 	}
-	return sum
+	_ = a[n-1]
+	if hasAVX512 {
+		dotAVX512(&a[0], &b[0], n, sum)
+		return
+	}
+	dotAVX(&a[0], &b[0], n, sum)
+}
+
+func gain(to, a *row, b *lane, noises int) {
+	if !hasAVX {
+		gainGo(to, a, b, noises)
+		return
+	}
+	gainAVX(to, a, b)
+}
+
+func pass(own *row, next *lane, others *row, p *power, total, ownTo, inflowTo *row, noises int) {
+	if !hasAVX {
+		passGo(own, next, others, p, total, ownTo, inflowTo, noises)
+		return
+	}
+	passAVX(own, next, others, &p.own[0], total, ownTo, inflowTo) // the rows of a power stand in a row
 }
 
 func mix(to, a, b []lane, x, y float64) {

@@ -1,9 +1,49 @@
 #include "textflag.h"
 
-// A lane is one register of four numbers. Products and sums are separate
-// instructions, so that they round as in Go.
+// A lane is one register of four numbers, two lanes one of eight. Products and sums are
+// separate instructions, so that they round as in Go.
 
-// func beginAVX(now, hidden, next *lane, order *int32, share *float64, n int, inflow, to *lane, stay float64, sum *lane)
+// BEGIN is begin of one noise, whose lane is OFFSET bytes into a row. Y6 has next, Y7 the
+// share; R10 points to the inflow, R11 to stay.
+#define BEGIN(OFFSET, SUM) \
+	VMULPD OFFSET(R10), Y7, Y0 \
+	VADDPD OFFSET(SI)(AX*1), Y0, Y0 \
+	VMOVUPD Y0, OFFSET(DI) \
+	VMULPD Y6, Y0, Y0 \
+	VADDPD Y0, SUM, SUM \
+	VMULPD OFFSET(R11), Y0, Y1 \
+	VADDPD OFFSET(R8)(AX*1), Y1, Y1 \
+	VMOVUPD Y1, OFFSET(R8)(AX*1)
+
+// ADVANCE is advance of one noise.
+#define ADVANCE(OFFSET, SUM) \
+	VMULPD OFFSET(SI), Y6, Y0 \
+	VADDPD Y0, SUM, SUM \
+	VMULPD OFFSET(R11), Y0, Y1 \
+	VADDPD OFFSET(R8)(AX*1), Y1, Y1 \
+	VMOVUPD Y1, OFFSET(R8)(AX*1)
+
+// DOT is dot of one noise.
+#define DOT(OFFSET, SUM) \
+	VMULPD OFFSET(SI), Y6, Y0 \
+	VADDPD Y0, SUM, SUM
+
+// CLEAR makes the sums 0.
+#define CLEAR \
+	VXORPD Y12, Y12, Y12 \
+	VXORPD Y13, Y13, Y13 \
+	VXORPD Y14, Y14, Y14 \
+	VXORPD Y15, Y15, Y15
+
+// LEAVE leaves the sums where AX points.
+#define LEAVE \
+	VMOVUPD Y12, (AX) \
+	VMOVUPD Y13, 32(AX) \
+	VMOVUPD Y14, 64(AX) \
+	VMOVUPD Y15, 96(AX) \
+	VZEROUPPER
+
+// func beginAVX(now, hidden *row, next *lane, order *int32, share *float64, n int, inflow, to, stay, sum *row)
 TEXT ·beginAVX(SB), NOSPLIT, $0-80
 	MOVQ now+0(FP), DI
 	MOVQ hidden+8(FP), SI
@@ -11,81 +51,239 @@ TEXT ·beginAVX(SB), NOSPLIT, $0-80
 	MOVQ order+24(FP), DX
 	MOVQ share+32(FP), BX
 	MOVQ n+40(FP), CX
-	MOVQ inflow+48(FP), AX
-	VMOVUPD (AX), Y6
+	MOVQ inflow+48(FP), R10
 	MOVQ to+56(FP), R8
-	VBROADCASTSD stay+64(FP), Y5
-	VXORPD Y4, Y4, Y4
+	MOVQ stay+64(FP), R11
+	CLEAR
 
 begin:
 	MOVLQSX (DX), AX
-	SHLQ $5, AX
-	VBROADCASTSD (BX), Y0
-	VMULPD Y6, Y0, Y0
-	VADDPD (SI)(AX*1), Y0, Y0
-	VMOVUPD Y0, (DI)
-	VMULPD (R9), Y0, Y0
-	VADDPD Y0, Y4, Y4
-	VMULPD Y5, Y0, Y1
-	VADDPD (R8)(AX*1), Y1, Y1
-	VMOVUPD Y1, (R8)(AX*1)
+	SHLQ $7, AX
+	VBROADCASTSD (BX), Y7
+	VMOVUPD (R9), Y6
+	BEGIN(0, Y12)
+	BEGIN(32, Y13)
+	BEGIN(64, Y14)
+	BEGIN(96, Y15)
 	ADDQ $4, DX
 	ADDQ $8, BX
-	ADDQ $32, DI
+	ADDQ $128, DI
 	ADDQ $32, R9
 	DECQ CX
 	JNZ begin
 	MOVQ sum+72(FP), AX
-	VMOVUPD Y4, (AX)
-	VZEROUPPER
+	LEAVE
 	RET
 
-// func advanceAVX(now, next *lane, order *int32, to *lane, n int, stay float64, sum *lane)
+// func advanceAVX(now *row, next *lane, order *int32, to *row, n int, stay, sum *row)
 TEXT ·advanceAVX(SB), NOSPLIT, $0-56
 	MOVQ now+0(FP), SI
 	MOVQ next+8(FP), DI
 	MOVQ order+16(FP), DX
 	MOVQ to+24(FP), R8
 	MOVQ n+32(FP), CX
-	VBROADCASTSD stay+40(FP), Y5
-	VXORPD Y4, Y4, Y4
+	MOVQ stay+40(FP), R11
+	CLEAR
 
 advance:
 	MOVLQSX (DX), AX
-	SHLQ $5, AX
-	VMOVUPD (SI), Y0
-	VMULPD (DI), Y0, Y0
-	VADDPD Y0, Y4, Y4
-	VMULPD Y5, Y0, Y1
-	VADDPD (R8)(AX*1), Y1, Y1
-	VMOVUPD Y1, (R8)(AX*1)
+	SHLQ $7, AX
+	VMOVUPD (DI), Y6
+	ADVANCE(0, Y12)
+	ADVANCE(32, Y13)
+	ADVANCE(64, Y14)
+	ADVANCE(96, Y15)
 	ADDQ $4, DX
-	ADDQ $32, SI
+	ADDQ $128, SI
 	ADDQ $32, DI
 	DECQ CX
 	JNZ advance
 	MOVQ sum+48(FP), AX
-	VMOVUPD Y4, (AX)
-	VZEROUPPER
+	LEAVE
 	RET
 
-// func dotAVX(a, b *lane, n int, sum *lane)
+// func dotAVX(a *row, b *lane, n int, sum *row)
 TEXT ·dotAVX(SB), NOSPLIT, $0-32
 	MOVQ a+0(FP), SI
 	MOVQ b+8(FP), DI
 	MOVQ n+16(FP), CX
-	VXORPD Y4, Y4, Y4
+	CLEAR
 
 dot:
-	VMOVUPD (SI), Y0
-	VMULPD (DI), Y0, Y0
-	VADDPD Y0, Y4, Y4
-	ADDQ $32, SI
+	VMOVUPD (DI), Y6
+	DOT(0, Y12)
+	DOT(32, Y13)
+	DOT(64, Y14)
+	DOT(96, Y15)
+	ADDQ $128, SI
 	ADDQ $32, DI
 	DECQ CX
 	JNZ dot
 	MOVQ sum+24(FP), AX
-	VMOVUPD Y4, (AX)
+	LEAVE
+	RET
+
+// BEGIN512 is begin of two noises. Z6 has next twice, Z7 the share.
+#define BEGIN512(OFFSET, INFLOW, STAY, SUM) \
+	VMULPD INFLOW, Z7, Z0 \
+	VADDPD OFFSET(SI)(AX*1), Z0, Z0 \
+	VMOVUPD Z0, OFFSET(DI) \
+	VMULPD Z6, Z0, Z0 \
+	VADDPD Z0, SUM, SUM \
+	VMULPD STAY, Z0, Z1 \
+	VADDPD OFFSET(R8)(AX*1), Z1, Z1 \
+	VMOVUPD Z1, OFFSET(R8)(AX*1)
+
+// ADVANCE512 is advance of two noises.
+#define ADVANCE512(OFFSET, STAY, SUM) \
+	VMULPD OFFSET(SI), Z6, Z0 \
+	VADDPD Z0, SUM, SUM \
+	VMULPD STAY, Z0, Z1 \
+	VADDPD OFFSET(R8)(AX*1), Z1, Z1 \
+	VMOVUPD Z1, OFFSET(R8)(AX*1)
+
+// func beginAVX512(now, hidden *row, next *lane, order *int32, share *float64, n int, inflow, to, stay, sum *row)
+TEXT ·beginAVX512(SB), NOSPLIT, $0-80
+	MOVQ now+0(FP), DI
+	MOVQ hidden+8(FP), SI
+	MOVQ next+16(FP), R9
+	MOVQ order+24(FP), DX
+	MOVQ share+32(FP), BX
+	MOVQ n+40(FP), CX
+	MOVQ inflow+48(FP), R10
+	MOVQ to+56(FP), R8
+	MOVQ stay+64(FP), R11
+	VMOVUPD (R10), Z8
+	VMOVUPD 64(R10), Z9
+	VMOVUPD (R11), Z10
+	VMOVUPD 64(R11), Z11
+	VPXORQ Z12, Z12, Z12
+	VPXORQ Z13, Z13, Z13
+
+begin512:
+	MOVLQSX (DX), AX
+	SHLQ $7, AX
+	VBROADCASTSD (BX), Z7
+	VBROADCASTF64X4 (R9), Z6
+	BEGIN512(0, Z8, Z10, Z12)
+	BEGIN512(64, Z9, Z11, Z13)
+	ADDQ $4, DX
+	ADDQ $8, BX
+	ADDQ $128, DI
+	ADDQ $32, R9
+	DECQ CX
+	JNZ begin512
+	MOVQ sum+72(FP), AX
+	VMOVUPD Z12, (AX)
+	VMOVUPD Z13, 64(AX)
+	VZEROUPPER
+	RET
+
+// func advanceAVX512(now *row, next *lane, order *int32, to *row, n int, stay, sum *row)
+TEXT ·advanceAVX512(SB), NOSPLIT, $0-56
+	MOVQ now+0(FP), SI
+	MOVQ next+8(FP), DI
+	MOVQ order+16(FP), DX
+	MOVQ to+24(FP), R8
+	MOVQ n+32(FP), CX
+	MOVQ stay+40(FP), R11
+	VMOVUPD (R11), Z10
+	VMOVUPD 64(R11), Z11
+	VPXORQ Z12, Z12, Z12
+	VPXORQ Z13, Z13, Z13
+
+advance512:
+	MOVLQSX (DX), AX
+	SHLQ $7, AX
+	VBROADCASTF64X4 (DI), Z6
+	ADVANCE512(0, Z10, Z12)
+	ADVANCE512(64, Z11, Z13)
+	ADDQ $4, DX
+	ADDQ $128, SI
+	ADDQ $32, DI
+	DECQ CX
+	JNZ advance512
+	MOVQ sum+48(FP), AX
+	VMOVUPD Z12, (AX)
+	VMOVUPD Z13, 64(AX)
+	VZEROUPPER
+	RET
+
+// func dotAVX512(a *row, b *lane, n int, sum *row)
+TEXT ·dotAVX512(SB), NOSPLIT, $0-32
+	MOVQ a+0(FP), SI
+	MOVQ b+8(FP), DI
+	MOVQ n+16(FP), CX
+	VPXORQ Z12, Z12, Z12
+	VPXORQ Z13, Z13, Z13
+
+dot512:
+	VBROADCASTF64X4 (DI), Z6
+	VMULPD (SI), Z6, Z0
+	VADDPD Z0, Z12, Z12
+	VMULPD 64(SI), Z6, Z1
+	VADDPD Z1, Z13, Z13
+	ADDQ $128, SI
+	ADDQ $32, DI
+	DECQ CX
+	JNZ dot512
+	MOVQ sum+24(FP), AX
+	VMOVUPD Z12, (AX)
+	VMOVUPD Z13, 64(AX)
+	VZEROUPPER
+	RET
+
+// GAIN is gain of one noise.
+#define GAIN(OFFSET) \
+	VMULPD OFFSET(SI), Y6, Y0 \
+	VADDPD OFFSET(DI), Y0, Y0 \
+	VMOVUPD Y0, OFFSET(DI)
+
+// func gainAVX(to, a *row, b *lane)
+TEXT ·gainAVX(SB), NOSPLIT, $0-24
+	MOVQ to+0(FP), DI
+	MOVQ a+8(FP), SI
+	MOVQ b+16(FP), DX
+	VMOVUPD (DX), Y6
+	GAIN(0)
+	GAIN(32)
+	GAIN(64)
+	GAIN(96)
+	VZEROUPPER
+	RET
+
+// PASS is pass of one noise. Y6 has next; R11 points to the powers, row by row.
+#define PASS(OFFSET) \
+	VMULPD OFFSET(SI), Y6, Y0 \
+	VMOVUPD OFFSET(DX), Y1 \
+	VADDPD Y1, Y0, Y2 \
+	VADDPD OFFSET(R8), Y2, Y2 \
+	VMOVUPD Y2, OFFSET(R8) \
+	VMULPD OFFSET(R11), Y0, Y2 \
+	VMULPD (128+OFFSET)(R11), Y1, Y3 \
+	VADDPD Y3, Y2, Y2 \
+	VADDPD OFFSET(R9), Y2, Y2 \
+	VMOVUPD Y2, OFFSET(R9) \
+	VMULPD (256+OFFSET)(R11), Y0, Y2 \
+	VMULPD (384+OFFSET)(R11), Y1, Y3 \
+	VADDPD Y3, Y2, Y2 \
+	VADDPD OFFSET(R10), Y2, Y2 \
+	VMOVUPD Y2, OFFSET(R10)
+
+// func passAVX(own *row, next *lane, others, powers, total, ownTo, inflowTo *row)
+TEXT ·passAVX(SB), NOSPLIT, $0-56
+	MOVQ own+0(FP), SI
+	MOVQ next+8(FP), DI
+	MOVQ others+16(FP), DX
+	MOVQ powers+24(FP), R11
+	MOVQ total+32(FP), R8
+	MOVQ ownTo+40(FP), R9
+	MOVQ inflowTo+48(FP), R10
+	VMOVUPD (DI), Y6
+	PASS(0)
+	PASS(32)
+	PASS(64)
+	PASS(96)
 	VZEROUPPER
 	RET
 

@@ -2,14 +2,20 @@
 
 package inference
 
-func begin(now, hidden, next []lane, order []int32, share []float64, inflow *lane, to []lane, stay float64) (sum lane) {
-	return beginGo(now, hidden, next, order, share, inflow, to, stay)
+func begin(now, hidden []row, next []lane, order []int32, share []float64, inflow *row, to []row, stay, sum *row, noises int) {
+	beginGo(now, hidden, next, order, share, inflow, to, stay, sum, noises)
 }
 
-func advance(now, next []lane, order []int32, to []lane, stay float64) (sum lane) {
-	return advanceGo(now, next, order, to, stay)
+func advance(now []row, next []lane, order []int32, to []row, stay, sum *row, noises int) {
+	advanceGo(now, next, order, to, stay, sum, noises)
 }
 
-func dot(a, b []lane) (sum lane) { return dotGo(a, b) }
+func dot(a []row, b []lane, sum *row, noises int) { dotGo(a, b, sum, noises) }
+
+func gain(to, a *row, b *lane, noises int) { gainGo(to, a, b, noises) }
+
+func pass(own *row, next *lane, others *row, p *power, total, ownTo, inflowTo *row, noises int) {
+	passGo(own, next, others, p, total, ownTo, inflowTo, noises)
+}
 
 func mix(to, a, b []lane, x, y float64) { mixGo(to, a, b, x, y) }

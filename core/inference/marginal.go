@@ -32,7 +32,7 @@ type Marginal struct {
 	links    *links   // used last
 	room     recursion
 	backward backward
-	last     *result
+	results  [abreast]*result
 	done     counts
 }
 
@@ -76,6 +76,9 @@ const roomForEvents = 4 << 20
 // NewMarginal makes marginal inference ready. Samples depend on the stimulus's id.
 func NewMarginal(s *SIPS, stimulus string, names []string) *Marginal {
 	m := &Marginal{sips: s, keep: roomForEvents}
+	for i := range m.results {
+		m.results[i] = &result{}
+	}
 	m.sampler.sips, m.sampler.rng, m.sampler.thinFrom = s, rand.New(&m.sampler.pcg), thinFrom
 	m.seeds = func(stage string, tau, goal int, noise float64, seed uint64) [2]uint64 {
 		r := sweep.SampleStream(seed, stage, stimulus, tau, names[goal], noise, 0)
@@ -222,10 +225,91 @@ type result struct {
 	evidence [][][]float64
 	shift    []float64
 	samples  int
-	// Room.
-	scale   [][]int // [step][group of lanes x goal]: of evidence before it is brought to one
+	// What follows from it, by step, once it is asked for; and room.
+	posteriors []posterior
+	scale      [][]int // [step][group of lanes x goal]: of evidence before it is brought to one
+}
+
+// posterior over goals at a step, and without each of the batches that leave any.
+type posterior struct {
+	known   bool
+	none    bool // there is no posterior
 	all     []float64
-	without [][]float64
+	without [][]float64 // [batch][goal]
+	left    int         // so many rows of without are in use
+}
+
+// begin makes room for a result of so many batches, goals and steps.
+func (r *result) begin(batches, goals, steps int) {
+	if len(r.evidence) == 0 || len(r.evidence[0][0]) != batches {
+		*r = result{shift: make([]float64, steps), evidence: make([][][]float64, steps), scale: make([][]int, steps), posteriors: make([]posterior, steps)}
+		for step := range r.evidence {
+			r.evidence[step], r.scale[step] = rows(goals, batches), make([]int, groups(batches)*goals)
+			r.posteriors[step] = posterior{all: make([]float64, goals), without: rows(batches, goals)}
+		}
+	}
+	for step := range r.posteriors {
+		r.posteriors[step].known = false
+	}
+}
+
+// align brings the evidence of a step to one scale.
+func (r *result) align(batches, goals int) {
+	for step, scales := range r.scale {
+		least := slices.Min(scales)
+		r.shift[step] = -float64(least) * math.Ln2
+		for i, scale := range scales {
+			if scale == least {
+				continue
+			}
+			group, goal := i/goals, i%goals
+			for b := group * lanes; b < min((group+1)*lanes, batches); b++ {
+				r.evidence[step][goal][b] = math.Ldexp(r.evidence[step][goal][b], least-scale)
+			}
+		}
+	}
+}
+
+// converge samples until the posteriors are as sure as asked for, of parameter sets that
+// differ in their goal noises alone and are of one family, at most abreast. yield gets
+// them in any order.
+func (m *Marginal) converge(ps []agent.Parameters, q *sweep.Procedure, seed uint64, judged []int, yield func(i int, r *result)) error {
+	for i := range ps {
+		if err := ps[i].Validate(); err != nil {
+			return err
+		}
+	}
+	p := &ps[0]
+	key := storeKey{
+		stage: q.StageName, seed: seed, noise: p.SearchNoise, unlimited: p.Unlimited, draws: draws(p), batches: q.Runs,
+		stray: q.Detail == sweep.DetailMistakes,
+	}
+	s := m.samplesFor(key)
+	at := m.levelsFor(s, p, q, judged)
+	var named []bool
+	if q.Detail == sweep.DetailJudged {
+		named = make([]bool, len(m.steps)+1)
+		for _, step := range judged {
+			if step < len(named) {
+				named[step] = true
+			}
+		}
+	}
+	m.infer(m.results[:], s, ps, at, named)
+	m.done.posteriors += len(ps) * len(judged) * len(m.hidden) * q.Runs * q.Runs
+	var unsure []int
+	for i := range ps {
+		if r := m.results[i]; r.sure(judged, q) {
+			yield(i, r)
+		} else {
+			unsure = append(unsure, i)
+		}
+	}
+	for _, i := range unsure {
+		m.infer(m.results[:1], s, ps[i:i+1], m.refine(s, &ps[i], at, q, judged, 1), named)
+		yield(i, m.results[0])
+	}
+	return nil
 }
 
 // sum of the evidence at a step.
@@ -236,36 +320,6 @@ func (r *result) sum(step int) (sum float64) {
 		}
 	}
 	return sum
-}
-
-// converge samples until the posterior is as sure as asked for, and returns the
-// evidence at every step.
-func (m *Marginal) converge(p agent.Parameters, q *sweep.Procedure, seed uint64, judged []int) (*result, error) {
-	if err := p.Validate(); err != nil {
-		return nil, err
-	}
-	key := storeKey{
-		stage: q.StageName, seed: seed, noise: p.SearchNoise, unlimited: p.Unlimited, draws: draws(&p), batches: q.Runs,
-		stray: q.Detail == sweep.DetailMistakes,
-	}
-	s := m.samplesFor(key)
-	at := m.levelsFor(s, &p, q, judged)
-	var named []bool
-	if q.Detail == sweep.DetailJudged {
-		named = make([]bool, len(m.steps)+1)
-		for _, step := range judged {
-			if step < len(named) {
-				named[step] = true
-			}
-		}
-	}
-	r := m.infer(s, &p, at, named)
-	m.done.posteriors += len(judged) * len(m.hidden) * q.Runs * q.Runs
-	if r.sure(judged, q) {
-		return r, nil
-	}
-	at = m.refine(s, &p, at, q, judged, 1)
-	return m.infer(s, &p, at, named), nil
 }
 
 // ofR is the variance of the probabilities, on average, by that of r, over some ten
@@ -303,19 +357,30 @@ func (r *result) sure(judged []int, q *sweep.Procedure) bool {
 }
 
 // posterior over goals at a step, and without each of the batches that leave any;
-// nil if there is none. They are good until the next call.
+// nil if there is none. They are good as long as the result.
 func (r *result) posterior(step int) (all []float64, without [][]float64) {
-	evidence := r.evidence[step]
+	p := &r.posteriors[step]
+	if !p.known {
+		p.find(r.evidence[step])
+	}
+	if p.none {
+		return nil, nil
+	}
+	return p.all, p.without[:p.left]
+}
+
+// find makes the posterior from evidence, [goal][batch].
+func (p *posterior) find(evidence [][]float64) {
 	for goal, by := range evidence {
 		var sum float64
 		for _, e := range by {
 			sum += e
 		}
-		r.all[goal] = max(0, sum)
+		p.all[goal] = max(0, sum)
 	}
-	n := 0
-	for batch := range r.without {
-		one := r.without[n]
+	p.left = 0
+	for batch := range p.without {
+		one := p.without[p.left]
 		for goal, by := range evidence {
 			var sum float64
 			for i, e := range by {
@@ -326,13 +391,10 @@ func (r *result) posterior(step int) (all []float64, without [][]float64) {
 			one[goal] = sum
 		}
 		if normalize(one) {
-			n++
+			p.left++
 		}
 	}
-	if !normalize(r.all) {
-		return nil, nil
-	}
-	return r.all, r.without[:n]
+	p.known, p.none = true, !normalize(p.all)
 }
 
 func normalize(p []float64) bool {
@@ -383,7 +445,7 @@ func (m *Marginal) cell(p *agent.Parameters, r *result, judged []int, q *sweep.P
 			continue
 		}
 		if cell.Judged { // an earlier step may be the first
-			r = m.infer(m.links.plans.store, p, m.links.plans.levels, nil)
+			m.infer([]*result{r}, m.links.plans.store, []agent.Parameters{*p}, m.links.plans.levels, nil)
 			for step = 0; r.sum(step) > 0; step++ {
 			}
 		}

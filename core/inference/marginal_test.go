@@ -130,7 +130,7 @@ func exactly(t testing.TB, m *Marginal, p *agent.Parameters) *result {
 		}
 	}
 	m.plans, m.links = []*plans{ps}, nil
-	return m.infer(s, p, none, nil)
+	return m.inferOne(s, p, none)
 }
 
 // With tables that are known exactly, the recursion over the times of planning is

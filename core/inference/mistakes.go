@@ -29,7 +29,7 @@ func (m *Marginal) mistakes(p *agent.Parameters, steps int) *sweep.Mistakes {
 	}
 	for candidate := range m.hidden {
 		for group := range l.of {
-			m.room.forward(&m.hidden[candidate], l.of[group][candidate], p.GoalNoise, nil)
+			m.room.forward(&m.hidden[candidate], l.of[group][candidate], []float64{p.GoalNoise}, nil)
 			for tau := range seen {
 				m.behind(sums, seen, candidate, group, tau)
 			}
@@ -51,18 +51,14 @@ func (m *Marginal) mistakes(p *agent.Parameters, steps int) *sweep.Mistakes {
 // that ran last.
 func (m *Marginal) behind(sums []behind, seen []chances, candidate, group, tau int) {
 	r, h, ps := &m.room, &m.hidden[candidate], m.links.plans
-	hidden := 1
-	if r.confusable {
-		hidden = len(h.goals)
-	}
 	for lane := range min(lanes, ps.store.batches-group*lanes) {
 		batch := group*lanes + lane
 		own := make([]lanesum, len(seen)-tau)
 		others := make([]lanesum, len(seen)-tau)
-		for c := range hidden {
-			weight, to := r.own[tau][lane], own
+		for c := range r.goals(h) {
+			weight, to := r.planning(h, tau, 0, lane, c), own
 			if c > 0 {
-				weight, to = r.hidden[tau][c][lane]+float64(h.share[c]*r.inflow[tau][lane]), others
+				to = others
 			}
 			if weight != 0 {
 				m.planned(ps, h.goals[c], tau).behind(to, seen[tau:], batch, weight)
@@ -76,7 +72,7 @@ func (m *Marginal) behind(sums []behind, seen []chances, candidate, group, tau i
 			power := &r.powers[matched]
 			all := a.all + b.all
 			sum.all[batch] += factor * all
-			sum.confused[batch] += factor * max(0, all-float64(power.own[0]*a.all)-float64(power.own[1]*b.all))
+			sum.confused[batch] += factor * max(0, all-float64(power.own[0][0][0]*a.all)-float64(power.own[1][0][0]*b.all))
 			sum.slip[batch] += factor * (a.slip + b.slip)
 			sum.stray[batch] += factor * (a.stray + b.stray)
 		}

@@ -107,47 +107,6 @@ type link struct {
 	right  []float64 // probability of m right actions as observed
 }
 
-// recursion has room for the forward recursion.
-type recursion struct {
-	now    []lane   // by place in order: weight of those who plan at tau, by hidden goal
-	own    []lane   // [step]: weight of those who plan there for their own goal
-	inflow []lane   // [step]: weight that has come to every hidden goal, by its share
-	hidden [][]lane // [step][hidden goal]: other weight
-	total  []lane   // [step]: evidence
-	scale  []int    // [step]: of all these, as a power of 2
-	powers []power
-	// confusable: hidden and now are in use.
-	confusable bool
-}
-
-// power is the n-th power of a goal transition.
-type power struct {
-	stay     float64    // (1 - e)^n
-	own      [2]float64 // weight of its own goal, from that of its own and of all others
-	toOthers [2]float64 // weight that has come to the others
-}
-
-// transitions are powers 0 to n of the goal transition: with probability e the
-// own goal is taken for another, by share, or another given up for it. itself is
-// the share of the goal itself.
-func transitions(room []power, e, itself float64, n int) []power {
-	room = append(room[:0], power{stay: 1, own: [2]float64{1, 0}})
-	for len(room) <= n {
-		p := room[len(room)-1]
-		next := power{stay: float64(p.stay * (1 - e))}
-		for i := range 2 {
-			others := float64(p.toOthers[i] * (1 - itself))
-			if i == 1 {
-				others += p.stay
-			}
-			next.own[i] = float64(p.own[i]*(1-e+float64(e*itself))) + float64(e*others)
-			next.toOthers[i] = float64(p.toOthers[i]*(1-e)) + float64(e*p.own[i])
-		}
-		room = append(room, next)
-	}
-	return room
-}
-
 // planned finds or makes what plans do.
 func (m *Marginal) planned(ps *plans, goal, tau int) *planned {
 	if ps.of[goal] == nil {
@@ -511,174 +470,52 @@ func (p *planned) join(next, live []lane, seen []chances, group int) {
 	}
 }
 
-// forward is the recursion for a candidate goal: the evidence at every step is
-// left in total, to be multiplied with 2^-scale. Where steps are named, it is right
-// at those alone, and not kept from underflow.
-func (r *recursion) forward(h *hidden, links []link, e float64, named []bool) {
-	steps := len(links)
-	r.reset(steps, len(h.goals), e > 0 && len(h.goals) > 1)
-	itself := h.share[0]
-	if len(h.goals) == 1 {
-		e = 0
-	}
-	r.powers = transitions(r.powers, e, itself, steps)
-	for b := range lanes {
-		r.own[0][b], r.inflow[0][b] = r.powers[1].own[0], r.powers[1].toOthers[0]
-		r.total[0][b] = 1
-	}
-	for tau := range steps {
-		if tau > 0 && named == nil {
-			r.rescale(tau)
-		}
-		l := &links[tau]
-		own := r.own[tau]
-		for m := range max(len(l.next), len(l.nextOf)) {
-			to := tau + m + 1
-			counts := m > 0 && (named == nil || named[tau+m])
-			var y, others lane
-			if m < len(l.next) {
-				for b := range lanes {
-					y[b] = own[b] * l.next[m][b]
-					if counts {
-						r.total[tau+m][b] += float64(own[b] * l.live[m][b])
-					}
-				}
-			}
-			power := &r.powers[m+1]
-			if e > 0 && m < len(l.nextOf) {
-				if m == 0 {
-					others = begin(r.now, r.hidden[tau], l.nextOf[0], l.order, l.share, &r.inflow[tau], r.hidden[to], power.stay)
-				} else {
-					others = advance(r.now, l.nextOf[m], l.order, r.hidden[to], power.stay)
-				}
-				if counts {
-					live := dot(r.now, l.left[m])
-					for b := range lanes {
-						r.total[tau+m][b] += float64(l.right[m] * live[b])
-					}
-				}
-			}
-			for b := range lanes {
-				r.total[to][b] += y[b] + others[b]
-				r.own[to][b] += float64(power.own[0]*y[b]) + float64(power.own[1]*others[b])
-				r.inflow[to][b] += float64(power.toOthers[0]*y[b]) + float64(power.toOthers[1]*others[b])
-			}
-		}
-	}
-}
-
-// reset makes room for a plan of so many steps and hidden goals.
-func (r *recursion) reset(steps, hidden int, confusable bool) {
-	if len(r.own) < steps+1 {
-		r.own, r.inflow, r.total, r.scale = make([]lane, steps+1), make([]lane, steps+1), make([]lane, steps+1), make([]int, steps+1)
-	}
-	clear(r.own)
-	clear(r.inflow)
-	clear(r.total)
-	clear(r.scale)
-	r.confusable = confusable
-	if !confusable {
-		return
-	}
-	if len(r.hidden) < steps+1 || len(r.hidden[0]) < hidden {
-		flat := make([]lane, (steps+1)*hidden)
-		r.hidden = nil
-		for i := range steps + 1 {
-			r.hidden = append(r.hidden, flat[i*hidden:(i+1)*hidden])
-		}
-		r.now = make([]lane, hidden)
-		return
-	}
-	for _, row := range r.hidden[:steps+1] {
-		clear(row)
-	}
-}
-
-// rescale keeps weights from underflow, from a step on.
-func (r *recursion) rescale(tau int) {
-	const by = 400
-	most := 0.0
-	for b := range lanes {
-		most = max(most, r.total[tau][b])
-	}
-	if most == 0 || most > 0x1p-400 {
-		return
-	}
-	factor := math.Ldexp(1, by)
-	for step := tau; step < len(r.total); step++ {
-		r.scale[step] += by
-		for _, x := range []*lane{&r.total[step], &r.own[step], &r.inflow[step]} {
-			for b := range lanes {
-				x[b] *= factor
-			}
-		}
-		if step < len(r.hidden) {
-			for i := range r.hidden[step] {
-				for b := range lanes {
-					r.hidden[step][i][b] *= factor
-				}
-			}
-		}
-	}
-}
-
-// infer computes the evidence with samples up to some levels; right at named steps
-// alone, if there are any. The result is the caller's until the next call.
-func (m *Marginal) infer(s *store, p *agent.Parameters, at *levels, named []bool) *result {
-	l := m.linksFor(s, p, at)
+// infer computes the evidence of parameter sets that differ in their goal noises alone,
+// at most abreast, with samples up to some levels; right at named steps alone, if there
+// are any. The results are left in some.
+func (m *Marginal) infer(some []*result, s *store, ps []agent.Parameters, at *levels, named []bool) {
+	l := m.linksFor(s, &ps[0], at)
 	candidates := len(m.hidden)
-	r := m.result(s.batches)
-	r.samples = s.batches * searches(at.most(candidates), true)
+	var noises [abreast]float64
+	for i := range ps {
+		noises[i] = ps[i].GoalNoise
+		some[i].begin(s.batches, candidates, len(m.steps)+1)
+		some[i].samples = s.batches * searches(at.most(candidates), true)
+	}
 	for group := range l.of {
 		first, n := group*lanes, min(lanes, s.batches-group*lanes)
 		for goal := range candidates {
-			m.room.forward(&m.hidden[goal], l.of[group][goal], p.GoalNoise, named)
+			m.room.forward(&m.hidden[goal], l.of[group][goal], noises[:len(ps)], named)
 			m.done.recursions += len(m.steps) * (1 + len(m.hidden[goal].goals))
-			for step := range r.evidence {
-				copy(r.evidence[step][goal][first:], m.room.total[step][:n])
-				r.scale[step][group*candidates+goal] = m.room.scale[step]
+			for i := range ps {
+				r := some[i]
+				for step := range r.evidence {
+					if named == nil || named[step] {
+						copy(r.evidence[step][goal][first:], m.room.total[step][i][:n])
+					}
+					r.scale[step][group*candidates+goal] = m.room.scale[step]
+				}
 			}
 		}
 	}
-	for step, scales := range r.scale {
-		least := slices.Min(scales)
-		r.shift[step] = -float64(least) * math.Ln2
-		for i, scale := range scales {
-			if scale == least {
-				continue
-			}
-			group, goal := i/candidates, i%candidates
-			for b := group * lanes; b < min((group+1)*lanes, s.batches); b++ {
-				r.evidence[step][goal][b] = math.Ldexp(r.evidence[step][goal][b], least-scale)
+	for i := range ps {
+		some[i].align(s.batches, candidates)
+		if named == nil {
+			continue
+		}
+		for step := range some[i].evidence {
+			if named[step] && some[i].sum(step) < 1e-200 { // or none at all
+				m.infer(some[i:i+1], s, ps[i:i+1], at, nil)
+				break
 			}
 		}
 	}
-	if named == nil {
-		return r
-	}
-	for step := range r.evidence {
-		if named[step] && r.sum(step) < 1e-200 { // or none at all
-			return m.infer(s, p, at, nil)
-		}
-	}
-	return r
 }
 
-// result is room for a result.
-func (m *Marginal) result(batches int) *result {
-	if r := m.last; r != nil && len(r.evidence[0][0]) == batches {
-		return r
-	}
-	steps, candidates := len(m.steps)+1, len(m.hidden)
-	r := &result{
-		shift: make([]float64, steps), evidence: make([][][]float64, steps), scale: make([][]int, steps),
-		all: make([]float64, candidates), without: rows(batches, candidates),
-	}
-	for step := range r.evidence {
-		r.evidence[step], r.scale[step] = rows(candidates, batches), make([]int, groups(batches)*candidates)
-	}
-	m.last = r
-	return r
+// inferOne is infer of one parameter set, at all steps. The result is the caller's until the next call.
+func (m *Marginal) inferOne(s *store, p *agent.Parameters, at *levels) *result {
+	m.infer(m.results[:1], s, []agent.Parameters{*p}, at, nil)
+	return m.results[0]
 }
 
 // rows are rows of zeros, side by side.

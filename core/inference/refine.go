@@ -139,7 +139,7 @@ const (
 func (m *Marginal) refine(s *store, p *agent.Parameters, from *levels, q *sweep.Procedure, judged []int, margin float64) *levels {
 	at := from
 	for range mostRefinements {
-		r := m.infer(s, p, at, nil)
+		r := m.inferOne(s, p, at)
 		shares, excess := m.errors(r, p, q, judged, margin)
 		if len(shares) == 0 {
 			break
@@ -225,7 +225,7 @@ func (m *Marginal) errors(r *result, p *agent.Parameters, q *sweep.Procedure, ju
 		if posterior == nil {
 			continue
 		}
-		pt := point{posterior: slices.Clone(posterior), parts: make([][]float64, len(m.hidden))}
+		pt := point{posterior: posterior, parts: make([][]float64, len(m.hidden))}
 		for candidate := range m.hidden {
 			if posterior[candidate] > 0 {
 				pt.parts[candidate] = m.parts(l, candidate, p.GoalNoise, step, weight[candidate])
@@ -299,7 +299,6 @@ func (m *Marginal) errors(r *result, p *agent.Parameters, q *sweep.Procedure, ju
 
 // backward has room for the errors of a result.
 type backward struct {
-	powers []power
 	worth  [][]float64
 	values []lane
 	// Room for numbers, so many of which are used.
@@ -329,14 +328,11 @@ func (m *Marginal) planning(l *links, candidate int, e float64) [][]float64 {
 	batches := float64(l.plans.store.batches)
 	for group := range l.of {
 		r := &m.room
-		r.forward(h, l.of[group][candidate], e, nil)
+		r.forward(h, l.of[group][candidate], []float64{e}, nil)
 		for tau := range all {
 			for b := range lanes {
-				all[tau][0] += r.own[tau][b] / batches
-				if r.confusable {
-					for c := 1; c < len(h.goals); c++ {
-						all[tau][c] += (r.hidden[tau][c][b] + float64(h.share[c]*r.inflow[tau][b])) / batches
-					}
+				for c := range r.goals(h) {
+					all[tau][c] += r.planning(h, tau, 0, b, c) / batches
 				}
 			}
 		}
@@ -356,8 +352,8 @@ func (m *Marginal) parts(l *links, candidate int, e float64, step int, weight []
 	}
 	m.done.recursions += step * (1 + hidden) * len(l.of)
 	room := &m.backward
-	room.powers = transitions(room.powers, e, h.share[0], step)
-	powers := room.powers
+	m.room.transit([abreast]float64{e}, h.share[0], step)
+	powers := m.room.powers
 	room.worth = room.worth[:0]
 	for range step + 1 {
 		room.worth = append(room.worth, room.zeros(hidden))
@@ -384,7 +380,7 @@ func (m *Marginal) parts(l *links, candidate int, e float64, step int, weight []
 				if to > step {
 					break
 				}
-				x := float64(powers[matched+1].own[0]*worth[to][0]) + float64(powers[matched+1].toOthers[0]*ofShare[to])
+				x := float64(powers[matched+1].own[0][0][0]*worth[to][0]) + float64(powers[matched+1].toOthers[0][0][0]*ofShare[to])
 				for b := range lanes {
 					v[0][b] += float64(link.next[matched][b] * x)
 				}
@@ -403,10 +399,10 @@ func (m *Marginal) parts(l *links, candidate int, e float64, step int, weight []
 					break
 				}
 				power := &powers[matched+1]
-				common := float64(power.own[1]*worth[to][0]) + float64(power.toOthers[1]*ofShare[to])
+				common := float64(power.own[1][0][0]*worth[to][0]) + float64(power.toOthers[1][0][0]*ofShare[to])
 				for place := range next {
 					c := link.order[place]
-					x := common + float64(power.stay*worth[to][c])
+					x := common + float64(power.stay[0][0]*worth[to][c])
 					for b := range lanes {
 						v[c][b] += float64(next[place][b] * x)
 					}

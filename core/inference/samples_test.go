@@ -192,7 +192,7 @@ func TestEvidenceIsUnbiased(t *testing.T) {
 			all := make([][]float64, steps*goals)
 			for seed := range uint64(seeds) {
 				s := m.samplesFor(storeKey{seed: seed, noise: p.SearchNoise, unlimited: p.Unlimited, draws: draws(&p), batches: batches})
-				r := m.infer(s, &p, sampledPlans(m, &p, s, 0, int8(seed%3)).levels, nil)
+				r := m.inferOne(s, &p, sampledPlans(m, &p, s, 0, int8(seed%3)).levels)
 				for step := range steps {
 					for goal := range goals {
 						mean, _ := moments(r.evidence[step][goal])
@@ -255,7 +255,7 @@ func TestStandardErrorsAreHonest(t *testing.T) {
 					more := 0
 					for seed := range uint64(seeds) {
 						m := marginalOf(w.sips)
-						r, err := m.converge(p, q, seed, judged)
+						r, err := m.convergeOne(p, q, seed, judged)
 						if err != nil {
 							t.Fatal(err)
 						}
@@ -339,7 +339,7 @@ func TestCellsDoNotDependOnEachOther(t *testing.T) {
 	for _, w := range []world{maze3(t), chains(t), fiveBlocks(t)} {
 		judged := []int{0, 2, len(w.sips.states) - 1}
 		compute := func(m *Marginal, r *request) sweep.Cell {
-			res, err := m.converge(r.Parameters, r.q, r.seed, judged)
+			res, err := m.convergeOne(r.Parameters, r.q, r.seed, judged)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -410,12 +410,76 @@ func TestLongPlansDoNotUnderflow(t *testing.T) {
 		t.Errorf("the evidence is exp(%v), which does not underflow", log)
 	}
 	// Sampled as in a sweep.
-	r, err := m.converge(p, asked(4, 0.01, sweep.DetailSteps), 1, []int{10, len(steps)})
+	r, err := m.convergeOne(p, asked(4, 0.01, sweep.DetailSteps), 1, []int{10, len(steps)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	sampled := m.cell(&p, r, nil, asked(4, 0.01, sweep.DetailSteps))
 	if got := sampled.Evidence[len(steps)]; sampled.Undefined != nil || math.IsInf(got, 0) || !(math.Abs(got-log) < 0.05*-log) {
 		t.Errorf("sampled, the evidence is exp(%v), want exp(%v)", got, log)
+	}
+}
+
+// convergeOne is converge of one parameter set.
+func (m *Marginal) convergeOne(p agent.Parameters, q *sweep.Procedure, seed uint64, judged []int) (one *result, err error) {
+	err = m.converge([]agent.Parameters{p}, q, seed, judged, func(_ int, r *result) { one = r })
+	return one, err
+}
+
+// Goal noises side by side give the cells that each gives alone, to the last bit: of
+// those that are sure at once, that need samples of their own, and that give no posterior.
+func TestGoalNoisesSideBySide(t *testing.T) {
+	unsure, died := 0, 0
+	for _, w := range []world{maze3(t), threeBlocks(t), chains(t)} {
+		judged := []int{0, 2, len(w.sips.states) - 1}
+		q := asked(4, 0.004, sweep.DetailJudged)
+		few := func(p *agent.Parameters) *Marginal { // which begins with few samples
+			m := marginalOf(w.sips)
+			s := m.samplesFor(storeKey{stage: q.StageName, seed: 1, noise: p.SearchNoise, unlimited: p.Unlimited, draws: draws(p), batches: q.Runs})
+			s.levels[familyOf(p, q)] = m.first(s)
+			return m
+		}
+		for _, p := range []agent.Parameters{
+			{BudgetR: 2, BudgetQ: 0.9, SearchNoise: 0.4, ActionNoise: 0.1, Kind: agent.Total},
+			{BudgetR: 2, BudgetQ: 0.9, SearchNoise: 0.4, Kind: agent.Total},
+			{Unlimited: true, Kind: agent.Total},
+		} {
+			var ps []agent.Parameters
+			for _, e := range []float64{0.1, 0.5, 1, 0.2} {
+				p.GoalNoise = e
+				ps = append(ps, p)
+			}
+			for n := 2; n <= len(ps); n++ {
+				some := ps[:n]
+				if !together(&some[0], &some[n-1], q) {
+					t.Fatalf("%+v and %+v are not inferred together", some[0], some[n-1])
+				}
+				m, seen := few(&p), 0
+				err := m.converge(some, q, 1, judged, func(i int, r *result) {
+					got := m.cell(&some[i], r, judged, q)
+					alone := few(&p)
+					one, err := alone.convergeOne(some[i], q, 1, judged)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if want := alone.cell(&some[i], one, judged, q); !reflect.DeepEqual(got, want) {
+						t.Errorf("%s, %+v of %d: %+v, alone %+v", w.name, some[i], n, got, want)
+					}
+					seen++
+					if got.Undefined != nil {
+						died++
+					}
+					if r.samples > q.Runs*searches(0, true) {
+						unsure++
+					}
+				})
+				if err != nil || seen != n {
+					t.Fatalf("%d of %d cells, error %v", seen, n, err)
+				}
+			}
+		}
+	}
+	if unsure == 0 || died == 0 {
+		t.Errorf("%d parameter sets needed samples of their own, %d gave no posterior", unsure, died)
 	}
 }
