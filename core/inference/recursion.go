@@ -12,10 +12,11 @@ type plans struct {
 	store   *store
 	budget  agent.Budget // zero if unlimited
 	levels  *levels
-	of      [][]*planned     // [goal][tau]; nil as long as not asked for
-	weights map[int]*weights // by number of searches in a batch
-	signs   []float64        // room, by batch
-	sorted  [][][]*sorted    // [group of lanes][candidate][tau]; nil as long as not asked for
+	of      [][]*planned    // [goal][tau]; nil as long as not asked for
+	weights map[int]weights // by number of searches in a batch
+	signs   []float64       // room, by batch
+	sums    sums            // room
+	sorted  [][][]*sorted   // [group of lanes][candidate][tau]; nil as long as not asked for
 	room    arena
 }
 
@@ -119,17 +120,10 @@ func (m *Marginal) planned(ps *plans, goal, tau int) *planned {
 	t := m.table(ps.store, tau, goal, level)
 	batches := ps.store.batches
 	p := ps.room.plan()
-	p.groups = groups(batches)
-	for _, e := range t.known {
-		p.most = max(p.most, e.meeting.Matched())
-	}
-	levels := t.levels[:min(level+1, len(t.levels))]
-	for _, level := range levels {
-		for _, events := range level {
-			for _, e := range events {
-				p.most = max(p.most, e.meeting.Matched())
-			}
-		}
+	if p.groups = groups(batches); t.known != nil {
+		p.most = right(t.known)
+	} else {
+		p.most = t.most[level]
 	}
 	n := (p.most + 1) * p.groups
 	p.ends, p.differs = ps.room.of(n), ps.room.of(n)
@@ -138,24 +132,30 @@ func (m *Marginal) planned(ps *plans, goal, tau int) *planned {
 	}
 	if t.known != nil {
 		for batch := range batches {
-			p.add(batch, t.known, ps.weigh(1))
+			ps.sums.add(t.known, ps.weigh(1))
+			ps.sums.drain(p, batch)
 		}
 		ps.of[goal][tau] = p
 		return p
 	}
 	weights := ps.weigh(searches(level, t.original))
-	for _, level := range levels {
-		for batch, events := range level {
-			m.done.events += len(events)
-			p.add(batch, events, weights)
+	for batch := range batches {
+		if !t.in(level, batch) {
+			break
 		}
+		for _, level := range t.levels[:level+1] {
+			m.done.events += len(level[batch])
+			ps.sums.add(level[batch], weights)
+		}
+		ps.sums.drain(p, batch)
 	}
 	switch {
 	case batches == 1:
 	case t.original || level >= apart:
 		p.gather(batches)
 	case level == 0: // the square of what was not expected is more than the variance
-		p.add(1, ps.store.expected, weights)
+		ps.sums.add(ps.store.expected, weights)
+		ps.sums.drain(p, 1)
 		p.contrast(t.signs(ps.signs), 0)
 	default:
 		p.contrast(t.signs(ps.signs), 0.5)
@@ -167,30 +167,28 @@ func (m *Marginal) planned(ps *plans, goal, tau int) *planned {
 // groups of lanes for so many batches.
 func groups(batches int) int { return (batches + lanes - 1) / lanes }
 
-// add adds events to a batch.
-func (p *planned) add(batch int, events []event, w *weights) {
-	group, b := batch/lanes, batch%lanes
+// sums are of what events add, by meeting.
+type sums []float64
+
+func (s sums) add(events []event, w weights) {
 	for i := range events {
 		e := &events[i]
-		x := float64(e.plans)
-		if e.just {
-			x *= w.just[e.draw]
-		} else {
-			x *= w.from[e.draw]
+		s[e.meeting] += float64(float64(e.plans) * w[e.of])
+	}
+}
+
+// drain empties sums into a batch. The meetings of a number of right actions stand side
+// by side: what differs next, what ends, and the same of plans that stray.
+func (s sums) drain(p *planned, batch int) {
+	group, b := batch/lanes, batch%lanes
+	for m := range p.most + 1 {
+		of := s[4*m : 4*m+4]
+		at := m*p.groups + group
+		p.differs[at][b], p.ends[at][b] = of[0]+of[2], of[1]+of[3]
+		if p.strayEnds != nil {
+			p.strayDiffers[at][b], p.strayEnds[at][b] = of[2], of[3]
 		}
-		at := e.meeting.Matched()*p.groups + group
-		if e.meeting.Ends() {
-			p.ends[at][b] += x
-		} else {
-			p.differs[at][b] += x
-		}
-		switch {
-		case !e.meeting.Stray():
-		case e.meeting.Ends():
-			p.strayEnds[at][b] += x
-		default:
-			p.strayDiffers[at][b] += x
-		}
+		clear(of)
 	}
 }
 
@@ -263,7 +261,7 @@ func (m *Marginal) plansFor(s *store, p *agent.Parameters, l *levels) *plans {
 			return ps
 		}
 	}
-	ps := &plans{store: s, budget: budget, levels: l, of: make([][]*planned, len(m.sips.task.Goals)), weights: map[int]*weights{}, signs: make([]float64, s.batches)}
+	ps := &plans{store: s, budget: budget, levels: l, of: make([][]*planned, len(m.sips.task.Goals)), weights: map[int]weights{}, sums: make(sums, 4*(len(m.steps)+2)), signs: make([]float64, s.batches)}
 	for _, old := range m.plans {
 		if old.store == s && old.budget == budget {
 			ps.share(old)
@@ -290,7 +288,7 @@ func (ps *plans) share(old *plans) {
 	}
 }
 
-func (ps *plans) weigh(searches int) *weights {
+func (ps *plans) weigh(searches int) weights {
 	w := ps.weights[searches]
 	if w == nil {
 		w = newWeights(ps.budget, ps.store.unlimited, searches, ps.store.draws)

@@ -137,7 +137,7 @@ func TestTablesAreUnbiased(t *testing.T) {
 								if thin < thinFrom { // searches that go on for some draws count for 4 or more
 									for _, level := range s.of[goal][tau].levels {
 										for _, e := range slices.Concat(level...) {
-											if e.draw > 12 {
+											if e.draw() > 12 {
 												beyond++
 											}
 										}

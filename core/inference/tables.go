@@ -65,17 +65,19 @@ func (s *sampler) worth(draw int) float64 {
 // budget have a meeting, if the budget is just so many draws or, otherwise, at
 // least so many.
 type event struct {
-	draw    int32
+	of      int32 // twice the draw, and 1 if just so many draws
 	meeting search.Meeting
-	just    bool
 	plans   float32
 }
+
+func (e *event) draw() int { return int(e.of / 2) }
 
 // sampled are the searches for a goal from the state after tau actions.
 type sampled struct {
 	seed     [2]uint64
 	original bool
 	levels   []level
+	most     []int                                    // by level: actions that some plan gets right, up to there
 	stray    func(to ground.StateID, length int) bool // nil where it is not asked or not known
 	known    []event                                  // of one search, if all tell the same: there is no need to search
 }
@@ -88,9 +90,9 @@ func (t *sampled) in(level, batch int) bool {
 // expected is what a search for another goal is likely to tell: no action agrees.
 func expected(unlimited bool) []event {
 	if unlimited {
-		return []event{{1, 0, false, 1}}
+		return []event{{2 * 1, 0, 1}}
 	}
-	return []event{{1, search.NoPlan, true, 1}, {2, 0, false, 1}}
+	return []event{{2*1 + 1, search.NoPlan, 1}, {2 * 2, 0, 1}}
 }
 
 // level has the searches that a level adds: the events of each batch, by draw.
@@ -119,6 +121,10 @@ func (s *sampler) reach(all *store, t *sampled, tau, goal, upTo, batches int) {
 	}
 	for l := len(t.levels); l <= upTo; l++ {
 		t.levels = append(t.levels, make(level, batches))
+		most := 0
+		if l > 0 {
+			most = t.most[l-1]
+		}
 		for batch := range batches {
 			if !t.in(l, batch) {
 				continue
@@ -131,8 +137,18 @@ func (s *sampler) reach(all *store, t *sampled, tau, goal, upTo, batches int) {
 				t.levels[l][batch] = s.batch(all, t, tau, goal, batch, from, to)
 				all.size += len(t.levels[l][batch])
 			}
+			most = max(most, right(t.levels[l][batch]))
 		}
+		t.most = append(t.most, most)
 	}
+}
+
+// right is the greatest number of actions that events get right.
+func right(events []event) (most int) {
+	for i := range events {
+		most = max(most, events[i].meeting.Matched())
+	}
+	return most
 }
 
 // know tells what all searches do if they can go in one way only; nil if chance has a part.
@@ -202,7 +218,7 @@ func (s *sampler) batch(all *store, t *sampled, tau, goal, batch, from, to int) 
 		}
 	}
 	s.just.Drain(func(draw int, m search.Meeting, sum float64) {
-		s.events = append(s.events, event{int32(draw), m, true, float32(sum)})
+		s.events = append(s.events, event{int32(2*draw + 1), m, float32(sum)})
 	})
 	s.from.Drain(s.note)
 	return slices.Clone(s.events)
@@ -210,7 +226,7 @@ func (s *sampler) batch(all *store, t *sampled, tau, goal, batch, from, to int) 
 
 // note adds an event: so many of the plans of that many draws or more.
 func (s *sampler) note(draw int, m search.Meeting, plans float64) {
-	s.events = append(s.events, event{int32(draw), m, false, float32(plans)})
+	s.events = append(s.events, event{int32(2 * draw), m, float32(plans)})
 }
 
 // confused notes what the turns of a search for another goal tell.
@@ -257,15 +273,15 @@ func scramble(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// weights are what events at each draw add to the probabilities of their meetings
-// under a budget: the probability that the budget is just the draw, and that it is
-// the draw or more, a search's part of them.
-type weights struct{ just, from []float64 }
+// weights are what events add to the probabilities of their meetings under a budget, a
+// search's part of it, by what they are of: the probability that the budget is the draw or
+// more, and that it is just the draw.
+type weights []float64
 
-func newWeights(b agent.Budget, unlimited bool, n, draws int) *weights {
-	w := &weights{make([]float64, draws+1), make([]float64, draws+1)}
+func newWeights(b agent.Budget, unlimited bool, n, draws int) weights {
+	w := make(weights, 2*(draws+1))
 	if unlimited {
-		w.from[1] = 1 / float64(n)
+		w[2*1] = 1 / float64(n)
 		return w
 	}
 	atLeast := make([]float64, draws+2) // the last is 0: larger budgets count as the largest looked at
@@ -274,8 +290,8 @@ func newWeights(b agent.Budget, unlimited bool, n, draws int) *weights {
 		atLeast[draw] = b.AtLeast(draw)
 	}
 	for draw := 1; draw <= draws; draw++ {
-		w.just[draw] = (atLeast[draw] - atLeast[draw+1]) / float64(n)
-		w.from[draw] = atLeast[draw] / float64(n)
+		w[2*draw] = atLeast[draw] / float64(n)
+		w[2*draw+1] = (atLeast[draw] - atLeast[draw+1]) / float64(n)
 	}
 	return w
 }

@@ -41,26 +41,33 @@ func (o *open) reset(noise float64) {
 // reach is how far above the least f, exclusive, weights count.
 func reach(noise float64) int { return int(min(1-noise*math.Log(negligible), math.MaxInt32)) }
 
-// insert opens a state.
-func (s *Searcher) insert(state ground.StateID, f int32) {
+// insert opens a state, whose node is n.
+func (s *Searcher) insert(n *node, state ground.StateID, f int32) {
 	o := &s.open
 	at := int(f)
-	for at >= len(o.buckets) {
-		o.buckets, o.ranks = append(o.buckets, nil), append(o.ranks, heap{})
+	if at >= len(o.buckets) {
+		o.grow(at)
 	}
-	n := &s.nodes[state]
 	n.f = f
 	if o.noise == 0 {
 		h := &o.ranks[at]
 		h.all = append(h.all, ranked{s.rng.Uint64(), state})
 	} else {
-		n.at = int32(len(o.buckets[at]))
-		o.buckets[at] = append(o.buckets[at], state)
+		b := &o.buckets[at]
+		n.at = int32(len(*b))
+		*b = append(*b, state)
 	}
 	o.low, o.high = min(o.low, at), max(o.high, at)
 	o.size++
 	if s.classes.on {
-		s.classes.insert(s, state, f)
+		s.classes.insert(s, n, state, f)
+	}
+}
+
+// grow makes buckets up to an f.
+func (o *open) grow(f int) {
+	for f >= len(o.buckets) {
+		o.buckets, o.ranks = append(o.buckets, nil), append(o.ranks, heap{})
 	}
 }
 
@@ -79,7 +86,7 @@ func (s *Searcher) remove(state ground.StateID) {
 	s.nodes[moved].at = n.at
 	o.buckets[n.f] = b[:last]
 	if c := &s.classes; c.on {
-		c.count[int(n.f)*c.width+int(c.class[state])]--
+		c.remove(state, n.f)
 	}
 }
 
@@ -204,10 +211,25 @@ func (h *heap) sink(r ranked) {
 // weights are known then.
 func (o *open) span() int {
 	span := min(o.reach, o.high-o.low+1)
-	for len(o.weights) < span {
-		o.weights = append(o.weights, math.Exp(-float64(len(o.weights))/o.noise))
+	if span > len(o.weights) {
+		o.weigh(span)
 	}
 	return span
+}
+
+// weight is that of a node so far above the least f.
+func (o *open) weight(above int) float64 {
+	if above >= len(o.weights) {
+		o.weigh(above + 1)
+	}
+	return o.weights[above]
+}
+
+// weigh makes so many weights known.
+func (o *open) weigh(n int) {
+	for len(o.weights) < n {
+		o.weights = append(o.weights, math.Exp(-float64(len(o.weights))/o.noise))
+	}
 }
 
 // pick draws an open node: the bucket, and the place in it. One number serves for

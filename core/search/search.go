@@ -9,13 +9,12 @@ import (
 	"math/rand/v2"
 
 	"foible/core/ground"
+	"foible/core/heuristic"
 )
 
-// Heuristic estimates the number of actions from a state to the goal: a whole
-// number, 0 where the goal holds, +Inf for a dead end, which is never opened.
-type Heuristic interface {
-	Value(s ground.StateID) float64
-}
+// Heuristic estimates the number of actions from a state to the goal; 0 where the goal
+// holds. A dead end is never opened.
+type Heuristic = *heuristic.Table
 
 // Options of a search.
 type Options struct {
@@ -86,7 +85,6 @@ type node struct {
 	f      int32  // g + h of an open node, otherwise closed or dead
 	at     int32  // place in the bucket of f
 	parent ground.StateID
-	by     ground.OperatorID // leads from parent
 }
 
 const (
@@ -158,10 +156,9 @@ func (s *Searcher) expand(state ground.StateID, h Heuristic, result *Result) {
 	for _, next := range successors {
 		n := &nodes[next.State]
 		if n.run != s.run {
-			n.run, n.g, n.f = s.run, g, closed
-			n.parent, n.by = state, next.Operator
-			if estimate := h.Value(next.State); estimate <= math.MaxInt32/2 {
-				s.insert(next.State, g+int32(estimate))
+			n.run, n.g, n.parent = s.run, g, state
+			if estimate := h.Estimate(next.State); estimate >= 0 {
+				s.insert(n, next.State, g+estimate)
 			} else {
 				n.f = dead
 			}
@@ -172,13 +169,13 @@ func (s *Searcher) expand(state ground.StateID, h Heuristic, result *Result) {
 		}
 		if n.f == closed {
 			result.Reopened++
-			n.f = n.g + int32(h.Value(next.State))
+			n.f = n.g + h.Estimate(next.State)
 		} else {
 			s.remove(next.State)
 		}
 		f := n.f - (n.g - g)
-		n.g, n.parent, n.by = g, state, next.Operator
-		s.insert(next.State, f)
+		n.g, n.parent = g, state
+		s.insert(n, next.State, f)
 	}
 }
 
@@ -196,9 +193,19 @@ func (s *Searcher) path(to ground.StateID) []Step {
 	s.paths = s.paths[:start+length]
 	path := s.paths[start : start+length : start+length]
 	for i := length - 1; i >= 0; i-- {
-		n := &s.nodes[to]
-		path[i] = Step{Operator: n.by, State: to}
-		to = n.parent
+		parent := s.nodes[to].parent
+		path[i] = Step{Operator: s.leads(parent, to), State: to}
+		to = parent
 	}
 	return path
+}
+
+// leads is the first operator that leads from a state to a successor.
+func (s *Searcher) leads(from, to ground.StateID) ground.OperatorID {
+	for _, next := range s.task.Successors(from) {
+		if next.State == to {
+			return next.Operator
+		}
+	}
+	panic("search: a state that is no successor of its parent")
 }

@@ -76,7 +76,7 @@ func (s *Searcher) Trace(from ground.StateID, goal int, h Heuristic, o Options, 
 		}
 		meeting := s.meet(drawn, observed, result.Reopened > 0)
 		s.met[drawn] = meeting
-		if stray != nil && stray(drawn, s.length(drawn)) {
+		if stray != nil && stray(drawn, s.length(drawn, result.Reopened > 0)) {
 			meeting |= meetingStray
 		}
 		if meeting != last {
@@ -179,13 +179,20 @@ type classes struct {
 	high     int       // greatest
 	seen     []Meeting // with some node, of this search
 	isSeen   []bool    // by meeting
+	// Weights of all nodes of a meeting, if the least f open is base; stale ones are to be
+	// summed up anew.
+	base    int
+	weights []float64
+	stale   []bool
 }
 
 func (c *classes) begin(s *Searcher, from ground.StateID, observed []ground.StateID, stray func(to ground.StateID, length int) bool, width int) {
 	if c.width != width {
 		c.width, c.count, c.isSeen, c.seen = width, nil, make([]bool, width), c.seen[:0]
+		c.weights, c.stale = make([]float64, width), make([]bool, width)
 		c.low, c.high = 0, -1
 	}
+	c.base = -1
 	for f := c.low; f <= c.high; f++ {
 		clear(c.count[f*width : (f+1)*width])
 	}
@@ -206,16 +213,15 @@ func (c *classes) grow(n int) {
 
 // insert counts a node that has been opened. No node was opened again before, so
 // that g is the length of its path.
-func (c *classes) insert(s *Searcher, state ground.StateID, f int32) {
+func (c *classes) insert(s *Searcher, n *node, state ground.StateID, f int32) {
 	c.grow(len(s.nodes))
-	n := &s.nodes[state]
 	m := c.class[n.parent].next(state, c.observed)
 	if c.stray != nil && c.stray(state, int(n.g)) {
 		m |= meetingStray
 	}
 	c.class[state] = m
 	if !c.isSeen[m] {
-		c.isSeen[m] = true
+		c.isSeen[m], c.stale[m] = true, true
 		c.seen = append(c.seen, m)
 	}
 	at := int(f)
@@ -224,6 +230,16 @@ func (c *classes) insert(s *Searcher, state ground.StateID, f int32) {
 	}
 	c.count[at*c.width+int(m)]++
 	c.low, c.high = min(c.low, at), max(c.high, at)
+	if above := at - c.base; above >= 0 && above < s.open.reach { // otherwise the base is to change, or it counts as 0
+		c.weights[m] += s.open.weight(above)
+	}
+}
+
+// remove takes out an open node.
+func (c *classes) remove(state ground.StateID, f int32) {
+	m := c.class[state]
+	c.count[int(f)*c.width+int(m)]--
+	c.stale[m] = true
 }
 
 // of is the meeting of a node that has been drawn.
@@ -256,20 +272,29 @@ func (s *Searcher) weighOpen(draw int, weight float64, t *Tally) {
 	}
 	span := o.span()
 	var total float64
-	for i, b := range o.buckets[o.low : o.low+span] {
-		total += float64(float64(len(b)) * o.weights[i])
-	}
 	for _, m := range c.seen {
-		var sum float64
-		at := o.low*c.width + int(m)
-		for _, w := range o.weights[:span] {
-			sum += float64(float64(c.count[at]) * w)
-			at += c.width
+		if c.stale[m] || o.low != c.base {
+			c.weights[m], c.stale[m] = c.weigh(m, o.low, o.weights[:span]), false
 		}
-		if sum > 0 {
-			t.Add(draw, m, weight*sum/total)
+		total += c.weights[m]
+	}
+	c.base = o.low
+	factor := weight / total
+	for _, m := range c.seen {
+		if c.weights[m] > 0 {
+			t.Add(draw, m, c.weights[m]*factor)
 		}
 	}
+}
+
+// weigh sums up the weights of a meeting's nodes.
+func (c *classes) weigh(m Meeting, low int, weights []float64) (sum float64) {
+	at := low*c.width + int(m)
+	for _, w := range weights {
+		sum += float64(float64(c.count[at]) * w)
+		at += c.width
+	}
+	return sum
 }
 
 // next is the meeting of a path that goes on to a state.
@@ -298,8 +323,12 @@ func (s *Searcher) meet(to ground.StateID, observed []ground.StateID, reopened b
 	return m.next(to, observed)
 }
 
-// length is the number of actions of the path to a node.
-func (s *Searcher) length(to ground.StateID) int {
+// length is the number of actions of the path to a node. It is g unless nodes were
+// opened again.
+func (s *Searcher) length(to ground.StateID, reopened bool) int {
+	if !reopened {
+		return int(s.nodes[to].g)
+	}
 	n := 0
 	for ; s.nodes[to].parent >= 0; to = s.nodes[to].parent {
 		n++
