@@ -465,9 +465,9 @@ func (m *Marginal) cell(p *agent.Parameters, r *result, judged []int, q *sweep.P
 		}
 	}
 	batches, goals := q.Runs, len(m.hidden)
-	cell.Posterior, cell.SE = rows(len(kept), goals), rows(len(kept), goals)
+	cell.Posterior = rows(len(kept), goals)
 	if !cell.Judged {
-		cell.LogEvidence = rows(len(kept), goals)
+		cell.SE, cell.LogEvidence = rows(len(kept), goals), rows(len(kept), goals)
 	}
 	runs := make([][][]float64, batches)
 	for i, all := 0, rows(batches*len(asked), goals); i < batches; i++ {
@@ -480,13 +480,13 @@ func (m *Marginal) cell(p *agent.Parameters, r *result, judged []int, q *sweep.P
 		copy(cell.Posterior[at], all)
 		total := 0.0
 		for goal, by := range r.evidence[step] {
-			cell.SE[at][goal] = math.Sqrt(jackknife(without, goal))
 			sum := 0.0
 			for _, e := range by {
 				sum += e
 			}
 			total += sum
 			if !cell.Judged {
+				cell.SE[at][goal] = math.Sqrt(jackknife(without, goal))
 				cell.LogEvidence[at][goal] = math.Log(max(0, sum)/float64(batches)) + r.shift[step]
 			}
 		}
