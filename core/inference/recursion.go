@@ -16,6 +16,8 @@ type plans struct {
 	weights map[int]weights // by number of searches in a batch
 	signs   []float64       // room, by batch
 	sums    sums            // room
+	links   *links          // used last, of these plans; nil if others have its memory
+	linked  bool            // there have been links
 	sorted  [][][]*sorted   // [group of lanes][candidate][tau]; nil as long as not asked for
 	room    arena
 }
@@ -301,8 +303,16 @@ func (m *Marginal) linksFor(s *store, p *agent.Parameters, at *levels) *links {
 	ps := m.plansFor(s, p, at)
 	action := agent.Parameters{ActionNoise: p.ActionNoise, Kind: p.Kind}
 	confusable := p.GoalNoise > 0
-	if l := m.links; l != nil && l.plans == ps && l.parameters == action && l.confusable == confusable {
-		return l
+	old := ps.links
+	if old != nil && old.confusable != confusable {
+		old = nil
+	}
+	if old != nil && old.parameters == action {
+		m.links = old
+		return old
+	}
+	if old == nil && !ps.linked {
+		old = m.links
 	}
 	l := &links{plans: ps, parameters: action, confusable: confusable}
 	l.of = make([][][]link, groups(s.batches))
@@ -311,9 +321,11 @@ func (m *Marginal) linksFor(s *store, p *agent.Parameters, at *levels) *links {
 		seen[k] = m.steps[k].chances(p)
 	}
 	ps.prepare(len(l.of), len(m.hidden), len(m.steps))
-	old := m.links
 	if old != nil && (old.plans.store != s || old.plans.budget != ps.budget || old.confusable != confusable) {
 		old = nil
+	}
+	if old != nil {
+		old.plans.links = nil // their memory is used again
 	}
 	if confusable { // goal by goal: the values of a goal's heuristic stay at hand
 		for candidate := range m.hidden {
@@ -343,7 +355,7 @@ func (m *Marginal) linksFor(s *store, p *agent.Parameters, at *levels) *links {
 			}
 		}
 	}
-	m.links = l
+	m.links, ps.links, ps.linked = l, l, true
 	return l
 }
 
