@@ -148,7 +148,7 @@ func (m *Marginal) refine(s *store, p *agent.Parameters, from *levels, q *sweep.
 		for i := range shares {
 			x := &shares[i]
 			total += x.variance
-			x.gain = x.variance / m.cost(s, x.goal, at.of(x.goal, x.tau))
+			x.gain = x.variance / (m.cost(s, x.goal, at.of(x.goal, x.tau)) * s.of[x.goal][x.tau].effort())
 		}
 		slices.SortFunc(shares, func(a, b share) int {
 			return cmp.Or(cmp.Compare(b.gain, a.gain), cmp.Compare(a.goal, b.goal), cmp.Compare(a.tau, b.tau))
@@ -185,7 +185,12 @@ const negligibleShare = 1e-6
 type share struct {
 	goal, tau int
 	variance  float64
-	gain      float64 // of variance, by a search more
+	gain      float64 // of variance, by the work of searches more
+}
+
+// effort is what a search takes, in successors.
+func (t *sampled) effort() float64 {
+	return float64(t.generated+1) / float64(t.searches+1)
 }
 
 // cost is how many searches a table has at a level.

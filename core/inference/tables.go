@@ -74,12 +74,13 @@ func (e *event) draw() int { return int(e.of / 2) }
 
 // sampled are the searches for a goal from the state after tau actions.
 type sampled struct {
-	seed     [2]uint64
-	original bool
-	levels   []level
-	most     []int                                    // by level: actions that some plan gets right, up to there
-	stray    func(to ground.StateID, length int) bool // nil where it is not asked or not known
-	known    []event                                  // of one search, if all tell the same: there is no need to search
+	seed                [2]uint64
+	original            bool
+	levels              []level
+	most                []int                                    // by level: actions that some plan gets right, up to there
+	stray               func(to ground.StateID, length int) bool // nil where it is not asked or not known
+	known               []event                                  // of one search, if all tell the same: there is no need to search
+	searches, generated int                                      // and the successors that these have generated
 }
 
 // in reports whether a batch has any search of its own at a level.
@@ -192,6 +193,7 @@ func (s *sampler) batch(all *store, t *sampled, tau, goal, batch, from, to int) 
 		add = s.note // there is nothing to sum up
 	}
 	h := s.sips.goals.Heuristic[goal]
+	generated := s.sips.search.Generated
 	for i := from; i < to; i++ {
 		n := uint64(batch)<<32 | uint64(i)
 		s.pcg.Seed(scramble(t.seed[0]+n), scramble(t.seed[1]+n))
@@ -217,6 +219,7 @@ func (s *sampler) batch(all *store, t *sampled, tau, goal, batch, from, to int) 
 			s.confused(all.draws, o.Budget, ended, add)
 		}
 	}
+	t.searches, t.generated = t.searches+to-from, t.generated+s.sips.search.Generated-generated
 	s.just.Drain(func(draw int, m search.Meeting, sum float64) {
 		s.events = append(s.events, event{int32(2*draw + 1), m, float32(sum)})
 	})
