@@ -20,8 +20,8 @@ import (
 // is one of many: its table has one search at level 0, which stands for all batches,
 // two at level 1, one a batch at level apart, and from there on twice as many a level.
 const (
-	firstSearches = 16
-	lastLevel     = 9 // of an original goal
+	firstSearches = 8
+	lastLevel     = 10 // of an original goal
 	apart         = 2
 	lastConfused  = 12
 )
