@@ -88,12 +88,17 @@ func wholeSweep(t *testing.T, s *domains.Study, config *foiblev1.SweepConfig, cl
 					t.Fatal(err)
 				}
 			}
+			of := make([]sweep.ParameterSet, len(sets))
 			for k, set := range sets {
-				cell, err := kept[i].Infer(&plan.Sets[set], procedure, c.Seed)
+				of[k] = plan.Sets[set]
+			}
+			k := 0
+			for cell, err := range kept[i].InferAll(of, procedure, c.Seed) {
 				if err != nil {
 					t.Fatal(err)
 				}
 				predictions[k] = append(predictions[k], plan.Stimuli[i].Predict(&cell))
+				k++
 				clock()
 			}
 		}

@@ -6,6 +6,7 @@ package pilot
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
 	"slices"
 
@@ -398,6 +399,21 @@ func (r *run) infer(ready *inference.Stimulus, set, stimulus int, p *sweep.Proce
 	return nil
 }
 
+// inferAll is some cells of the fit stage.
+func (r *run) inferAll(ready *inference.Stimulus, sets []int, p *sweep.Procedure) error {
+	all := make([]sweep.ParameterSet, len(sets))
+	for i, set := range sets {
+		all[i] = r.Plan.Sets[set]
+	}
+	for _, err := range ready.InferAll(all, *p, r.Config.Seed) {
+		if err := errors.Join(r.ctx.Err(), err); err != nil {
+			return err
+		}
+		r.cells++
+	}
+	return nil
+}
+
 // keep what a cell predicts beside what others do.
 func (r *run) keep(all []sweep.Prediction, stimulus int, cell *sweep.Cell) []sweep.Prediction {
 	if all == nil {
@@ -437,17 +453,20 @@ func (r *run) shared(m *measured, stimulus int, g *group, first bool) (float64, 
 		}
 		for range 2 { // those that come next, and some in the middle of what is left
 			take := min(stretch, len(row))
-			for _, set := range row[:take] {
-				work, err := r.counted(m, func() error { return r.infer(m.ready, set, stimulus, &p, false) })
+			for some := row[:take]; len(some) > 0; {
+				of, n := &other, 1
+				if r.plans[some[0]] == r.plans[before] { // those in a row are inferred together, as in a job
+					of = &same
+					for n < len(some) && r.plans[some[n]] == r.plans[before] {
+						n++
+					}
+				}
+				work, err := r.counted(m, func() error { return r.inferAll(m.ready, some[:n], &p) })
 				if err != nil {
 					return 0, err
 				}
-				if r.plans[set] == r.plans[before] {
-					same.add(work)
-				} else {
-					other.add(work)
-				}
-				before = set
+				of.add(work, n)
+				before, some = some[n-1], some[n:]
 			}
 			if row = row[take:]; len(row) == 0 || r.over() {
 				break
@@ -478,7 +497,8 @@ type mean struct {
 	n   int
 }
 
-func (m *mean) add(x float64) { m.sum, m.n = m.sum+x, m.n+1 }
+// add adds the sum of so many numbers.
+func (m *mean) add(sum float64, n int) { m.sum, m.n = m.sum+sum, m.n+n }
 
 // or is the mean, or another number of nothing.
 func (m *mean) or(other float64) float64 {
