@@ -415,7 +415,8 @@ func (m *Marginal) sort(ps *plans, h *hidden, group, tau, last int) *sorted {
 		all[i] = m.planned(ps, h.goals[i], tau)
 		most = max(most, min(all[i].most, last))
 	}
-	s := &sorted{}
+	n := len(all) - 1
+	s := &sorted{order: make([]int32, 0, n), share: make([]float64, 0, n), none: ps.room.of(n)}
 	count := make([]int, most+1)
 	for m := most; m >= 0; m-- {
 		for i := 1; i < len(all); i++ {
@@ -425,10 +426,11 @@ func (m *Marginal) sort(ps *plans, h *hidden, group, tau, last int) *sorted {
 		}
 		count[m] = len(s.order)
 	}
-	for _, n := range count {
-		s.differs, s.over, s.left = append(s.differs, ps.room.of(n)), append(s.over, ps.room.of(n)), append(s.left, ps.room.of(n))
+	byM := make([][]lane, 3*len(count))
+	s.differs, s.over, s.left = byM[:len(count)], byM[len(count):2*len(count)], byM[2*len(count):]
+	for m, n := range count {
+		s.differs[m], s.over[m], s.left[m] = ps.room.of(n), ps.room.of(n), ps.room.of(n)
 	}
-	s.none = ps.room.of(len(s.order))
 	for place, i := range s.order {
 		p := all[i]
 		s.none[place] = p.ends[group]

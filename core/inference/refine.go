@@ -302,6 +302,14 @@ func (m *Marginal) errors(r *result, p *agent.Parameters, q *sweep.Procedure, ju
 	return shares, excess
 }
 
+// addTimes adds x a.
+func addTimes(to, a *lane, x float64) {
+	to[0] += float64(a[0] * x)
+	to[1] += float64(a[1] * x)
+	to[2] += float64(a[2] * x)
+	to[3] += float64(a[3] * x)
+}
+
 // backward has room for the errors of a result.
 type backward struct {
 	worth  [][]float64
@@ -386,14 +394,10 @@ func (m *Marginal) parts(l *links, candidate int, e float64, step int, weight []
 					break
 				}
 				x := float64(powers[matched+1].own[0][0][0]*worth[to][0]) + float64(powers[matched+1].toOthers[0][0][0]*ofShare[to])
-				for b := range lanes {
-					v[0][b] += float64(link.next[matched][b] * x)
-				}
+				addTimes(&v[0], &link.next[matched], x)
 			}
 			if at := step - tau; at < len(link.live) {
-				for b := range lanes {
-					v[0][b] += link.live[at][b]
-				}
+				addTimes(&v[0], &link.live[at], 1)
 			}
 			if !confusable {
 				continue
@@ -403,22 +407,16 @@ func (m *Marginal) parts(l *links, candidate int, e float64, step int, weight []
 				if to > step {
 					break
 				}
-				power := &powers[matched+1]
-				common := float64(power.own[1][0][0]*worth[to][0]) + float64(power.toOthers[1][0][0]*ofShare[to])
+				power, later := &powers[matched+1], worth[to]
+				common, stay := float64(power.own[1][0][0]*later[0])+float64(power.toOthers[1][0][0]*ofShare[to]), power.stay[0][0]
 				for place := range next {
 					c := link.order[place]
-					x := common + float64(power.stay[0][0]*worth[to][c])
-					for b := range lanes {
-						v[c][b] += float64(next[place][b] * x)
-					}
+					addTimes(&v[c], &next[place], common+float64(stay*later[c]))
 				}
 			}
 			if at := step - tau; at < len(link.right) {
 				for place := range link.left[at] {
-					c := link.order[place]
-					for b := range lanes {
-						v[c][b] += float64(link.right[at] * link.left[at][place][b])
-					}
+					addTimes(&v[link.order[place]], &link.left[at][place], link.right[at])
 				}
 			}
 		}
