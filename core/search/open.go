@@ -99,7 +99,11 @@ func (s *Searcher) draw() (ground.StateID, int32) {
 	for len(o.buckets[o.low]) == 0 {
 		o.low++
 	}
-	f, at := o.pick(s.rng)
+	total := 0.0
+	if s.classes.on {
+		total = s.classes.total
+	}
+	f, at := o.pick(s.rng, total)
 	state := o.buckets[f][at]
 	s.remove(state)
 	n := &s.nodes[state]
@@ -233,8 +237,9 @@ func (o *open) weigh(n int) {
 }
 
 // pick draws an open node: the bucket, and the place in it. One number serves for
-// both: what it exceeds the buckets before by is uniform in the bucket.
-func (o *open) pick(rng *rand.Rand) (f, at int) {
+// both: what it exceeds the buckets before by is uniform in the bucket. total is the
+// weight of all open nodes, if it is known.
+func (o *open) pick(rng *rand.Rand, total float64) (f, at int) {
 	span := o.span()
 	if span == 1 {
 		n := len(o.buckets[o.low])
@@ -244,9 +249,10 @@ func (o *open) pick(rng *rand.Rand) (f, at int) {
 		return o.low, rng.IntN(n)
 	}
 	buckets, weights := o.buckets[o.low:o.low+span], o.weights[:span]
-	var total float64
-	for i, b := range buckets {
-		total += float64(float64(len(b)) * weights[i])
+	if total == 0 {
+		for i, b := range buckets {
+			total += float64(float64(len(b)) * weights[i])
+		}
 	}
 	u := rng.Float64() * total
 	for i, b := range buckets {

@@ -184,6 +184,7 @@ type classes struct {
 	base    int
 	weights []float64
 	stale   []bool
+	total   float64 // of all, when they were last summed up
 }
 
 func (c *classes) begin(s *Searcher, from ground.StateID, observed []ground.StateID, stray func(to ground.StateID, length int) bool, width int) {
@@ -278,7 +279,7 @@ func (s *Searcher) weighOpen(draw int, weight float64, t *Tally) {
 		}
 		total += c.weights[m]
 	}
-	c.base = o.low
+	c.base, c.total = o.low, total
 	factor := weight / total
 	for _, m := range c.seen {
 		if c.weights[m] > 0 {
