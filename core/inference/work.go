@@ -43,14 +43,14 @@ type counts struct {
 // models and methods, on the machine of README's speeds. It is a mean over much that
 // differs; the work of whole sweeps is within about 30 % of their time there.
 const (
-	perState     = 1000e-9
-	perEstimate  = 700e-9
+	perState     = 2000e-9
+	perEstimate  = 400e-9
 	perGenerated = 40e-9
 	perTraced    = 80e-9 // of searches that tell of every budget, a successor
 	perMove      = 280e-9
-	perEvent     = 25e-9
-	perRecursion = 50e-9
-	perPosterior = 25e-9
+	perEvent     = 20e-9
+	perRecursion = 70e-9
+	perPosterior = 4e-9
 	perEdge      = 5e-9
 	perValue     = 25e-9
 )
