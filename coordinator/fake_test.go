@@ -106,7 +106,7 @@ func predicted(hash []byte, set *sweep.ParameterSet, p sweep.Procedure) *sweep.C
 	}
 	for i := range p.Runs {
 		run := posterior(hash[i%8:])
-		c.Runs = append(c.Runs, [][]float64{run[2], run[actions]})
+		c.Runs.Add([][]float64{run[2], run[actions]})
 	}
 	if p.Method == sweep.SIPS {
 		c.LogEvidence = nil

@@ -407,10 +407,7 @@ func (m *Marginal) cell(p *agent.Parameters, r *result, judged []int, q *sweep.P
 	if !cell.Judged {
 		cell.LogEvidence = rows(len(kept), goals)
 	}
-	runs := make([][][]float64, batches)
-	for i, all := 0, rows(batches*len(asked), goals); i < batches; i++ {
-		runs[i] = all[i*len(asked) : (i+1)*len(asked)]
-	}
+	runs := sweep.NewRuns(make([]float64, batches*len(asked)*goals), len(asked), goals)
 	complete := true
 	for at, step := range kept {
 		all, without := r.posterior(step)
@@ -436,13 +433,14 @@ func (m *Marginal) cell(p *agent.Parameters, r *result, judged []int, q *sweep.P
 		if complete = complete && len(without) == batches; !complete {
 			continue // without one batch there is nothing left: no jackknife
 		}
-		for i := range runs {
+		for i := range batches {
+			row := runs.Row(i, judgement)
 			for goal, p := range all {
-				runs[i][judgement][goal] = p + float64(float64(batches-1)/near*(p-without[i][goal]))
+				row[goal] = p + float64(float64(batches-1)/near*(p-without[i][goal]))
 			}
 		}
 	}
-	if complete && len(asked) > 0 {
+	if complete {
 		cell.Runs = runs
 	}
 	if q.Detail == sweep.DetailMistakes {

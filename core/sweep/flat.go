@@ -16,7 +16,7 @@ import (
 func (s *Scorer) PseudoValues(predictions []Prediction) []float64 {
 	n, points := 0, 0
 	for i := range predictions {
-		n = max(n, len(predictions[i].Runs))
+		n = max(n, predictions[i].Runs.Len())
 		points += len(s.human.Stimuli[i].Mean)
 	}
 	if n < 2 {
@@ -43,14 +43,11 @@ func (s *Scorer) PseudoValues(predictions []Prediction) []float64 {
 		for i := range predictions {
 			p := &predictions[i]
 			row = row[:0]
-			m := len(p.Runs)
-			for j, rows := range p.Rows {
-				for goal, x := range rows {
-					if m > 1 {
-						x = (float64(float64(m)*x) - p.Runs[run%m][j][goal]) / float64(m-1)
-					}
-					row = append(row, x)
-				}
+			for _, rows := range p.Rows {
+				row = append(row, rows...)
+			}
+			if m := p.Runs.Len(); m > 1 {
+				leave(row, p.Runs.Run(run%m), m)
 			}
 			without.add(row, s.human.Stimuli[i].Mean[:len(row)])
 		}

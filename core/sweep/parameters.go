@@ -83,6 +83,9 @@ func (v Setting) append(b []byte) []byte {
 	return strconv.AppendFloat(b, v.Number, 'g', -1, 64)
 }
 
+// HashSize is the length of a hash, in bytes.
+const HashSize = sha256.Size
+
 // Hash is SHA-256 over length-prefixed parts: the echo by which a coordinator
 // knows that a result answers the question that it asked.
 func Hash(parts ...[]byte) []byte {
@@ -120,12 +123,15 @@ func NewCellHash(studyHash, stimulus string, seed uint64, p Procedure) *CellHash
 }
 
 // Of is the [CellHash] of a parameter set.
-func (h *CellHasher) Of(set *ParameterSet) []byte {
+func (h *CellHasher) Of(set *ParameterSet) []byte { return h.Append(nil, set) }
+
+// Append appends the [CellHash] of a parameter set, of HashSize bytes.
+func (h *CellHasher) Append(b []byte, set *ParameterSet) []byte {
 	h.set = set.append(h.set[:0])
 	all := appendPart(h.before, h.set)
 	h.before = all[:len(h.before)]
 	sum := sha256.Sum256(all)
-	return sum[:]
+	return append(b, sum[:]...)
 }
 
 // ID names a sweep computed by a version of Foible: equal ids, equal results.
@@ -149,60 +155,69 @@ func (c *Config) ID(studyHash, version string, sets []ParameterSet) string {
 type Prediction struct {
 	Rows      [][]float64
 	Undefined bool // some step has no posterior
-	// Runs are the posteriors of single runs, [run][judgement step][goal], each
-	// as complete as Rows; fewer than two say nothing of the Monte-Carlo error.
-	Runs [][][]float64
+	// Runs are the posteriors of single runs, with the rows of Rows; fewer than two
+	// say nothing of the Monte-Carlo error.
+	Runs Runs
 }
 
 // Predict takes the judgement steps out of a cell.
 func (s *Shape) Predict(c *Cell) Prediction {
-	p := Prediction{Rows: c.Posterior, Undefined: c.Undefined != nil}
+	p := Prediction{Rows: c.Posterior, Undefined: c.Undefined != nil, Runs: c.Runs}
 	if !c.Judged {
 		p.Rows = rows(c.Posterior, s.JudgementSteps)
-	}
-	for _, run := range c.Runs {
-		if len(run) >= len(p.Rows) {
-			p.Runs = append(p.Runs, run[:len(p.Rows)])
-		}
 	}
 	return p
 }
 
 // ScoreHash identifies a fit: what was scored, against what, with which resamples.
 func ScoreHash(studyHash string, seed uint64, b Bootstrap, set *ParameterSet, predictions []Prediction) []byte {
-	size := 1024
-	for i := range predictions {
-		size += 32
-		for _, row := range predictions[i].Rows {
-			size += 8 * (len(row) + 1) * (len(predictions[i].Runs) + 1)
-		}
+	return NewScoreHash(studyHash, seed, b).Of(set, predictions)
+}
+
+// ScoreHasher makes the hashes of fits that differ in their parameters and
+// predictions alone. Not safe for concurrent use.
+type ScoreHasher struct {
+	before []byte // length-prefixed parts that all share; the rest of its memory is for the others
+	set    []byte
+}
+
+// NewScoreHash is ready for parameter sets.
+func NewScoreHash(studyHash string, seed uint64, b Bootstrap) *ScoreHasher {
+	h := &ScoreHasher{}
+	for _, part := range [][]byte{[]byte("score"), []byte(studyHash), fmt.Appendf(nil, "seed=%d bootstrap=%d %v", seed, b.Resamples, b.Units)} {
+		h.before = appendPart(h.before, part)
 	}
-	all := make([]byte, 0, size)
-	for _, part := range [][]byte{[]byte("score"), []byte(studyHash), fmt.Appendf(nil, "seed=%d bootstrap=%d %v", seed, b.Resamples, b.Units), set.append(nil)} {
-		all = appendPart(all, part)
-	}
+	return h
+}
+
+// Of is the [ScoreHash] of what a parameter set predicts.
+func (h *ScoreHasher) Of(set *ParameterSet, predictions []Prediction) []byte {
+	h.set = set.append(h.set[:0])
+	all := appendPart(h.before, h.set)
 	for i := range predictions {
 		p := &predictions[i]
 		at := len(all)
-		all = strconv.AppendBool(append(all, make([]byte, 8)...), p.Undefined)
-		all = appendRows(all, p.Rows)
-		for _, rows := range p.Runs {
-			all = appendRows(all, rows)
+		all = strconv.AppendBool(binary.LittleEndian.AppendUint64(all, 0), p.Undefined)
+		all = binary.LittleEndian.AppendUint64(all, uint64(len(p.Rows)))
+		for _, row := range p.Rows {
+			all = appendNumbers(all, row)
+		}
+		for run := range p.Runs.Len() {
+			all = binary.LittleEndian.AppendUint64(all, uint64(p.Runs.Rows()))
+			all = appendNumbers(all, p.Runs.Run(run))
 		}
 		binary.LittleEndian.PutUint64(all[at:], uint64(len(all)-at-8))
 	}
+	h.before = all[:len(h.before)]
 	sum := sha256.Sum256(all)
 	return sum[:]
 }
 
-func appendRows(b []byte, rows [][]float64) []byte {
-	b = binary.LittleEndian.AppendUint64(b, uint64(len(rows)))
-	for _, row := range rows {
-		at := len(b)
-		b = slices.Grow(b, 8*len(row))[:at+8*len(row)]
-		for i, x := range row {
-			binary.LittleEndian.PutUint64(b[at+8*i:], math.Float64bits(x))
-		}
+func appendNumbers(b []byte, xs []float64) []byte {
+	at := len(b)
+	b = slices.Grow(b, 8*len(xs))[:at+8*len(xs)]
+	for i, x := range xs {
+		binary.LittleEndian.PutUint64(b[at+8*i:], math.Float64bits(x))
 	}
 	return b
 }

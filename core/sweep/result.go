@@ -16,11 +16,11 @@ type Cell struct {
 
 	// Of models that are not exact:
 	SE [][]float64 // [row][goal] standard error of Posterior; nil for exact models, and where Judged
-	// Runs are [run][judgement step][goal]: the posteriors of the runs of sips that
-	// reached as far as Posterior. Of marginal inference, they are the jackknife's
-	// pseudo-values n p - (n - 1) p_without_i of batch i of n, which sum to 1 and
-	// may lie outside [0, 1].
-	Runs [][][]float64
+	// Runs have a row a judgement step of Posterior: the posteriors of the runs of
+	// sips that reached as far as Posterior. Of marginal inference, they are the
+	// jackknife's pseudo-values n p - (n - 1) p_without_i of batch i of n, which sum
+	// to 1 and may lie outside [0, 1].
+	Runs Runs
 	Filter
 
 	// Of marginal inference:
@@ -65,19 +65,19 @@ func (c *Cell) Judge(steps []int) {
 // Error is the standard error of Posterior[row][goal]; not known of a Judged
 // cell with fewer than two runs, 0 of an exact model.
 func (c *Cell) Error(row, goal int) (se float64, known bool) {
-	switch n := float64(len(c.Runs)); {
+	switch n := c.Runs.Len(); {
 	case row < len(c.SE):
 		return c.SE[row][goal], true
-	case !c.Judged || len(c.Runs) == 0:
+	case !c.Judged || n == 0:
 		return 0, true
-	case len(c.Runs) == 1:
+	case n == 1:
 		return 0, false
 	default:
-		xs := make([]float64, len(c.Runs))
-		for i, run := range c.Runs {
-			xs[i] = run[row][goal]
+		xs := make([]float64, n)
+		for i := range xs {
+			xs[i] = c.Runs.Row(i, row)[goal]
 		}
-		return math.Sqrt(squares(xs) / n / (n - 1)), true
+		return math.Sqrt(squares(xs) / float64(n) / float64(n-1)), true
 	}
 }
 

@@ -185,20 +185,19 @@ func (s *Scorer) monteCarloError(predictions []Prediction, model [][]float64, al
 	var variance float64
 	var left, rs []float64
 	for i, p := range predictions {
-		n := len(p.Runs)
+		n := p.Runs.Len()
 		if n < 2 {
 			continue
 		}
 		others := total
 		others.merge(&of[i], -1)
 		rs = rs[:0]
-		for _, run := range p.Runs {
+		for run := range n {
 			left = left[:0]
-			for j, row := range p.Rows {
-				for goal, x := range row {
-					left = append(left, (float64(float64(n)*x)-run[j][goal])/float64(n-1))
-				}
+			for _, row := range p.Rows {
+				left = append(left, row...)
 			}
+			leave(left, p.Runs.Run(run), n)
 			without := moments{x0: total.x0, y0: total.y0}
 			without.add(left, s.human.Stimuli[i].Mean)
 			without.merge(&others, 1)
@@ -211,6 +210,13 @@ func (s *Scorer) monteCarloError(predictions []Prediction, model [][]float64, al
 		}
 	}
 	return math.Sqrt(variance)
+}
+
+// leave takes a run out of the mean of n runs.
+func leave(mean, run []float64, n int) {
+	for i, x := range mean {
+		mean[i] = (float64(float64(n)*x) - run[i]) / float64(n-1)
+	}
 }
 
 // moments are sums over points, of values less fixed ones near their means.

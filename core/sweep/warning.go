@@ -124,7 +124,7 @@ func (w *Warner) values(g *Gathered, sets int) []float64 {
 		if cell == nil {
 			return nil
 		}
-		if n := len(cell.Runs); n > mostRuns || (sets+1)*n > mostValues {
+		if n := cell.Runs.Len(); n > mostRuns || (sets+1)*n > mostValues {
 			return nil
 		}
 		predictions[i] = w.plan.Stimuli[i].Predict(cell)
@@ -496,7 +496,7 @@ func (w *Warner) unequal() []Warning {
 		size := w.config.Procedure(s.reported.Stage).Stage
 		for _, cell := range s.reported.Cells {
 			if cell != nil {
-				size.Runs = max(size.Runs, len(cell.Runs))
+				size.Runs = max(size.Runs, cell.Runs.Len())
 			}
 		}
 		text := fmt.Sprintf("%s %d runs", Models[i].Name, size.Runs)

@@ -321,7 +321,7 @@ func filtered() sweep.Cell {
 	c := cell()
 	c.UnreachableFrom = nil
 	c.SE = [][]float64{{0, 0}, {0.25, 0.25}, {0.5, 0.125}}
-	c.Runs = [][][]float64{{{0.5, 0.5}, {0, 1}}, {{0.25, 0.75}, {1, 0}}}
+	c.Runs = sweep.RunsOf([][]float64{{0.5, 0.5}, {0, 1}}, [][]float64{{0.25, 0.75}, {1, 0}})
 	c.Filter = sweep.Filter{ESS: []float64{120, 99.5, 1}, Alive: []float64{2, 1.5, 1}, Evidence: []float64{0, -1.25, -700}, FailedRuns: 1}
 	return c
 }
@@ -329,7 +329,7 @@ func filtered() sweep.Cell {
 func TestFilteredCell(t *testing.T) {
 	broken := filtered()
 	broken.Posterior, broken.Undefined, broken.SE = broken.Posterior[:2], &sweep.Undefined{Step: 2, Reason: "all weights vanished"}, broken.SE[:2]
-	broken.Runs = [][][]float64{{{0.5, 0.5}}, {{0.25, 0.75}}, {{1, 0}}} // the judgement step 2 is not reached
+	broken.Runs = sweep.RunsOf([][]float64{{0.5, 0.5}}, [][]float64{{0.25, 0.75}}, [][]float64{{1, 0}}) // the judgement step 2 is not reached
 	broken.Filter = sweep.Filter{ESS: []float64{120, 99.5}, Alive: []float64{2, 1.5}, Evidence: []float64{0, -1.25}, FailedRuns: 3}
 	for _, want := range []sweep.Cell{filtered(), broken} {
 		got, err := codec.ReadCell(sent(t, codec.Cell(&want)), shape())
@@ -375,7 +375,7 @@ func marginal() sweep.Cell {
 	c := cell()
 	c.UnreachableFrom = nil
 	c.SE = [][]float64{{0, 0}, {0.25, 0.25}, {0.5, 0.125}}
-	c.Runs = [][][]float64{{{0.5, 0.5}, {-0.25, 1.25}}, {{0.25, 0.75}, {1.5, -0.5}}}
+	c.Runs = sweep.RunsOf([][]float64{{0.5, 0.5}, {-0.25, 1.25}}, [][]float64{{0.25, 0.75}, {1.5, -0.5}})
 	c.Evidence = []float64{0, -1.25, -700}
 	c.LogEvidence = [][]float64{{0, 0}, {-1, -2}, {math.Inf(-1), -3}}
 	c.Samples = 4096
@@ -533,7 +533,7 @@ func TestPredictions(t *testing.T) {
 		{Rows: [][]float64{{0.5, 0.5}, {0, 1}}},
 		{Rows: [][]float64{{0.2, 0.3, 0.5}}, Undefined: true},
 		{Undefined: true},
-		{Rows: [][]float64{{0.5, 0.5}, {0, 1}}, Runs: [][][]float64{{{1, 0}, {0, 1}}, {{0, 1}, {-0.5, 1.5}}}}, // pseudo-values
+		{Rows: [][]float64{{0.5, 0.5}, {0, 1}}, Runs: sweep.RunsOf([][]float64{{1, 0}, {0, 1}}, [][]float64{{0, 1}, {-0.5, 1.5}})}, // pseudo-values
 	}
 	var arrived []*foiblev1.Predictions
 	for _, m := range codec.Predictions(want) {

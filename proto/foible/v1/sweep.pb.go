@@ -2450,11 +2450,14 @@ func (x *Failure) GetReason() string {
 	return ""
 }
 
-// InferResult has the cells of an infer job, in the job's order.
+// InferResult has the cells of an infer job, in the job's order: packed, or one by one where they do not fit into
+// JudgedCells.
 type InferResult struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// One a parameter set.
-	Cells         []*Cell `protobuf:"bytes,1,rep,name=cells,proto3" json:"cells,omitempty"`
+	// One a parameter set; empty if they are packed.
+	Cells []*Cell `protobuf:"bytes,1,rep,name=cells,proto3" json:"cells,omitempty"`
+	// All of them, packed.
+	Judged        *JudgedCells `protobuf:"bytes,2,opt,name=judged,proto3" json:"judged,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2492,6 +2495,179 @@ func (*InferResult) Descriptor() ([]byte, []int) {
 func (x *InferResult) GetCells() []*Cell {
 	if x != nil {
 		return x.Cells
+	}
+	return nil
+}
+
+func (x *InferResult) GetJudged() *JudgedCells {
+	if x != nil {
+		return x.Judged
+	}
+	return nil
+}
+
+// JudgedCells are the cells of one stimulus at its judgement steps, in place of a message each: what Cell says of them, end
+// to end. A cell has a row for every judgement step before the first without a posterior. What has no field here no cell
+// has: rows of other steps, standard errors, particles, evidence by goal, mistakes.
+type JudgedCells struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The cell_hash of each, of 32 bytes; so many are the cells.
+	CellHashes []byte `protobuf:"bytes,1,opt,name=cell_hashes,json=cellHashes,proto3" json:"cell_hashes,omitempty"`
+	// The posterior of each: rows x goals.
+	Posterior []float64 `protobuf:"fixed64,2,rep,packed,name=posterior,proto3" json:"posterior,omitempty"`
+	// The short_runs of each: runs x rows x goals.
+	ShortRuns []float32 `protobuf:"fixed32,3,rep,packed,name=short_runs,json=shortRuns,proto3" json:"short_runs,omitempty"`
+	// Of each, the number of runs in short_runs; empty if none has any.
+	Runs []int32 `protobuf:"varint,4,rep,packed,name=runs,proto3" json:"runs,omitempty"`
+	// The evidence of each, by row; empty where not computed.
+	Evidence []float64 `protobuf:"fixed64,5,rep,packed,name=evidence,proto3" json:"evidence,omitempty"`
+	// The samples of each; empty if none has any.
+	Samples []int32 `protobuf:"varint,6,rep,packed,name=samples,proto3" json:"samples,omitempty"`
+	// The unreachable_from of each, by goal; empty where the models do not ask.
+	UnreachableFrom []int32 `protobuf:"zigzag32,7,rep,packed,name=unreachable_from,json=unreachableFrom,proto3" json:"unreachable_from,omitempty"`
+	// Those whose posterior is undefined from some step on, in the order of cells.
+	Undefined     []*UndefinedCell `protobuf:"bytes,8,rep,name=undefined,proto3" json:"undefined,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *JudgedCells) Reset() {
+	*x = JudgedCells{}
+	mi := &file_foible_v1_sweep_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *JudgedCells) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*JudgedCells) ProtoMessage() {}
+
+func (x *JudgedCells) ProtoReflect() protoreflect.Message {
+	mi := &file_foible_v1_sweep_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use JudgedCells.ProtoReflect.Descriptor instead.
+func (*JudgedCells) Descriptor() ([]byte, []int) {
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *JudgedCells) GetCellHashes() []byte {
+	if x != nil {
+		return x.CellHashes
+	}
+	return nil
+}
+
+func (x *JudgedCells) GetPosterior() []float64 {
+	if x != nil {
+		return x.Posterior
+	}
+	return nil
+}
+
+func (x *JudgedCells) GetShortRuns() []float32 {
+	if x != nil {
+		return x.ShortRuns
+	}
+	return nil
+}
+
+func (x *JudgedCells) GetRuns() []int32 {
+	if x != nil {
+		return x.Runs
+	}
+	return nil
+}
+
+func (x *JudgedCells) GetEvidence() []float64 {
+	if x != nil {
+		return x.Evidence
+	}
+	return nil
+}
+
+func (x *JudgedCells) GetSamples() []int32 {
+	if x != nil {
+		return x.Samples
+	}
+	return nil
+}
+
+func (x *JudgedCells) GetUnreachableFrom() []int32 {
+	if x != nil {
+		return x.UnreachableFrom
+	}
+	return nil
+}
+
+func (x *JudgedCells) GetUndefined() []*UndefinedCell {
+	if x != nil {
+		return x.Undefined
+	}
+	return nil
+}
+
+// UndefinedCell is one of JudgedCells whose posterior is undefined from some step on.
+type UndefinedCell struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its place, from 0.
+	Cell int32 `protobuf:"varint,1,opt,name=cell,proto3" json:"cell,omitempty"`
+	// From which step on, and why.
+	Undefined     *Undefined `protobuf:"bytes,2,opt,name=undefined,proto3" json:"undefined,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UndefinedCell) Reset() {
+	*x = UndefinedCell{}
+	mi := &file_foible_v1_sweep_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UndefinedCell) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UndefinedCell) ProtoMessage() {}
+
+func (x *UndefinedCell) ProtoReflect() protoreflect.Message {
+	mi := &file_foible_v1_sweep_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UndefinedCell.ProtoReflect.Descriptor instead.
+func (*UndefinedCell) Descriptor() ([]byte, []int) {
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{36}
+}
+
+func (x *UndefinedCell) GetCell() int32 {
+	if x != nil {
+		return x.Cell
+	}
+	return 0
+}
+
+func (x *UndefinedCell) GetUndefined() *Undefined {
+	if x != nil {
+		return x.Undefined
 	}
 	return nil
 }
@@ -2539,7 +2715,7 @@ type Cell struct {
 
 func (x *Cell) Reset() {
 	*x = Cell{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[35]
+	mi := &file_foible_v1_sweep_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2551,7 +2727,7 @@ func (x *Cell) String() string {
 func (*Cell) ProtoMessage() {}
 
 func (x *Cell) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[35]
+	mi := &file_foible_v1_sweep_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2564,7 +2740,7 @@ func (x *Cell) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cell.ProtoReflect.Descriptor instead.
 func (*Cell) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{35}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Cell) GetCellHash() []byte {
@@ -2693,7 +2869,7 @@ type Mistakes struct {
 
 func (x *Mistakes) Reset() {
 	*x = Mistakes{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[36]
+	mi := &file_foible_v1_sweep_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2705,7 +2881,7 @@ func (x *Mistakes) String() string {
 func (*Mistakes) ProtoMessage() {}
 
 func (x *Mistakes) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[36]
+	mi := &file_foible_v1_sweep_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2718,7 +2894,7 @@ func (x *Mistakes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Mistakes.ProtoReflect.Descriptor instead.
 func (*Mistakes) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{36}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Mistakes) GetConfused() []float64 {
@@ -2776,7 +2952,7 @@ type Undefined struct {
 
 func (x *Undefined) Reset() {
 	*x = Undefined{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[37]
+	mi := &file_foible_v1_sweep_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2788,7 +2964,7 @@ func (x *Undefined) String() string {
 func (*Undefined) ProtoMessage() {}
 
 func (x *Undefined) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[37]
+	mi := &file_foible_v1_sweep_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2801,7 +2977,7 @@ func (x *Undefined) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Undefined.ProtoReflect.Descriptor instead.
 func (*Undefined) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{37}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Undefined) GetStep() int32 {
@@ -2829,7 +3005,7 @@ type ScoreResult struct {
 
 func (x *ScoreResult) Reset() {
 	*x = ScoreResult{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[38]
+	mi := &file_foible_v1_sweep_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2841,7 +3017,7 @@ func (x *ScoreResult) String() string {
 func (*ScoreResult) ProtoMessage() {}
 
 func (x *ScoreResult) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[38]
+	mi := &file_foible_v1_sweep_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2854,7 +3030,7 @@ func (x *ScoreResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScoreResult.ProtoReflect.Descriptor instead.
 func (*ScoreResult) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{38}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ScoreResult) GetFits() []*Fit {
@@ -2889,7 +3065,7 @@ type Fit struct {
 
 func (x *Fit) Reset() {
 	*x = Fit{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[39]
+	mi := &file_foible_v1_sweep_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2901,7 +3077,7 @@ func (x *Fit) String() string {
 func (*Fit) ProtoMessage() {}
 
 func (x *Fit) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[39]
+	mi := &file_foible_v1_sweep_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2914,7 +3090,7 @@ func (x *Fit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fit.ProtoReflect.Descriptor instead.
 func (*Fit) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{39}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *Fit) GetParameterSet() *ParameterSet {
@@ -2990,7 +3166,7 @@ type Correlation struct {
 
 func (x *Correlation) Reset() {
 	*x = Correlation{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[40]
+	mi := &file_foible_v1_sweep_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3002,7 +3178,7 @@ func (x *Correlation) String() string {
 func (*Correlation) ProtoMessage() {}
 
 func (x *Correlation) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[40]
+	mi := &file_foible_v1_sweep_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3015,7 +3191,7 @@ func (x *Correlation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Correlation.ProtoReflect.Descriptor instead.
 func (*Correlation) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{40}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Correlation) GetGroup() string {
@@ -3063,7 +3239,7 @@ type Interval struct {
 
 func (x *Interval) Reset() {
 	*x = Interval{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[41]
+	mi := &file_foible_v1_sweep_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3075,7 +3251,7 @@ func (x *Interval) String() string {
 func (*Interval) ProtoMessage() {}
 
 func (x *Interval) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[41]
+	mi := &file_foible_v1_sweep_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3088,7 +3264,7 @@ func (x *Interval) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Interval.ProtoReflect.Descriptor instead.
 func (*Interval) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{41}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Interval) GetUnit() string {
@@ -3317,9 +3493,24 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\afailure\x18\x03 \x01(\v2\x12.foible.v1.FailureH\x00R\afailureB\t\n" +
 	"\aoutcome\"!\n" +
 	"\aFailure\x12\x16\n" +
-	"\x06reason\x18\x01 \x01(\tR\x06reason\"4\n" +
+	"\x06reason\x18\x01 \x01(\tR\x06reason\"d\n" +
 	"\vInferResult\x12%\n" +
-	"\x05cells\x18\x01 \x03(\v2\x0f.foible.v1.CellR\x05cells\"\x9f\x04\n" +
+	"\x05cells\x18\x01 \x03(\v2\x0f.foible.v1.CellR\x05cells\x12.\n" +
+	"\x06judged\x18\x02 \x01(\v2\x16.foible.v1.JudgedCellsR\x06judged\"\x98\x02\n" +
+	"\vJudgedCells\x12\x1f\n" +
+	"\vcell_hashes\x18\x01 \x01(\fR\n" +
+	"cellHashes\x12\x1c\n" +
+	"\tposterior\x18\x02 \x03(\x01R\tposterior\x12\x1d\n" +
+	"\n" +
+	"short_runs\x18\x03 \x03(\x02R\tshortRuns\x12\x12\n" +
+	"\x04runs\x18\x04 \x03(\x05R\x04runs\x12\x1a\n" +
+	"\bevidence\x18\x05 \x03(\x01R\bevidence\x12\x18\n" +
+	"\asamples\x18\x06 \x03(\x05R\asamples\x12)\n" +
+	"\x10unreachable_from\x18\a \x03(\x11R\x0funreachableFrom\x126\n" +
+	"\tundefined\x18\b \x03(\v2\x18.foible.v1.UndefinedCellR\tundefined\"W\n" +
+	"\rUndefinedCell\x12\x12\n" +
+	"\x04cell\x18\x01 \x01(\x05R\x04cell\x122\n" +
+	"\tundefined\x18\x02 \x01(\v2\x14.foible.v1.UndefinedR\tundefined\"\x9f\x04\n" +
 	"\x04Cell\x12\x1b\n" +
 	"\tcell_hash\x18\x04 \x01(\fR\bcellHash\x12\x1c\n" +
 	"\tposterior\x18\x05 \x03(\x01R\tposterior\x127\n" +
@@ -3417,7 +3608,7 @@ func file_foible_v1_sweep_proto_rawDescGZIP() []byte {
 }
 
 var file_foible_v1_sweep_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_foible_v1_sweep_proto_msgTypes = make([]protoimpl.MessageInfo, 44)
+var file_foible_v1_sweep_proto_msgTypes = make([]protoimpl.MessageInfo, 46)
 var file_foible_v1_sweep_proto_goTypes = []any{
 	(SweepState)(0),                  // 0: foible.v1.SweepState
 	(*SweepConfig)(nil),              // 1: foible.v1.SweepConfig
@@ -3455,36 +3646,38 @@ var file_foible_v1_sweep_proto_goTypes = []any{
 	(*JobResult)(nil),                // 33: foible.v1.JobResult
 	(*Failure)(nil),                  // 34: foible.v1.Failure
 	(*InferResult)(nil),              // 35: foible.v1.InferResult
-	(*Cell)(nil),                     // 36: foible.v1.Cell
-	(*Mistakes)(nil),                 // 37: foible.v1.Mistakes
-	(*Undefined)(nil),                // 38: foible.v1.Undefined
-	(*ScoreResult)(nil),              // 39: foible.v1.ScoreResult
-	(*Fit)(nil),                      // 40: foible.v1.Fit
-	(*Correlation)(nil),              // 41: foible.v1.Correlation
-	(*Interval)(nil),                 // 42: foible.v1.Interval
-	nil,                              // 43: foible.v1.SweepConfig.ModelsEntry
-	nil,                              // 44: foible.v1.ExtendSweepRequest.ModelsEntry
-	(*timestamppb.Timestamp)(nil),    // 45: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),      // 46: google.protobuf.Duration
+	(*JudgedCells)(nil),              // 36: foible.v1.JudgedCells
+	(*UndefinedCell)(nil),            // 37: foible.v1.UndefinedCell
+	(*Cell)(nil),                     // 38: foible.v1.Cell
+	(*Mistakes)(nil),                 // 39: foible.v1.Mistakes
+	(*Undefined)(nil),                // 40: foible.v1.Undefined
+	(*ScoreResult)(nil),              // 41: foible.v1.ScoreResult
+	(*Fit)(nil),                      // 42: foible.v1.Fit
+	(*Correlation)(nil),              // 43: foible.v1.Correlation
+	(*Interval)(nil),                 // 44: foible.v1.Interval
+	nil,                              // 45: foible.v1.SweepConfig.ModelsEntry
+	nil,                              // 46: foible.v1.ExtendSweepRequest.ModelsEntry
+	(*timestamppb.Timestamp)(nil),    // 47: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),      // 48: google.protobuf.Duration
 }
 var file_foible_v1_sweep_proto_depIdxs = []int32{
-	43, // 0: foible.v1.SweepConfig.models:type_name -> foible.v1.SweepConfig.ModelsEntry
+	45, // 0: foible.v1.SweepConfig.models:type_name -> foible.v1.SweepConfig.ModelsEntry
 	4,  // 1: foible.v1.SweepConfig.fit:type_name -> foible.v1.StageConfig
 	5,  // 2: foible.v1.SweepConfig.bootstrap:type_name -> foible.v1.BootstrapConfig
 	2,  // 3: foible.v1.SweepConfig.inference:type_name -> foible.v1.InferenceConfig
 	4,  // 4: foible.v1.SweepConfig.report:type_name -> foible.v1.StageConfig
 	1,  // 5: foible.v1.Sweep.config:type_name -> foible.v1.SweepConfig
 	7,  // 6: foible.v1.Sweep.stimuli:type_name -> foible.v1.StimulusShape
-	45, // 7: foible.v1.Sweep.create_time:type_name -> google.protobuf.Timestamp
-	45, // 8: foible.v1.Sweep.end_time:type_name -> google.protobuf.Timestamp
+	47, // 7: foible.v1.Sweep.create_time:type_name -> google.protobuf.Timestamp
+	47, // 8: foible.v1.Sweep.end_time:type_name -> google.protobuf.Timestamp
 	0,  // 9: foible.v1.Sweep.state:type_name -> foible.v1.SweepState
 	9,  // 10: foible.v1.Sweep.progress:type_name -> foible.v1.Progress
-	46, // 11: foible.v1.Sweep.eta_low:type_name -> google.protobuf.Duration
-	46, // 12: foible.v1.Sweep.eta_high:type_name -> google.protobuf.Duration
+	48, // 11: foible.v1.Sweep.eta_low:type_name -> google.protobuf.Duration
+	48, // 12: foible.v1.Sweep.eta_high:type_name -> google.protobuf.Duration
 	10, // 13: foible.v1.Progress.stages:type_name -> foible.v1.PartProgress
 	10, // 14: foible.v1.Progress.models:type_name -> foible.v1.PartProgress
 	10, // 15: foible.v1.Progress.stimuli:type_name -> foible.v1.PartProgress
-	40, // 16: foible.v1.Progress.best:type_name -> foible.v1.Fit
+	42, // 16: foible.v1.Progress.best:type_name -> foible.v1.Fit
 	1,  // 17: foible.v1.CreateSweepRequest.config:type_name -> foible.v1.SweepConfig
 	7,  // 18: foible.v1.CreateSweepRequest.stimuli:type_name -> foible.v1.StimulusShape
 	8,  // 19: foible.v1.CreateSweepResponse.sweep:type_name -> foible.v1.Sweep
@@ -3494,52 +3687,55 @@ var file_foible_v1_sweep_proto_depIdxs = []int32{
 	8,  // 23: foible.v1.PauseSweepResponse.sweep:type_name -> foible.v1.Sweep
 	8,  // 24: foible.v1.ResumeSweepResponse.sweep:type_name -> foible.v1.Sweep
 	8,  // 25: foible.v1.CancelSweepResponse.sweep:type_name -> foible.v1.Sweep
-	44, // 26: foible.v1.ExtendSweepRequest.models:type_name -> foible.v1.ExtendSweepRequest.ModelsEntry
+	46, // 26: foible.v1.ExtendSweepRequest.models:type_name -> foible.v1.ExtendSweepRequest.ModelsEntry
 	8,  // 27: foible.v1.ExtendSweepResponse.sweep:type_name -> foible.v1.Sweep
 	8,  // 28: foible.v1.SetSweepPriorityResponse.sweep:type_name -> foible.v1.Sweep
-	40, // 29: foible.v1.ListFitsResponse.fits:type_name -> foible.v1.Fit
+	42, // 29: foible.v1.ListFitsResponse.fits:type_name -> foible.v1.Fit
 	33, // 30: foible.v1.ExportResultsResponse.result:type_name -> foible.v1.JobResult
 	35, // 31: foible.v1.JobResult.infer:type_name -> foible.v1.InferResult
-	39, // 32: foible.v1.JobResult.score:type_name -> foible.v1.ScoreResult
+	41, // 32: foible.v1.JobResult.score:type_name -> foible.v1.ScoreResult
 	34, // 33: foible.v1.JobResult.failure:type_name -> foible.v1.Failure
-	36, // 34: foible.v1.InferResult.cells:type_name -> foible.v1.Cell
-	38, // 35: foible.v1.Cell.undefined:type_name -> foible.v1.Undefined
-	37, // 36: foible.v1.Cell.mistakes:type_name -> foible.v1.Mistakes
-	40, // 37: foible.v1.ScoreResult.fits:type_name -> foible.v1.Fit
-	6,  // 38: foible.v1.Fit.parameter_set:type_name -> foible.v1.ParameterSet
-	41, // 39: foible.v1.Fit.overall:type_name -> foible.v1.Correlation
-	41, // 40: foible.v1.Fit.by_category:type_name -> foible.v1.Correlation
-	41, // 41: foible.v1.Fit.by_stimulus:type_name -> foible.v1.Correlation
-	42, // 42: foible.v1.Fit.intervals:type_name -> foible.v1.Interval
-	3,  // 43: foible.v1.SweepConfig.ModelsEntry.value:type_name -> foible.v1.ModelConfig
-	3,  // 44: foible.v1.ExtendSweepRequest.ModelsEntry.value:type_name -> foible.v1.ModelConfig
-	11, // 45: foible.v1.SweepService.CreateSweep:input_type -> foible.v1.CreateSweepRequest
-	13, // 46: foible.v1.SweepService.GetSweep:input_type -> foible.v1.GetSweepRequest
-	15, // 47: foible.v1.SweepService.ListSweeps:input_type -> foible.v1.ListSweepsRequest
-	17, // 48: foible.v1.SweepService.WatchSweep:input_type -> foible.v1.WatchSweepRequest
-	19, // 49: foible.v1.SweepService.PauseSweep:input_type -> foible.v1.PauseSweepRequest
-	21, // 50: foible.v1.SweepService.ResumeSweep:input_type -> foible.v1.ResumeSweepRequest
-	23, // 51: foible.v1.SweepService.CancelSweep:input_type -> foible.v1.CancelSweepRequest
-	25, // 52: foible.v1.SweepService.ExtendSweep:input_type -> foible.v1.ExtendSweepRequest
-	27, // 53: foible.v1.SweepService.SetSweepPriority:input_type -> foible.v1.SetSweepPriorityRequest
-	29, // 54: foible.v1.SweepService.ListFits:input_type -> foible.v1.ListFitsRequest
-	31, // 55: foible.v1.SweepService.ExportResults:input_type -> foible.v1.ExportResultsRequest
-	12, // 56: foible.v1.SweepService.CreateSweep:output_type -> foible.v1.CreateSweepResponse
-	14, // 57: foible.v1.SweepService.GetSweep:output_type -> foible.v1.GetSweepResponse
-	16, // 58: foible.v1.SweepService.ListSweeps:output_type -> foible.v1.ListSweepsResponse
-	18, // 59: foible.v1.SweepService.WatchSweep:output_type -> foible.v1.WatchSweepResponse
-	20, // 60: foible.v1.SweepService.PauseSweep:output_type -> foible.v1.PauseSweepResponse
-	22, // 61: foible.v1.SweepService.ResumeSweep:output_type -> foible.v1.ResumeSweepResponse
-	24, // 62: foible.v1.SweepService.CancelSweep:output_type -> foible.v1.CancelSweepResponse
-	26, // 63: foible.v1.SweepService.ExtendSweep:output_type -> foible.v1.ExtendSweepResponse
-	28, // 64: foible.v1.SweepService.SetSweepPriority:output_type -> foible.v1.SetSweepPriorityResponse
-	30, // 65: foible.v1.SweepService.ListFits:output_type -> foible.v1.ListFitsResponse
-	32, // 66: foible.v1.SweepService.ExportResults:output_type -> foible.v1.ExportResultsResponse
-	56, // [56:67] is the sub-list for method output_type
-	45, // [45:56] is the sub-list for method input_type
-	45, // [45:45] is the sub-list for extension type_name
-	45, // [45:45] is the sub-list for extension extendee
-	0,  // [0:45] is the sub-list for field type_name
+	38, // 34: foible.v1.InferResult.cells:type_name -> foible.v1.Cell
+	36, // 35: foible.v1.InferResult.judged:type_name -> foible.v1.JudgedCells
+	37, // 36: foible.v1.JudgedCells.undefined:type_name -> foible.v1.UndefinedCell
+	40, // 37: foible.v1.UndefinedCell.undefined:type_name -> foible.v1.Undefined
+	40, // 38: foible.v1.Cell.undefined:type_name -> foible.v1.Undefined
+	39, // 39: foible.v1.Cell.mistakes:type_name -> foible.v1.Mistakes
+	42, // 40: foible.v1.ScoreResult.fits:type_name -> foible.v1.Fit
+	6,  // 41: foible.v1.Fit.parameter_set:type_name -> foible.v1.ParameterSet
+	43, // 42: foible.v1.Fit.overall:type_name -> foible.v1.Correlation
+	43, // 43: foible.v1.Fit.by_category:type_name -> foible.v1.Correlation
+	43, // 44: foible.v1.Fit.by_stimulus:type_name -> foible.v1.Correlation
+	44, // 45: foible.v1.Fit.intervals:type_name -> foible.v1.Interval
+	3,  // 46: foible.v1.SweepConfig.ModelsEntry.value:type_name -> foible.v1.ModelConfig
+	3,  // 47: foible.v1.ExtendSweepRequest.ModelsEntry.value:type_name -> foible.v1.ModelConfig
+	11, // 48: foible.v1.SweepService.CreateSweep:input_type -> foible.v1.CreateSweepRequest
+	13, // 49: foible.v1.SweepService.GetSweep:input_type -> foible.v1.GetSweepRequest
+	15, // 50: foible.v1.SweepService.ListSweeps:input_type -> foible.v1.ListSweepsRequest
+	17, // 51: foible.v1.SweepService.WatchSweep:input_type -> foible.v1.WatchSweepRequest
+	19, // 52: foible.v1.SweepService.PauseSweep:input_type -> foible.v1.PauseSweepRequest
+	21, // 53: foible.v1.SweepService.ResumeSweep:input_type -> foible.v1.ResumeSweepRequest
+	23, // 54: foible.v1.SweepService.CancelSweep:input_type -> foible.v1.CancelSweepRequest
+	25, // 55: foible.v1.SweepService.ExtendSweep:input_type -> foible.v1.ExtendSweepRequest
+	27, // 56: foible.v1.SweepService.SetSweepPriority:input_type -> foible.v1.SetSweepPriorityRequest
+	29, // 57: foible.v1.SweepService.ListFits:input_type -> foible.v1.ListFitsRequest
+	31, // 58: foible.v1.SweepService.ExportResults:input_type -> foible.v1.ExportResultsRequest
+	12, // 59: foible.v1.SweepService.CreateSweep:output_type -> foible.v1.CreateSweepResponse
+	14, // 60: foible.v1.SweepService.GetSweep:output_type -> foible.v1.GetSweepResponse
+	16, // 61: foible.v1.SweepService.ListSweeps:output_type -> foible.v1.ListSweepsResponse
+	18, // 62: foible.v1.SweepService.WatchSweep:output_type -> foible.v1.WatchSweepResponse
+	20, // 63: foible.v1.SweepService.PauseSweep:output_type -> foible.v1.PauseSweepResponse
+	22, // 64: foible.v1.SweepService.ResumeSweep:output_type -> foible.v1.ResumeSweepResponse
+	24, // 65: foible.v1.SweepService.CancelSweep:output_type -> foible.v1.CancelSweepResponse
+	26, // 66: foible.v1.SweepService.ExtendSweep:output_type -> foible.v1.ExtendSweepResponse
+	28, // 67: foible.v1.SweepService.SetSweepPriority:output_type -> foible.v1.SetSweepPriorityResponse
+	30, // 68: foible.v1.SweepService.ListFits:output_type -> foible.v1.ListFitsResponse
+	32, // 69: foible.v1.SweepService.ExportResults:output_type -> foible.v1.ExportResultsResponse
+	59, // [59:70] is the sub-list for method output_type
+	48, // [48:59] is the sub-list for method input_type
+	48, // [48:48] is the sub-list for extension type_name
+	48, // [48:48] is the sub-list for extension extendee
+	0,  // [0:48] is the sub-list for field type_name
 }
 
 func init() { file_foible_v1_sweep_proto_init() }
@@ -3555,15 +3751,15 @@ func file_foible_v1_sweep_proto_init() {
 		(*JobResult_Score)(nil),
 		(*JobResult_Failure)(nil),
 	}
-	file_foible_v1_sweep_proto_msgTypes[35].OneofWrappers = []any{}
-	file_foible_v1_sweep_proto_msgTypes[40].OneofWrappers = []any{}
+	file_foible_v1_sweep_proto_msgTypes[37].OneofWrappers = []any{}
+	file_foible_v1_sweep_proto_msgTypes[42].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_foible_v1_sweep_proto_rawDesc), len(file_foible_v1_sweep_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   44,
+			NumMessages:   46,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

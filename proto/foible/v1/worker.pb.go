@@ -914,7 +914,10 @@ type ScoreJob struct {
 	// How intervals are made.
 	Bootstrap *BootstrapConfig `protobuf:"bytes,1,opt,name=bootstrap,proto3" json:"bootstrap,omitempty"`
 	// One a parameter set.
-	Scored        []*Scored `protobuf:"bytes,2,rep,name=scored,proto3" json:"scored,omitempty"`
+	Scored []*Scored `protobuf:"bytes,2,rep,name=scored,proto3" json:"scored,omitempty"`
+	// What is recorded of them, if that is of judgement steps alone: one a stimulus, in the study's order, with a cell for
+	// each of scored.
+	Judged        []*InferResult `protobuf:"bytes,3,rep,name=judged,proto3" json:"judged,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -963,12 +966,19 @@ func (x *ScoreJob) GetScored() []*Scored {
 	return nil
 }
 
+func (x *ScoreJob) GetJudged() []*InferResult {
+	if x != nil {
+		return x.Judged
+	}
+	return nil
+}
+
 // Scored has what a parameter set predicts at the judgement steps.
 type Scored struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The parameters.
 	ParameterSet *ParameterSet `protobuf:"bytes,1,opt,name=parameter_set,json=parameterSet,proto3" json:"parameter_set,omitempty"`
-	// One a stimulus, in the study's order.
+	// One a stimulus, in the study's order; empty if the job has judged cells.
 	Predictions   []*Predictions `protobuf:"bytes,2,rep,name=predictions,proto3" json:"predictions,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1219,10 +1229,11 @@ const file_foible_v1_worker_proto_rawDesc = "" +
 	"\tinference\x18\x04 \x01(\v2\x1a.foible.v1.InferenceConfigR\tinference\x12*\n" +
 	"\x11action_noise_kind\x18\x05 \x01(\tR\x0factionNoiseKind\x12>\n" +
 	"\x0eparameter_sets\x18\x06 \x03(\v2\x17.foible.v1.ParameterSetR\rparameterSets\x12\x16\n" +
-	"\x06detail\x18\a \x01(\tR\x06detail\"o\n" +
+	"\x06detail\x18\a \x01(\tR\x06detail\"\x9f\x01\n" +
 	"\bScoreJob\x128\n" +
 	"\tbootstrap\x18\x01 \x01(\v2\x1a.foible.v1.BootstrapConfigR\tbootstrap\x12)\n" +
-	"\x06scored\x18\x02 \x03(\v2\x11.foible.v1.ScoredR\x06scored\"\x80\x01\n" +
+	"\x06scored\x18\x02 \x03(\v2\x11.foible.v1.ScoredR\x06scored\x12.\n" +
+	"\x06judged\x18\x03 \x03(\v2\x16.foible.v1.InferResultR\x06judged\"\x80\x01\n" +
 	"\x06Scored\x12<\n" +
 	"\rparameter_set\x18\x01 \x01(\v2\x17.foible.v1.ParameterSetR\fparameterSet\x128\n" +
 	"\vpredictions\x18\x02 \x03(\v2\x16.foible.v1.PredictionsR\vpredictions\"]\n" +
@@ -1280,6 +1291,7 @@ var file_foible_v1_worker_proto_goTypes = []any{
 	(*InferenceConfig)(nil), // 17: foible.v1.InferenceConfig
 	(*ParameterSet)(nil),    // 18: foible.v1.ParameterSet
 	(*BootstrapConfig)(nil), // 19: foible.v1.BootstrapConfig
+	(*InferResult)(nil),     // 20: foible.v1.InferResult
 }
 var file_foible_v1_worker_proto_depIdxs = []int32{
 	2,  // 0: foible.v1.WorkRequest.hello:type_name -> foible.v1.Hello
@@ -1298,16 +1310,17 @@ var file_foible_v1_worker_proto_depIdxs = []int32{
 	18, // 13: foible.v1.InferJob.parameter_sets:type_name -> foible.v1.ParameterSet
 	19, // 14: foible.v1.ScoreJob.bootstrap:type_name -> foible.v1.BootstrapConfig
 	12, // 15: foible.v1.ScoreJob.scored:type_name -> foible.v1.Scored
-	18, // 16: foible.v1.Scored.parameter_set:type_name -> foible.v1.ParameterSet
-	13, // 17: foible.v1.Scored.predictions:type_name -> foible.v1.Predictions
-	0,  // 18: foible.v1.Recorded.verdict:type_name -> foible.v1.Verdict
-	1,  // 19: foible.v1.WorkerService.Work:input_type -> foible.v1.WorkRequest
-	6,  // 20: foible.v1.WorkerService.Work:output_type -> foible.v1.WorkResponse
-	20, // [20:21] is the sub-list for method output_type
-	19, // [19:20] is the sub-list for method input_type
-	19, // [19:19] is the sub-list for extension type_name
-	19, // [19:19] is the sub-list for extension extendee
-	0,  // [0:19] is the sub-list for field type_name
+	20, // 16: foible.v1.ScoreJob.judged:type_name -> foible.v1.InferResult
+	18, // 17: foible.v1.Scored.parameter_set:type_name -> foible.v1.ParameterSet
+	13, // 18: foible.v1.Scored.predictions:type_name -> foible.v1.Predictions
+	0,  // 19: foible.v1.Recorded.verdict:type_name -> foible.v1.Verdict
+	1,  // 20: foible.v1.WorkerService.Work:input_type -> foible.v1.WorkRequest
+	6,  // 21: foible.v1.WorkerService.Work:output_type -> foible.v1.WorkResponse
+	21, // [21:22] is the sub-list for method output_type
+	20, // [20:21] is the sub-list for method input_type
+	20, // [20:20] is the sub-list for extension type_name
+	20, // [20:20] is the sub-list for extension extendee
+	0,  // [0:20] is the sub-list for field type_name
 }
 
 func init() { file_foible_v1_worker_proto_init() }
