@@ -116,7 +116,7 @@ func (c *cluster) checkFits(id string, in *web.Inside) {
 	}
 	if runs := func(set int) int {
 		cell, _ := c.inner.Cell(c.t.Context(), id, set, 0)
-		return len(cell.Runs)
+		return cell.Runs.Len()
 	}; runs(in.Chosen[0]) != int(reportSize.GetRuns()) {
 		c.t.Errorf("the cell of a reported set has %d runs", runs(in.Chosen[0]))
 	}

@@ -347,11 +347,8 @@ func Cell(c *sweep.Cell) *foiblev1.Cell {
 		Ess: c.ESS, Alive: c.Alive, Evidence: c.Evidence, FailedRuns: int32(c.FailedRuns),
 		Samples: int32(c.Samples), Mistakes: mistakes(c.Mistakes),
 	}
-	if runs := flatRuns(c.Runs); c.Judged {
-		m.ShortRuns = make([]float32, len(runs))
-		for i, x := range runs {
-			m.ShortRuns[i] = float32(x)
-		}
+	if runs := c.Runs.Numbers(); c.Judged {
+		m.ShortRuns = appendShort(make([]float32, 0, len(runs)), runs)
 	} else {
 		m.Runs = runs
 	}
@@ -376,30 +373,55 @@ func flat(rows [][]float64) []float64 {
 	return out
 }
 
-// flatRuns lays the rows of runs end to end.
-func flatRuns(runs [][][]float64) []float64 {
-	if len(runs) == 0 || len(runs[0]) == 0 {
+func appendShort(b []float32, xs []float64) []float32 {
+	for _, x := range xs {
+		b = append(b, float32(x))
+	}
+	return b
+}
+
+// room is memory for what is read of cells, so that those of a job share few pieces of
+// it. Where it does not suffice, more is made.
+type room struct {
+	rows    [][]float64
+	numbers []float64
+}
+
+// take cuts n off the front of what is left; nil if that is none.
+func take[T any](left *[]T, n int) []T {
+	if n == 0 {
 		return nil
 	}
-	out := make([]float64, 0, len(runs)*len(runs[0])*len(runs[0][0]))
-	for _, run := range runs {
-		for _, row := range run {
-			out = append(out, row...)
-		}
-	}
+	out := (*left)[:n:n]
+	*left = (*left)[n:]
 	return out
 }
 
 // chunks takes rows of so many numbers apart; nil if there are none.
-func chunks(xs []float64, n int) [][]float64 {
+func (r *room) chunks(xs []float64, n int) [][]float64 {
 	if len(xs) == 0 {
 		return nil
 	}
-	rows := make([][]float64, len(xs)/n)
+	if len(r.rows) < len(xs)/n {
+		r.rows = make([][]float64, len(xs)/n)
+	}
+	rows := take(&r.rows, len(xs)/n)
 	for i := range rows {
 		rows[i] = xs[i*n : (i+1)*n : (i+1)*n]
 	}
 	return rows
+}
+
+// long are numbers in double precision.
+func (r *room) long(xs []float32) []float64 {
+	if len(r.numbers) < len(xs) {
+		r.numbers = make([]float64, len(xs))
+	}
+	out := take(&r.numbers, len(xs))
+	for i, x := range xs {
+		out[i] = float64(x)
+	}
+	return out
 }
 
 func mistakes(c *sweep.Mistakes) *foiblev1.Mistakes {
@@ -448,25 +470,20 @@ func readMistakes(m *foiblev1.Mistakes, actions int, undefined bool) (*sweep.Mis
 	return c, nil
 }
 
-// readRuns takes runs of so many rows apart, each of which must pass a check.
-func readRuns(xs []float64, rows, goals int, check func([]float64) error) ([][][]float64, error) {
+// readRuns are runs of so many rows, each of which must pass a check.
+func readRuns(xs []float64, rows, goals int, check func([]float64) error) (sweep.Runs, error) {
 	if len(xs) == 0 {
-		return nil, nil
+		return sweep.Runs{}, nil
 	}
 	if rows == 0 || len(xs)%(rows*goals) != 0 {
-		return nil, fmt.Errorf("%d probabilities of runs, of %d steps and %d goals each", len(xs), rows, goals)
+		return sweep.Runs{}, fmt.Errorf("%d probabilities of runs, of %d steps and %d goals each", len(xs), rows, goals)
 	}
-	all := chunks(xs, goals)
-	for _, row := range all {
-		if err := check(row); err != nil {
-			return nil, err
+	for at := 0; at < len(xs); at += goals {
+		if err := check(xs[at : at+goals]); err != nil {
+			return sweep.Runs{}, err
 		}
 	}
-	runs := make([][][]float64, len(all)/rows)
-	for i := range runs {
-		runs[i] = all[i*rows : (i+1)*rows : (i+1)*rows]
-	}
-	return runs, nil
+	return sweep.NewRuns(xs, rows, goals), nil
 }
 
 // finite checks numbers that may be anything else.
@@ -482,36 +499,32 @@ func finite(xs []float64) error {
 // ReadCell is the cell of a message, which must fit the stimulus: a
 // distribution at every step, or judgement step, up to a named outcome.
 func ReadCell(m *foiblev1.Cell, shape *sweep.Shape) (sweep.Cell, error) {
-	c, err := readCell(m, shape)
-	if err != nil {
+	var c sweep.Cell
+	if err := readCell(m, shape, &room{}, &c); err != nil {
 		return c, fmt.Errorf("stimulus %s%w", shape.Stimulus, err)
 	}
 	return c, nil
 }
 
 // readCell returns an error that begins with what comes after the stimulus.
-func readCell(m *foiblev1.Cell, shape *sweep.Shape) (sweep.Cell, error) {
-	c := sweep.Cell{Judged: m.GetJudged(), Samples: int(m.GetSamples())}
-	steps := shape.Actions + 1
+func readCell(m *foiblev1.Cell, shape *sweep.Shape, room *room, c *sweep.Cell) error {
+	c.Judged, c.Samples = m.GetJudged(), int(m.GetSamples())
+	steps, err := definedSteps(m.GetUndefined(), shape)
+	if err != nil {
+		return err
+	}
 	if u := m.GetUndefined(); u != nil {
-		if u.GetStep() < 0 || int(u.GetStep()) >= steps || u.GetReason() == "" {
-			return c, fmt.Errorf(": undefined from step %d of %d", u.GetStep(), shape.Actions)
-		}
-		steps = int(u.GetStep())
 		c.Undefined = &sweep.Undefined{Step: steps, Reason: u.GetReason()}
 	}
-	judged := 0
-	for judged < len(shape.JudgementSteps) && shape.JudgementSteps[judged] < steps {
-		judged++
-	}
+	judged := judgedBefore(steps, shape)
 	rows := steps
 	if c.Judged {
 		rows = judged
 	}
 	if len(m.GetPosterior()) != rows*shape.Goals {
-		return c, fmt.Errorf(": %d probabilities, want %d steps of %d goals", len(m.GetPosterior()), rows, shape.Goals)
+		return fmt.Errorf(": %d probabilities, want %d steps of %d goals", len(m.GetPosterior()), rows, shape.Goals)
 	}
-	if c.Posterior = chunks(m.GetPosterior(), shape.Goals); c.Posterior == nil {
+	if c.Posterior = room.chunks(m.GetPosterior(), shape.Goals); c.Posterior == nil {
 		c.Posterior = [][]float64{}
 	}
 	for k, row := range c.Posterior {
@@ -519,26 +532,47 @@ func readCell(m *foiblev1.Cell, shape *sweep.Shape) (sweep.Cell, error) {
 			if c.Judged {
 				k = shape.JudgementSteps[k]
 			}
-			return c, fmt.Errorf(", step %d: %w", k, err)
+			return fmt.Errorf(", step %d: %w", k, err)
 		}
 	}
 	for _, step := range m.GetUnreachableFrom() {
 		if step < -1 || int(step) > shape.Actions {
-			return c, fmt.Errorf(": a goal unreachable from step %d of %d", step, shape.Actions)
+			return fmt.Errorf(": a goal unreachable from step %d of %d", step, shape.Actions)
 		}
 		c.UnreachableFrom = append(c.UnreachableFrom, int(step))
 	}
 	if n := len(c.UnreachableFrom); n != 0 && n != shape.Goals {
-		return c, fmt.Errorf(": reachability of %d goals, want %d", n, shape.Goals)
+		return fmt.Errorf(": reachability of %d goals, want %d", n, shape.Goals)
 	}
-	if err := readSampled(m, shape, judged, &c); err != nil {
-		return c, fmt.Errorf(": %w", err)
+	if err := readSampled(m, shape, judged, room, c); err != nil {
+		return fmt.Errorf(": %w", err)
 	}
-	return c, nil
+	return nil
+}
+
+// definedSteps is the number of steps that have a posterior.
+func definedSteps(u *foiblev1.Undefined, shape *sweep.Shape) (int, error) {
+	steps := shape.Actions + 1
+	if u == nil {
+		return steps, nil
+	}
+	if u.GetStep() < 0 || int(u.GetStep()) >= steps || u.GetReason() == "" {
+		return 0, fmt.Errorf(": undefined from step %d of %d", u.GetStep(), shape.Actions)
+	}
+	return int(u.GetStep()), nil
+}
+
+// judgedBefore is the number of judgement steps before a step.
+func judgedBefore(step int, shape *sweep.Shape) int {
+	n := 0
+	for n < len(shape.JudgementSteps) && shape.JudgementSteps[n] < step {
+		n++
+	}
+	return n
 }
 
 // readSampled reads what the cell of a model that is not exact has besides.
-func readSampled(m *foiblev1.Cell, shape *sweep.Shape, judged int, c *sweep.Cell) error {
+func readSampled(m *foiblev1.Cell, shape *sweep.Shape, judged int, room *room, c *sweep.Cell) error {
 	rows := len(c.Posterior)
 	for _, xs := range [][]float64{m.GetPosteriorSe(), m.GetEss(), m.GetAlive(), m.GetEvidence()} {
 		if err := finite(xs); err != nil {
@@ -552,7 +586,7 @@ func readSampled(m *foiblev1.Cell, shape *sweep.Shape, judged int, c *sweep.Cell
 		if se := slices.Min(m.GetPosteriorSe()); se < 0 {
 			return fmt.Errorf("a standard error of %v", se)
 		}
-		c.SE = chunks(m.GetPosteriorSe(), shape.Goals)
+		c.SE = room.chunks(m.GetPosteriorSe(), shape.Goals)
 	}
 	if err := readFilter(m, rows); err != nil {
 		return err
@@ -566,7 +600,7 @@ func readSampled(m *foiblev1.Cell, shape *sweep.Shape, judged int, c *sweep.Cell
 				return fmt.Errorf("evidence of a goal of %v", x)
 			}
 		}
-		c.LogEvidence = chunks(m.GetLogEvidence(), shape.Goals)
+		c.LogEvidence = room.chunks(m.GetLogEvidence(), shape.Goals)
 	}
 	if m.GetSamples() < 0 {
 		return fmt.Errorf("%d samples", m.GetSamples())
@@ -576,11 +610,8 @@ func readSampled(m *foiblev1.Cell, shape *sweep.Shape, judged int, c *sweep.Cell
 		check = distribution
 	}
 	runs := m.GetRuns()
-	if n := len(m.GetShortRuns()); c.Judged && n > 0 {
-		runs = make([]float64, n)
-		for i, x := range m.GetShortRuns() {
-			runs[i] = float64(x)
-		}
+	if c.Judged && len(m.GetShortRuns()) > 0 {
+		runs = room.long(m.GetShortRuns())
 	}
 	var err error
 	if c.Runs, err = readRuns(runs, judged, shape.Goals, check); err != nil {
@@ -723,7 +754,7 @@ func readCorrelation(m *foiblev1.Correlation) (sweep.Correlation, error) {
 func Predictions(ps []sweep.Prediction) []*foiblev1.Predictions {
 	ms := make([]*foiblev1.Predictions, len(ps))
 	for i, p := range ps {
-		ms[i] = &foiblev1.Predictions{Undefined: p.Undefined, Posterior: flat(p.Rows), Runs: flatRuns(p.Runs)}
+		ms[i] = &foiblev1.Predictions{Undefined: p.Undefined, Posterior: flat(p.Rows), Runs: p.Runs.Numbers()}
 	}
 	return ms
 }
@@ -739,7 +770,7 @@ func ReadPredictions(ms []*foiblev1.Predictions, goals []int) ([]sweep.Predictio
 			return nil, fmt.Errorf("%d predictions for %d goals", len(m.GetPosterior()), goals[i])
 		}
 		ps[i].Undefined = m.GetUndefined()
-		ps[i].Rows = chunks(m.GetPosterior(), goals[i])
+		ps[i].Rows = (&room{}).chunks(m.GetPosterior(), goals[i])
 		for _, row := range ps[i].Rows {
 			if err := distribution(row); err != nil {
 				return nil, fmt.Errorf("stimulus %d: %w", i+1, err)
@@ -760,12 +791,9 @@ func Outcome(m *foiblev1.JobResult, plan *sweep.Plan, number int) (sweep.Outcome
 		return o, fmt.Errorf("job %d of %d", number, plan.Jobs())
 	}
 	shape := &plan.Stimuli[plan.Job(number).Stimulus]
-	for _, m := range m.GetInfer().GetCells() {
-		cell, err := ReadCell(m, shape)
-		if err != nil {
-			return o, err
-		}
-		o.Cells = append(o.Cells, cell)
+	var err error
+	if o.Cells, err = ReadCells(m.GetInfer(), shape); err != nil {
+		return o, err
 	}
 	for _, m := range m.GetScore().GetFits() {
 		fit, err := ReadFit(m)

@@ -392,7 +392,7 @@ func TestMarginalCell(t *testing.T) {
 	judged.Judge(shape().JudgementSteps)
 	broken := marginal()
 	broken.Posterior, broken.Undefined, broken.SE = broken.Posterior[:1], &sweep.Undefined{Step: 1, Reason: "why"}, broken.SE[:1]
-	broken.Runs, broken.Evidence, broken.LogEvidence = nil, broken.Evidence[:1], broken.LogEvidence[:1]
+	broken.Runs, broken.Evidence, broken.LogEvidence = sweep.Runs{}, broken.Evidence[:1], broken.LogEvidence[:1]
 	broken.Mistakes = &sweep.Mistakes{Confused: []sweep.Estimate{}, Slip: []sweep.Estimate{}, OffPath: []sweep.Estimate{}}
 	brokenAndJudged := broken
 	brokenAndJudged.Judge(shape().JudgementSteps)
