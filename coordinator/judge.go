@@ -140,7 +140,7 @@ func (r *sweepRun) judge(ctx context.Context, l *lease, number int, result *foib
 func (r *sweepRun) checkCells(job sweep.Job, answer *foiblev1.InferResult) error {
 	shape := &r.plan.Stimuli[job.Stimulus]
 	if n := codec.CellCount(answer); n != len(job.Sets) {
-		if _, err := codec.ReadCells(answer, shape); err != nil {
+		if err := codec.CheckCells(answer, shape); err != nil {
 			return err // which may be why so few were completed
 		}
 		return fmt.Errorf("%d cells for %d parameter sets", n, len(job.Sets))
@@ -156,8 +156,7 @@ func (r *sweepRun) checkCells(job sweep.Job, answer *foiblev1.InferResult) error
 			return fmt.Errorf("%s: rows of judgement steps alone: %v", &job.Sets[i], judged)
 		}
 	}
-	_, err := codec.ReadCells(answer, shape)
-	return err
+	return codec.CheckCells(answer, shape)
 }
 
 func otherHash(set *sweep.ParameterSet) error {

@@ -227,10 +227,10 @@ func TestSampledCell(t *testing.T) {
 			for goal, x := range cell.Posterior[step] {
 				var mean, squares float64
 				for run := range 4 {
-					mean += cell.Runs.Row(run, step)[goal] / 4
+					mean += cell.Runs.At(run, step, goal) / 4
 				}
 				for run := range 4 {
-					off := cell.Runs.Row(run, step)[goal] - mean
+					off := cell.Runs.At(run, step, goal) - mean
 					squares += off * off
 				}
 				if se := math.Sqrt(squares / 3 / 4); math.Abs(x-mean) > 1e-12 || math.Abs(cell.SE[step][goal]-se) > 1e-12 {

@@ -407,7 +407,7 @@ func (m *Marginal) cell(p *agent.Parameters, r *result, judged []int, q *sweep.P
 	if !cell.Judged {
 		cell.LogEvidence = rows(len(kept), goals)
 	}
-	runs := sweep.NewRuns(make([]float64, batches*len(asked)*goals), len(asked), goals)
+	runs := make([]float64, batches*len(asked)*goals)
 	complete := true
 	for at, step := range kept {
 		all, without := r.posterior(step)
@@ -434,14 +434,14 @@ func (m *Marginal) cell(p *agent.Parameters, r *result, judged []int, q *sweep.P
 			continue // without one batch there is nothing left: no jackknife
 		}
 		for i := range batches {
-			row := runs.Row(i, judgement)
+			row := runs[(i*len(asked)+judgement)*goals:]
 			for goal, p := range all {
 				row[goal] = p + float64(float64(batches-1)/near*(p-without[i][goal]))
 			}
 		}
 	}
 	if complete {
-		cell.Runs = runs
+		cell.Runs = sweep.NewRuns(runs, len(asked), goals)
 	}
 	if q.Detail == sweep.DetailMistakes {
 		cell.Mistakes = m.mistakes(p, steps)

@@ -22,10 +22,12 @@ func (s *Scorer) PseudoValues(predictions []Prediction) []float64 {
 	if n < 2 {
 		return nil
 	}
-	all, row := newPoints(points), []float64(nil)
+	all := newPoints(points)
+	var row, run []float64
 	for i := range predictions {
 		st := &s.study.Stimuli[i]
-		all.add(flatten(predictions[i].Rows, len(st.JudgementSteps), len(st.Goals)), s.human.Stimuli[i].Mean)
+		row = appendFlat(row[:0], predictions[i].Rows, len(st.JudgementSteps), len(st.Goals))
+		all.add(row, s.human.Stimuli[i].Mean)
 	}
 	if len(all.model) < 2 {
 		return nil
@@ -38,7 +40,7 @@ func (s *Scorer) PseudoValues(predictions []Prediction) []float64 {
 		return nil
 	}
 	values := make([]float64, n)
-	for run := range values {
+	for k := range values {
 		without := moments{x0: x0, y0: y0}
 		for i := range predictions {
 			p := &predictions[i]
@@ -47,7 +49,8 @@ func (s *Scorer) PseudoValues(predictions []Prediction) []float64 {
 				row = append(row, rows...)
 			}
 			if m := p.Runs.Len(); m > 1 {
-				leave(row, p.Runs.Run(run%m), m)
+				run = p.Runs.AppendRun(run[:0], k%m)
+				leave(row, run, m)
 			}
 			without.add(row, s.human.Stimuli[i].Mean[:len(row)])
 		}
@@ -55,7 +58,7 @@ func (s *Scorer) PseudoValues(predictions []Prediction) []float64 {
 		if !ok {
 			return nil
 		}
-		values[run] = float64(float64(n)*r) - float64(float64(n-1)*left)
+		values[k] = float64(float64(n)*r) - float64(float64(n-1)*left)
 	}
 	return values
 }

@@ -179,6 +179,7 @@ func ScoreHash(studyHash string, seed uint64, b Bootstrap, set *ParameterSet, pr
 type ScoreHasher struct {
 	before []byte // length-prefixed parts that all share; the rest of its memory is for the others
 	set    []byte
+	run    []float64
 }
 
 // NewScoreHash is ready for parameter sets.
@@ -204,7 +205,8 @@ func (h *ScoreHasher) Of(set *ParameterSet, predictions []Prediction) []byte {
 		}
 		for run := range p.Runs.Len() {
 			all = binary.LittleEndian.AppendUint64(all, uint64(p.Runs.Rows()))
-			all = appendNumbers(all, p.Runs.Run(run))
+			h.run = p.Runs.AppendRun(h.run[:0], run)
+			all = appendNumbers(all, h.run)
 		}
 		binary.LittleEndian.PutUint64(all[at:], uint64(len(all)-at-8))
 	}

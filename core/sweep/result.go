@@ -51,9 +51,10 @@ type Filter struct {
 
 // Judge keeps the rows of a cell at the judgement steps, and drops what a large
 // sweep has no room for: evidence by goal, mistakes, and errors, which follow
-// from Runs.
+// from Runs. Of Runs single precision is left: nothing but an error is made of them.
 func (c *Cell) Judge(steps []int) {
 	c.LogEvidence, c.Mistakes, c.SE = nil, nil, nil
+	c.Runs = ShortRuns(c.Runs.Short(), c.Runs.rows, c.Runs.goals)
 	if c.Judged {
 		return
 	}
@@ -75,7 +76,7 @@ func (c *Cell) Error(row, goal int) (se float64, known bool) {
 	default:
 		xs := make([]float64, n)
 		for i := range xs {
-			xs[i] = c.Runs.Row(i, row)[goal]
+			xs[i] = c.Runs.At(i, row, goal)
 		}
 		return math.Sqrt(squares(xs) / float64(n) / float64(n-1)), true
 	}

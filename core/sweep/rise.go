@@ -45,7 +45,7 @@ func (s *Scorer) Rises(predictions []Prediction) (rise Rise, ok bool) {
 		}
 		runs := make([][]float64, n)
 		for k := range runs {
-			runs[k] = p.Runs.Run(k)
+			runs[k] = p.Runs.AppendRun(nil, k)
 		}
 		a, b := make([]float64, len(rows)), make([]float64, len(rows))
 		values := make([]float64, n)

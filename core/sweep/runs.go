@@ -6,19 +6,31 @@ import "fmt"
 // rows. The zero value has no runs.
 type Runs struct {
 	numbers     []float64 // of all runs, row by row
+	short       []float32 // in place of numbers: in single precision
 	rows, goals int       // of a run
 }
 
 // NewRuns are runs of so many rows and goals each, whose numbers lie end to end. The
 // numbers are not copied.
 func NewRuns(numbers []float64, rows, goals int) Runs {
-	if len(numbers) == 0 {
+	return Runs{numbers: numbers}.of(rows, goals)
+}
+
+// ShortRuns are runs in single precision, else as those of [NewRuns].
+func ShortRuns(numbers []float32, rows, goals int) Runs {
+	return Runs{short: numbers}.of(rows, goals)
+}
+
+func (r Runs) of(rows, goals int) Runs {
+	n := len(r.numbers) + len(r.short)
+	if n == 0 {
 		return Runs{}
 	}
-	if size := rows * goals; size == 0 || len(numbers)%size != 0 {
-		panic(fmt.Sprintf("sweep: %d numbers of runs, of %d rows of %d goals each", len(numbers), rows, goals))
+	if size := rows * goals; size == 0 || n%size != 0 {
+		panic(fmt.Sprintf("sweep: %d numbers of runs, of %d rows of %d goals each", n, rows, goals))
 	}
-	return Runs{numbers, rows, goals}
+	r.rows, r.goals = rows, goals
+	return r
 }
 
 // RunsOf are runs given as [run][row][goal], which are copied.
@@ -35,12 +47,13 @@ func (r *Runs) Add(run [][]float64) {
 	if len(run) == 0 {
 		return
 	}
-	if len(r.numbers) == 0 {
+	if r.Len() == 0 {
 		r.rows, r.goals = len(run), len(run[0])
 	}
 	if len(run) != r.rows {
 		panic(fmt.Sprintf("sweep: a run of %d rows among runs of %d", len(run), r.rows))
 	}
+	r.numbers, r.short = r.Numbers(), nil
 	for _, row := range run {
 		if len(row) != r.goals {
 			panic(fmt.Sprintf("sweep: a row of %d goals among rows of %d", len(row), r.goals))
@@ -51,25 +64,57 @@ func (r *Runs) Add(run [][]float64) {
 
 // Len is the number of runs.
 func (r Runs) Len() int {
-	if len(r.numbers) == 0 {
+	n := len(r.numbers) + len(r.short)
+	if n == 0 {
 		return 0
 	}
-	return len(r.numbers) / (r.rows * r.goals)
+	return n / (r.rows * r.goals)
 }
 
 // Rows is the number of rows of each run.
 func (r Runs) Rows() int { return r.rows }
 
-// Run has the numbers of a run, row by row.
-func (r Runs) Run(i int) []float64 {
-	size := r.rows * r.goals
-	return r.numbers[i*size : (i+1)*size : (i+1)*size]
+// At is what a run predicts of a goal in a row.
+func (r Runs) At(run, row, goal int) float64 {
+	i := (run*r.rows+row)*r.goals + goal
+	if r.short != nil {
+		return float64(r.short[i])
+	}
+	return r.numbers[i]
 }
 
-// Row has the numbers of a row of a run, by goal.
-func (r Runs) Row(i, row int) []float64 {
-	return r.Run(i)[row*r.goals : (row+1)*r.goals : (row+1)*r.goals]
+// AppendRun appends the numbers of a run, row by row.
+func (r Runs) AppendRun(b []float64, run int) []float64 {
+	size := r.rows * r.goals
+	if r.short == nil {
+		return append(b, r.numbers[run*size:(run+1)*size]...)
+	}
+	for _, x := range r.short[run*size : (run+1)*size] {
+		b = append(b, float64(x))
+	}
+	return b
 }
 
 // Numbers are those of all runs, end to end.
-func (r Runs) Numbers() []float64 { return r.numbers }
+func (r Runs) Numbers() []float64 {
+	if r.short == nil {
+		return r.numbers
+	}
+	all := make([]float64, len(r.short))
+	for i, x := range r.short {
+		all[i] = float64(x)
+	}
+	return all
+}
+
+// Short are the numbers of all runs in single precision, end to end.
+func (r Runs) Short() []float32 {
+	if r.short != nil || len(r.numbers) == 0 {
+		return r.short
+	}
+	all := make([]float32, len(r.numbers))
+	for i, x := range r.numbers {
+		all[i] = float32(x)
+	}
+	return all
+}

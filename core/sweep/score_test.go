@@ -387,11 +387,12 @@ func meanOf(runs sweep.Runs, without int) [][]float64 {
 		n--
 	}
 	for j := range mean {
-		mean[j] = make([]float64, len(runs.Row(0, j)))
+		goals := len(runs.AppendRun(nil, 0)) / runs.Rows()
+		mean[j] = make([]float64, goals)
 		for k := range runs.Len() {
-			for g, x := range runs.Row(k, j) {
+			for g := range goals {
 				if k != without {
-					mean[j][g] += x / n
+					mean[j][g] += runs.At(k, j, g) / n
 				}
 			}
 		}

@@ -168,8 +168,9 @@ func InferJob(stimulus string, p sweep.Procedure, sets []sweep.ParameterSet) *fo
 		ActionNoiseKind: p.ActionNoiseKind,
 		Detail:          p.Detail,
 	}
+	m.ParameterSets = make([]*foiblev1.ParameterSet, len(sets))
 	for i := range sets {
-		m.ParameterSets = append(m.ParameterSets, ParameterSet(&sets[i]))
+		m.ParameterSets[i] = ParameterSet(&sets[i])
 	}
 	return m
 }
@@ -182,12 +183,11 @@ func ReadInferJob(m *foiblev1.InferJob) (p sweep.Procedure, sets []sweep.Paramet
 		Inference: Inference(m.GetInference(), m.GetActionNoiseKind()),
 		Detail:    m.GetDetail(),
 	}
-	for _, set := range m.GetParameterSets() {
-		s, err := ReadParameterSet(set)
-		if err != nil {
+	sets = make([]sweep.ParameterSet, len(m.GetParameterSets()))
+	for i, set := range m.GetParameterSets() {
+		if sets[i], err = ReadParameterSet(set); err != nil {
 			return p, nil, err
 		}
-		sets = append(sets, s)
 	}
 	return p, sets, nil
 }
@@ -347,10 +347,10 @@ func Cell(c *sweep.Cell) *foiblev1.Cell {
 		Ess: c.ESS, Alive: c.Alive, Evidence: c.Evidence, FailedRuns: int32(c.FailedRuns),
 		Samples: int32(c.Samples), Mistakes: mistakes(c.Mistakes),
 	}
-	if runs := c.Runs.Numbers(); c.Judged {
-		m.ShortRuns = appendShort(make([]float32, 0, len(runs)), runs)
+	if c.Judged {
+		m.ShortRuns = c.Runs.Short()
 	} else {
-		m.Runs = runs
+		m.Runs = c.Runs.Numbers()
 	}
 	if u := c.Undefined; u != nil {
 		m.Undefined = &foiblev1.Undefined{Step: int32(u.Step), Reason: u.Reason}
@@ -373,18 +373,11 @@ func flat(rows [][]float64) []float64 {
 	return out
 }
 
-func appendShort(b []float32, xs []float64) []float32 {
-	for _, x := range xs {
-		b = append(b, float32(x))
-	}
-	return b
-}
-
 // room is memory for what is read of cells, so that those of a job share few pieces of
 // it. Where it does not suffice, more is made.
 type room struct {
-	rows    [][]float64
-	numbers []float64
+	rows [][]float64
+	row  []float64 // good until the next use
 }
 
 // take cuts n off the front of what is left; nil if that is none.
@@ -412,16 +405,29 @@ func (r *room) chunks(xs []float64, n int) [][]float64 {
 	return rows
 }
 
-// long are numbers in double precision.
-func (r *room) long(xs []float32) []float64 {
-	if len(r.numbers) < len(xs) {
-		r.numbers = make([]float64, len(xs))
+// shortRuns are runs of so many rows in single precision, each row of which must pass a check.
+func (r *room) shortRuns(xs []float32, rows, goals int, check func([]float64) error) (sweep.Runs, error) {
+	if err := fits(len(xs), rows, goals); err != nil {
+		return sweep.Runs{}, err
 	}
-	out := take(&r.numbers, len(xs))
-	for i, x := range xs {
-		out[i] = float64(x)
+	for at := 0; at < len(xs); at += goals {
+		r.row = r.row[:0]
+		for _, x := range xs[at : at+goals] {
+			r.row = append(r.row, float64(x))
+		}
+		if err := check(r.row); err != nil {
+			return sweep.Runs{}, err
+		}
 	}
-	return out
+	return sweep.ShortRuns(xs, rows, goals), nil
+}
+
+// fits says why so many numbers are not those of runs; nil if they are.
+func fits(n, rows, goals int) error {
+	if n > 0 && (rows == 0 || n%(rows*goals) != 0) {
+		return fmt.Errorf("%d probabilities of runs, of %d steps and %d goals each", n, rows, goals)
+	}
+	return nil
 }
 
 func mistakes(c *sweep.Mistakes) *foiblev1.Mistakes {
@@ -472,11 +478,8 @@ func readMistakes(m *foiblev1.Mistakes, actions int, undefined bool) (*sweep.Mis
 
 // readRuns are runs of so many rows, each of which must pass a check.
 func readRuns(xs []float64, rows, goals int, check func([]float64) error) (sweep.Runs, error) {
-	if len(xs) == 0 {
-		return sweep.Runs{}, nil
-	}
-	if rows == 0 || len(xs)%(rows*goals) != 0 {
-		return sweep.Runs{}, fmt.Errorf("%d probabilities of runs, of %d steps and %d goals each", len(xs), rows, goals)
+	if err := fits(len(xs), rows, goals); err != nil {
+		return sweep.Runs{}, err
 	}
 	for at := 0; at < len(xs); at += goals {
 		if err := check(xs[at : at+goals]); err != nil {
@@ -609,12 +612,13 @@ func readSampled(m *foiblev1.Cell, shape *sweep.Shape, judged int, room *room, c
 	if len(m.GetEss()) > 0 {
 		check = distribution
 	}
-	runs := m.GetRuns()
-	if c.Judged && len(m.GetShortRuns()) > 0 {
-		runs = room.long(m.GetShortRuns())
-	}
 	var err error
-	if c.Runs, err = readRuns(runs, judged, shape.Goals, check); err != nil {
+	if c.Judged && len(m.GetShortRuns()) > 0 {
+		c.Runs, err = room.shortRuns(m.GetShortRuns(), judged, shape.Goals, check)
+	} else {
+		c.Runs, err = readRuns(m.GetRuns(), judged, shape.Goals, check)
+	}
+	if err != nil {
 		return err
 	}
 	c.ESS, c.Alive, c.Evidence, c.FailedRuns = m.GetEss(), m.GetAlive(), m.GetEvidence(), int(m.GetFailedRuns())

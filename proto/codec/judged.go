@@ -54,7 +54,7 @@ func pack(cells []sweep.Cell) *foiblev1.JudgedCells {
 			posterior += n * len(c.Posterior[0])
 		}
 		evidence += len(c.Evidence)
-		numbers += len(c.Runs.Numbers())
+		numbers += len(c.Runs.Short())
 		runs, samples = runs || c.Runs.Len() > 0, samples || c.Samples != 0
 	}
 	m.Posterior, m.Evidence = make([]float64, 0, posterior), make([]float64, 0, evidence)
@@ -65,7 +65,7 @@ func pack(cells []sweep.Cell) *foiblev1.JudgedCells {
 			m.Posterior = append(m.Posterior, row...)
 		}
 		m.Evidence = append(m.Evidence, c.Evidence...)
-		m.ShortRuns = appendShort(m.ShortRuns, c.Runs.Numbers())
+		m.ShortRuns = append(m.ShortRuns, c.Runs.Short()...)
 		if runs {
 			m.Runs = append(m.Runs, int32(c.Runs.Len()))
 		}
@@ -108,46 +108,64 @@ func CellJudged(m *foiblev1.InferResult, i int) bool {
 // ReadCells are the cells of a message, packed or not, each of which must fit the stimulus
 // as in [ReadCell].
 func ReadCells(m *foiblev1.InferResult, shape *sweep.Shape) ([]sweep.Cell, error) {
-	var cells []sweep.Cell
-	if n := CellCount(m); n > 0 {
-		cells = make([]sweep.Cell, n)
+	if CellCount(m) == 0 {
+		return nil, CheckCells(m, shape)
 	}
-	if err := readCells(m, shape, cells); err != nil {
-		return nil, fmt.Errorf("stimulus %s%w", shape.Stimulus, err)
+	cells := make([]sweep.Cell, CellCount(m))
+	if err := eachCell(m, shape, func(i int, c *sweep.Cell) { cells[i] = *c }); err != nil {
+		return nil, err
 	}
 	return cells, nil
 }
 
+// CheckCells says why cells of a message cannot be read; nil if they can.
+func CheckCells(m *foiblev1.InferResult, shape *sweep.Shape) error {
+	return eachCell(m, shape, func(int, *sweep.Cell) {})
+}
+
+// eachCell calls a function with the cells of a message, each of which is good until it
+// returns; its numbers remain.
+func eachCell(m *foiblev1.InferResult, shape *sweep.Shape, do func(int, *sweep.Cell)) error {
+	if err := readCells(m, shape, do); err != nil {
+		return fmt.Errorf("stimulus %s%w", shape.Stimulus, err)
+	}
+	return nil
+}
+
 // readCells returns an error that begins with what comes after the stimulus.
-func readCells(m *foiblev1.InferResult, shape *sweep.Shape, cells []sweep.Cell) error {
+func readCells(m *foiblev1.InferResult, shape *sweep.Shape, do func(int, *sweep.Cell)) error {
+	var c sweep.Cell
 	if m.GetJudged() == nil {
 		var none room
 		for i, one := range m.GetCells() {
-			if err := readCell(one, shape, &none, &cells[i]); err != nil {
+			c = sweep.Cell{}
+			if err := readCell(one, shape, &none, &c); err != nil {
 				return err
 			}
+			do(i, &c)
 		}
 		return nil
 	}
 	if n := len(m.GetCells()); n > 0 {
 		return fmt.Errorf(": %d cells besides packed ones", n)
 	}
-	return readJudged(m.GetJudged(), shape, cells)
+	return readJudged(m.GetJudged(), shape, CellCount(m), do)
 }
 
-// readJudged takes the cells of a packed message apart.
-func readJudged(m *foiblev1.JudgedCells, shape *sweep.Shape, cells []sweep.Cell) error {
-	steps, err := judgedSteps(m, shape, len(cells))
+// readJudged takes n cells of a packed message apart.
+func readJudged(m *foiblev1.JudgedCells, shape *sweep.Shape, n int, do func(int, *sweep.Cell)) error {
+	steps, err := judgedSteps(m, shape, n)
 	if err != nil {
 		return err
 	}
 	if err := checkLengths(m, shape, steps); err != nil {
 		return err
 	}
-	room := room{rows: make([][]float64, len(m.GetPosterior())/shape.Goals), numbers: make([]float64, len(m.GetShortRuns()))}
+	room := room{rows: make([][]float64, len(m.GetPosterior())/shape.Goals)}
 	posterior, runs, evidence, unreachable, undefined := m.GetPosterior(), m.GetShortRuns(), m.GetEvidence(), m.GetUnreachableFrom(), m.GetUndefined()
 	one := foiblev1.Cell{Judged: true}
-	for i := range cells {
+	var c sweep.Cell
+	for i := range n {
 		one.Posterior = take(&posterior, steps[i]*shape.Goals)
 		if len(m.GetEvidence()) > 0 {
 			one.Evidence = take(&evidence, steps[i])
@@ -165,9 +183,11 @@ func readJudged(m *foiblev1.JudgedCells, shape *sweep.Shape, cells []sweep.Cell)
 		if len(undefined) > 0 && int(undefined[0].GetCell()) == i {
 			one.Undefined, undefined = undefined[0].GetUndefined(), undefined[1:]
 		}
-		if err := readCell(&one, shape, &room, &cells[i]); err != nil {
+		c = sweep.Cell{}
+		if err := readCell(&one, shape, &room, &c); err != nil {
 			return err
 		}
+		do(i, &c)
 	}
 	return nil
 }
@@ -243,15 +263,11 @@ func CellPredictions(recorded []*foiblev1.InferResult, shapes []sweep.Shape, set
 		predictions[i] = take(&all, len(shapes))
 	}
 	for i, m := range recorded {
-		cells, err := ReadCells(m, &shapes[i])
-		if err != nil {
+		if n := CellCount(m); n != sets {
+			return nil, fmt.Errorf("stimulus %s: %d cells for %d parameter sets", shapes[i].Stimulus, n, sets)
+		}
+		if err := eachCell(m, &shapes[i], func(j int, c *sweep.Cell) { predictions[j][i] = shapes[i].Predict(c) }); err != nil {
 			return nil, err
-		}
-		if len(cells) != sets {
-			return nil, fmt.Errorf("stimulus %s: %d cells for %d parameter sets", shapes[i].Stimulus, len(cells), sets)
-		}
-		for j := range cells {
-			predictions[j][i] = shapes[i].Predict(&cells[j])
 		}
 	}
 	return predictions, nil
