@@ -23,11 +23,13 @@ func (s *Scorer) PseudoValues(predictions []Prediction) []float64 {
 		return nil
 	}
 	all := newPoints(points)
-	var row, run []float64
+	means := make([][]float64, len(predictions))
+	flat := make([]float64, 0, points)
 	for i := range predictions {
-		st := &s.study.Stimuli[i]
-		row = appendFlat(row[:0], predictions[i].Rows, len(st.JudgementSteps), len(st.Goals))
-		all.add(row, s.human.Stimuli[i].Mean)
+		st, first := &s.study.Stimuli[i], len(flat)
+		flat = appendFlat(flat, predictions[i].Rows, len(st.JudgementSteps), len(st.Goals))
+		means[i] = flat[first:]
+		all.add(means[i], s.human.Stimuli[i].Mean)
 	}
 	if len(all.model) < 2 {
 		return nil
@@ -40,25 +42,22 @@ func (s *Scorer) PseudoValues(predictions []Prediction) []float64 {
 		return nil
 	}
 	values := make([]float64, n)
+	var left []float64
 	for k := range values {
 		without := moments{x0: x0, y0: y0}
 		for i := range predictions {
-			p := &predictions[i]
-			row = row[:0]
-			for _, rows := range p.Rows {
-				row = append(row, rows...)
+			row := means[i]
+			if m := predictions[i].Runs.Len(); m > 1 {
+				left = predictions[i].Runs.appendLeft(left[:0], row, k%m)
+				row = left
 			}
-			if m := p.Runs.Len(); m > 1 {
-				run = p.Runs.AppendRun(run[:0], k%m)
-				leave(row, run, m)
-			}
-			without.add(row, s.human.Stimuli[i].Mean[:len(row)])
+			without.add(row, s.human.Stimuli[i].Mean)
 		}
-		left, ok := without.pearson()
+		rest, ok := without.pearson()
 		if !ok {
 			return nil
 		}
-		values[k] = float64(float64(n)*r) - float64(float64(n-1)*left)
+		values[k] = float64(float64(n)*r) - float64(float64(n-1)*rest)
 	}
 	return values
 }

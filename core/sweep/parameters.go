@@ -109,8 +109,8 @@ func CellHash(studyHash, stimulus string, seed uint64, p Procedure, set *Paramet
 // CellHasher makes the hashes of cells that differ in their parameters alone.
 // Not safe for concurrent use.
 type CellHasher struct {
-	before []byte // length-prefixed parts that all share
-	set    []byte
+	before []byte // length-prefixed parts that all share; the rest of its memory is for the others
+	set    setText
 }
 
 // NewCellHash is ready for parameter sets.
@@ -127,11 +127,47 @@ func (h *CellHasher) Of(set *ParameterSet) []byte { return h.Append(nil, set) }
 
 // Append appends the [CellHash] of a parameter set, of HashSize bytes.
 func (h *CellHasher) Append(b []byte, set *ParameterSet) []byte {
-	h.set = set.append(h.set[:0])
-	all := appendPart(h.before, h.set)
+	all := appendPart(h.before, h.set.of(set))
 	h.before = all[:len(h.before)]
 	sum := sha256.Sum256(all)
 	return append(b, sum[:]...)
+}
+
+// setText is the canonical form of one parameter set after another. In a grid, one has
+// most of what the one before it has.
+type setText struct {
+	last ParameterSet
+	text []byte
+	ends []int // in text: of the model's name, and of each axis
+}
+
+// of is good until the next call.
+func (t *setText) of(set *ParameterSet) []byte {
+	model := modelOf(set.Model)
+	if model == nil {
+		return set.append(nil)
+	}
+	if len(t.ends) == 0 || set.Model != t.last.Model {
+		t.text = append(append(t.text[:0], set.Model...), ' ')
+		t.ends = append(t.ends[:0], len(t.text))
+	}
+	for i, name := range model.Axes {
+		slot := axisOf(name).slot
+		now, before := slot(&set.Parameters), slot(&t.last.Parameters)
+		if len(t.ends) > i+1 {
+			if now.Word == before.Word && math.Float64bits(now.Number) == math.Float64bits(before.Number) {
+				continue
+			}
+			t.text, t.ends = t.text[:t.ends[i]], t.ends[:i+1]
+		}
+		if i > 0 {
+			t.text = append(t.text, ' ')
+		}
+		t.text = now.append(append(append(t.text, name...), '='))
+		t.ends = append(t.ends, len(t.text))
+	}
+	t.last = *set
+	return t.text
 }
 
 // ID names a sweep computed by a version of Foible: equal ids, equal results.
@@ -178,8 +214,7 @@ func ScoreHash(studyHash string, seed uint64, b Bootstrap, set *ParameterSet, pr
 // predictions alone. Not safe for concurrent use.
 type ScoreHasher struct {
 	before []byte // length-prefixed parts that all share; the rest of its memory is for the others
-	set    []byte
-	run    []float64
+	set    setText
 }
 
 // NewScoreHash is ready for parameter sets.
@@ -193,20 +228,18 @@ func NewScoreHash(studyHash string, seed uint64, b Bootstrap) *ScoreHasher {
 
 // Of is the [ScoreHash] of what a parameter set predicts.
 func (h *ScoreHasher) Of(set *ParameterSet, predictions []Prediction) []byte {
-	h.set = set.append(h.set[:0])
-	all := appendPart(h.before, h.set)
+	all := appendPart(h.before, h.set.of(set))
 	for i := range predictions {
 		p := &predictions[i]
 		at := len(all)
 		all = strconv.AppendBool(binary.LittleEndian.AppendUint64(all, 0), p.Undefined)
 		all = binary.LittleEndian.AppendUint64(all, uint64(len(p.Rows)))
 		for _, row := range p.Rows {
-			all = appendNumbers(all, row)
+			all = appendBytes(all, row)
 		}
 		for run := range p.Runs.Len() {
 			all = binary.LittleEndian.AppendUint64(all, uint64(p.Runs.Rows()))
-			h.run = p.Runs.AppendRun(h.run[:0], run)
-			all = appendNumbers(all, h.run)
+			all = p.Runs.appendBytes(all, run)
 		}
 		binary.LittleEndian.PutUint64(all[at:], uint64(len(all)-at-8))
 	}
@@ -215,11 +248,12 @@ func (h *ScoreHasher) Of(set *ParameterSet, predictions []Prediction) []byte {
 	return sum[:]
 }
 
-func appendNumbers(b []byte, xs []float64) []byte {
+// appendBytes appends numbers in double precision, little-endian.
+func appendBytes[T float32 | float64](b []byte, xs []T) []byte {
 	at := len(b)
 	b = slices.Grow(b, 8*len(xs))[:at+8*len(xs)]
 	for i, x := range xs {
-		binary.LittleEndian.PutUint64(b[at+8*i:], math.Float64bits(x))
+		binary.LittleEndian.PutUint64(b[at+8*i:], math.Float64bits(float64(x)))
 	}
 	return b
 }

@@ -1,6 +1,9 @@
 package sweep
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Cell is what a model predicts of a stimulus: one parameter set, averaged over
 // its runs, or batches of samples.
@@ -61,6 +64,21 @@ func (c *Cell) Judge(steps []int) {
 	c.Judged = true
 	c.Posterior = rows(c.Posterior, steps)
 	c.ESS, c.Alive, c.Evidence = rows(c.ESS, steps), rows(c.Alive, steps), rows(c.Evidence, steps)
+}
+
+func (c *Cell) copy() *Cell {
+	out := *c
+	for _, rows := range []*[][]float64{&out.Posterior, &out.SE, &out.LogEvidence} {
+		*rows = slices.Clone(*rows)
+		for i, row := range *rows {
+			(*rows)[i] = slices.Clone(row)
+		}
+	}
+	for _, xs := range []*[]float64{&out.ESS, &out.Alive, &out.Evidence} {
+		*xs = slices.Clone(*xs)
+	}
+	out.Runs.numbers, out.Runs.short = slices.Clone(c.Runs.numbers), slices.Clone(c.Runs.short)
+	return &out
 }
 
 // Error is the standard error of Posterior[row][goal]; not known of a Judged

@@ -95,6 +95,31 @@ func (r Runs) AppendRun(b []float64, run int) []float64 {
 	return b
 }
 
+// appendBytes appends what [appendBytes] makes of a run.
+func (r Runs) appendBytes(b []byte, run int) []byte {
+	size := r.rows * r.goals
+	if r.short != nil {
+		return appendBytes(b, r.short[run*size:(run+1)*size])
+	}
+	return appendBytes(b, r.numbers[run*size:(run+1)*size])
+}
+
+// appendLeft appends what is left of the mean of the runs without one of them, row by row.
+func (r Runs) appendLeft(b, mean []float64, run int) []float64 {
+	size := r.rows * r.goals
+	if r.short != nil {
+		return leave(b, mean, r.short[run*size:(run+1)*size], r.Len())
+	}
+	return leave(b, mean, r.numbers[run*size:(run+1)*size], r.Len())
+}
+
+func leave[T float32 | float64](b, mean []float64, run []T, n int) []float64 {
+	for i, x := range run {
+		b = append(b, (float64(float64(n)*mean[i])-float64(x))/float64(n-1))
+	}
+	return b
+}
+
 // Numbers are those of all runs, end to end.
 func (r Runs) Numbers() []float64 {
 	if r.short == nil {

@@ -202,7 +202,7 @@ func (s *Scorer) monteCarloError(predictions []Prediction, model [][]float64, al
 		total.merge(&of[i], 1)
 	}
 	var variance float64
-	var left, run, rs []float64
+	var left, rs []float64
 	for i, p := range predictions {
 		n := p.Runs.Len()
 		if n < 2 {
@@ -212,12 +212,7 @@ func (s *Scorer) monteCarloError(predictions []Prediction, model [][]float64, al
 		others.merge(&of[i], -1)
 		rs = rs[:0]
 		for k := range n {
-			left = left[:0]
-			for _, row := range p.Rows {
-				left = append(left, row...)
-			}
-			run = p.Runs.AppendRun(run[:0], k)
-			leave(left, run, n)
+			left = p.Runs.appendLeft(left[:0], model[i], k)
 			without := moments{x0: total.x0, y0: total.y0}
 			without.add(left, s.human.Stimuli[i].Mean)
 			without.merge(&others, 1)
@@ -230,13 +225,6 @@ func (s *Scorer) monteCarloError(predictions []Prediction, model [][]float64, al
 		}
 	}
 	return math.Sqrt(variance)
-}
-
-// leave takes a run out of the mean of n runs.
-func leave(mean, run []float64, n int) {
-	for i, x := range mean {
-		mean[i] = (float64(float64(n)*x) - run[i]) / float64(n-1)
-	}
 }
 
 // moments are sums over points, of values less fixed ones near their means.

@@ -95,7 +95,7 @@ func (w *Warner) Add(g *Gathered) {
 		return
 	}
 	if g.Stage == ReportStage {
-		s.reported = g
+		s.reported = g.Copy()
 		return
 	}
 	at, topped := slices.BinarySearch(s.index, g.Index)
@@ -113,7 +113,8 @@ func (w *Warner) Add(g *Gathered) {
 		s.values = append(s.values, w.values(g, len(s.values)))
 	}
 	if g.Better(s.chosen) {
-		s.best, s.chosen, s.reported = at, g, g
+		kept := g.Copy()
+		s.best, s.chosen, s.reported = at, kept, kept
 	}
 }
 

@@ -410,10 +410,12 @@ func (r *room) shortRuns(xs []float32, rows, goals int, check func([]float64) er
 	if err := fits(len(xs), rows, goals); err != nil {
 		return sweep.Runs{}, err
 	}
+	if len(r.row) != goals {
+		r.row = make([]float64, goals)
+	}
 	for at := 0; at < len(xs); at += goals {
-		r.row = r.row[:0]
-		for _, x := range xs[at : at+goals] {
-			r.row = append(r.row, float64(x))
+		for i, x := range xs[at : at+goals] {
+			r.row[i] = float64(x)
 		}
 		if err := check(r.row); err != nil {
 			return sweep.Runs{}, err
