@@ -377,7 +377,6 @@ func flat(rows [][]float64) []float64 {
 // it. Where it does not suffice, more is made.
 type room struct {
 	rows [][]float64
-	row  []float64 // good until the next use
 }
 
 // take cuts n off the front of what is left; nil if that is none.
@@ -405,32 +404,6 @@ func (r *room) chunks(xs []float64, n int) [][]float64 {
 	return rows
 }
 
-// shortRuns are runs of so many rows in single precision, each row of which must pass a check.
-func (r *room) shortRuns(xs []float32, rows, goals int, check func([]float64) error) (sweep.Runs, error) {
-	if err := fits(len(xs), rows, goals); err != nil {
-		return sweep.Runs{}, err
-	}
-	if len(r.row) != goals {
-		r.row = make([]float64, goals)
-	}
-	for at := 0; at < len(xs); at += goals {
-		for i, x := range xs[at : at+goals] {
-			r.row[i] = float64(x)
-		}
-		if err := check(r.row); err != nil {
-			return sweep.Runs{}, err
-		}
-	}
-	return sweep.ShortRuns(xs, rows, goals), nil
-}
-
-// fits says why so many numbers are not those of runs; nil if they are.
-func fits(n, rows, goals int) error {
-	if n > 0 && (rows == 0 || n%(rows*goals) != 0) {
-		return fmt.Errorf("%d probabilities of runs, of %d steps and %d goals each", n, rows, goals)
-	}
-	return nil
-}
 
 func mistakes(c *sweep.Mistakes) *foiblev1.Mistakes {
 	if c == nil {
@@ -478,17 +451,22 @@ func readMistakes(m *foiblev1.Mistakes, actions int, undefined bool) (*sweep.Mis
 	return c, nil
 }
 
-// readRuns are runs of so many rows, each of which must pass a check.
-func readRuns(xs []float64, rows, goals int, check func([]float64) error) (sweep.Runs, error) {
-	if err := fits(len(xs), rows, goals); err != nil {
-		return sweep.Runs{}, err
+// checkRuns says why numbers are not those of runs of so many rows: distributions, or
+// pseudo-values of them.
+func checkRuns[T float32 | float64](xs []T, rows, goals int, distributions bool) error {
+	if n := len(xs); n > 0 && (rows == 0 || n%(rows*goals) != 0) {
+		return fmt.Errorf("%d probabilities of runs, of %d steps and %d goals each", n, rows, goals)
 	}
 	for at := 0; at < len(xs); at += goals {
+		check := shares[T]
+		if distributions {
+			check = distribution[T]
+		}
 		if err := check(xs[at : at+goals]); err != nil {
-			return sweep.Runs{}, err
+			return err
 		}
 	}
-	return sweep.NewRuns(xs, rows, goals), nil
+	return nil
 }
 
 // finite checks numbers that may be anything else.
@@ -610,15 +588,14 @@ func readSampled(m *foiblev1.Cell, shape *sweep.Shape, judged int, room *room, c
 	if m.GetSamples() < 0 {
 		return fmt.Errorf("%d samples", m.GetSamples())
 	}
-	check := shares
-	if len(m.GetEss()) > 0 {
-		check = distribution
-	}
 	var err error
-	if c.Judged && len(m.GetShortRuns()) > 0 {
-		c.Runs, err = room.shortRuns(m.GetShortRuns(), judged, shape.Goals, check)
-	} else {
-		c.Runs, err = readRuns(m.GetRuns(), judged, shape.Goals, check)
+	filtered := len(m.GetEss()) > 0
+	if short := m.GetShortRuns(); c.Judged && len(short) > 0 {
+		if err = checkRuns(short, judged, shape.Goals, filtered); err == nil {
+			c.Runs = sweep.ShortRuns(short, judged, shape.Goals)
+		}
+	} else if err = checkRuns(m.GetRuns(), judged, shape.Goals, filtered); err == nil {
+		c.Runs = sweep.NewRuns(m.GetRuns(), judged, shape.Goals)
 	}
 	if err != nil {
 		return err
@@ -650,9 +627,9 @@ func readFilter(m *foiblev1.Cell, rows int) error {
 
 // distribution checks probabilities that must sum to 1. A sum of weights, or a
 // mean over runs, may round to a little more than 1.
-func distribution(row []float64) error {
+func distribution[T float32 | float64](row []T) error {
 	for _, p := range row {
-		if !(p >= 0 && p <= 1+1e-9) {
+		if p := float64(p); !(p >= 0 && p <= 1+1e-9) {
 			return fmt.Errorf("probability %v", p)
 		}
 	}
@@ -660,11 +637,11 @@ func distribution(row []float64) error {
 }
 
 // shares checks numbers that must sum to 1, as pseudo-values of probabilities do.
-func shares(row []float64) error {
+func shares[T float32 | float64](row []T) error {
 	var sum, size float64
 	for _, p := range row {
-		sum += p
-		size += math.Abs(p)
+		sum += float64(p)
+		size += math.Abs(float64(p))
 	}
 	if !(math.Abs(sum-1) <= 1e-6*size) || math.IsInf(size, 0) { // NaN neither
 		return fmt.Errorf("probabilities sum to %v", sum)
@@ -782,10 +759,10 @@ func ReadPredictions(ms []*foiblev1.Predictions, goals []int) ([]sweep.Predictio
 				return nil, fmt.Errorf("stimulus %d: %w", i+1, err)
 			}
 		}
-		var err error
-		if ps[i].Runs, err = readRuns(m.GetRuns(), len(ps[i].Rows), goals[i], shares); err != nil {
+		if err := checkRuns(m.GetRuns(), len(ps[i].Rows), goals[i], false); err != nil {
 			return nil, fmt.Errorf("stimulus %d: %w", i+1, err)
 		}
+		ps[i].Runs = sweep.NewRuns(m.GetRuns(), len(ps[i].Rows), goals[i])
 	}
 	return ps, nil
 }
