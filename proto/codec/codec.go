@@ -404,7 +404,6 @@ func (r *room) chunks(xs []float64, n int) [][]float64 {
 	return rows
 }
 
-
 func mistakes(c *sweep.Mistakes) *foiblev1.Mistakes {
 	if c == nil {
 		return nil
