@@ -84,6 +84,12 @@ func answer(job *foiblev1.Assign) *foiblev1.JobResult {
 	return &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Score{Score: result}}
 }
 
+// asked are the parameter sets of an infer job; none of another.
+func asked(work *foiblev1.InferJob) []sweep.ParameterSet {
+	_, sets, err := codec.ReadInferJob(work)
+	return must(sets, err)
+}
+
 // undefined is the model of which no r is defined.
 const undefined = "action-lesioned"
 

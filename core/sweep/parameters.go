@@ -38,6 +38,12 @@ func (s *ParameterSet) Get(axis string) (Setting, bool) {
 	return *a.slot(&s.Parameters), true
 }
 
+// Has says whether the model of a parameter set has an axis.
+func (s *ParameterSet) Has(axis string) bool {
+	model := modelOf(s.Model)
+	return model != nil && model.Has(axis)
+}
+
 // Set gives an axis its setting; the axis must exist.
 func (s *ParameterSet) Set(axis string, to Setting) {
 	a := axisOf(axis)

@@ -167,10 +167,7 @@ func InferJob(stimulus string, p sweep.Procedure, sets []sweep.ParameterSet) *fo
 		Inference:       inferenceMessage(p.Inference),
 		ActionNoiseKind: p.ActionNoiseKind,
 		Detail:          p.Detail,
-	}
-	m.ParameterSets = make([]*foiblev1.ParameterSet, len(sets))
-	for i := range sets {
-		m.ParameterSets[i] = ParameterSet(&sets[i])
+		Columns:         columns(sets),
 	}
 	return m
 }
@@ -183,9 +180,8 @@ func ReadInferJob(m *foiblev1.InferJob) (p sweep.Procedure, sets []sweep.Paramet
 		Inference: Inference(m.GetInference(), m.GetActionNoiseKind()),
 		Detail:    m.GetDetail(),
 	}
-	sets = make([]sweep.ParameterSet, len(m.GetParameterSets()))
-	for i, set := range m.GetParameterSets() {
-		if sets[i], err = ReadParameterSet(set); err != nil {
+	for _, of := range m.GetColumns() {
+		if sets, err = readColumns(sets, of); err != nil {
 			return p, nil, err
 		}
 	}
@@ -221,24 +217,60 @@ func ReadBootstrap(m *foiblev1.BootstrapConfig) sweep.Bootstrap {
 	return sweep.Bootstrap{Resamples: int(m.GetResamples()), Units: m.GetUnits()}
 }
 
-// axisField is the field of [foiblev1.ParameterSet] of an axis, which is of one of three kinds.
+// axisField is the field of an axis, which is of one of three kinds: in
+// [foiblev1.ParameterSet], and in [foiblev1.ParameterColumns].
 type axisField struct {
-	axis   string
-	number func(*foiblev1.ParameterSet) **float64
-	whole  func(*foiblev1.ParameterSet) **int32
-	word   func(*foiblev1.ParameterSet) **string
+	axis    string
+	number  func(*foiblev1.ParameterSet) **float64
+	whole   func(*foiblev1.ParameterSet) **int32
+	word    func(*foiblev1.ParameterSet) **string
+	numbers func(*foiblev1.ParameterColumns) *[]float64
+	wholes  func(*foiblev1.ParameterColumns) *[]int32
+	words   func(*foiblev1.ParameterColumns) *[]string
 }
 
 // axisFields has every axis. Reflection would do, at ten times the cost, and there are millions of parameter sets.
 var axisFields = []axisField{
-	{axis: "goal_noise", number: func(m *foiblev1.ParameterSet) **float64 { return &m.GoalNoise }},
-	{axis: "budget_r", whole: func(m *foiblev1.ParameterSet) **int32 { return &m.BudgetR }},
-	{axis: "budget_q", number: func(m *foiblev1.ParameterSet) **float64 { return &m.BudgetQ }},
-	{axis: "search_noise", number: func(m *foiblev1.ParameterSet) **float64 { return &m.SearchNoise }},
-	{axis: "action_noise", number: func(m *foiblev1.ParameterSet) **float64 { return &m.ActionNoise }},
-	{axis: "alpha", number: func(m *foiblev1.ParameterSet) **float64 { return &m.Alpha }},
-	{axis: "value", word: func(m *foiblev1.ParameterSet) **string { return &m.Value }},
-	{axis: "unreachable_value", number: func(m *foiblev1.ParameterSet) **float64 { return &m.UnreachableValue }},
+	{
+		axis:    "goal_noise",
+		number:  func(m *foiblev1.ParameterSet) **float64 { return &m.GoalNoise },
+		numbers: func(m *foiblev1.ParameterColumns) *[]float64 { return &m.GoalNoise },
+	},
+	{
+		axis:   "budget_r",
+		whole:  func(m *foiblev1.ParameterSet) **int32 { return &m.BudgetR },
+		wholes: func(m *foiblev1.ParameterColumns) *[]int32 { return &m.BudgetR },
+	},
+	{
+		axis:    "budget_q",
+		number:  func(m *foiblev1.ParameterSet) **float64 { return &m.BudgetQ },
+		numbers: func(m *foiblev1.ParameterColumns) *[]float64 { return &m.BudgetQ },
+	},
+	{
+		axis:    "search_noise",
+		number:  func(m *foiblev1.ParameterSet) **float64 { return &m.SearchNoise },
+		numbers: func(m *foiblev1.ParameterColumns) *[]float64 { return &m.SearchNoise },
+	},
+	{
+		axis:    "action_noise",
+		number:  func(m *foiblev1.ParameterSet) **float64 { return &m.ActionNoise },
+		numbers: func(m *foiblev1.ParameterColumns) *[]float64 { return &m.ActionNoise },
+	},
+	{
+		axis:    "alpha",
+		number:  func(m *foiblev1.ParameterSet) **float64 { return &m.Alpha },
+		numbers: func(m *foiblev1.ParameterColumns) *[]float64 { return &m.Alpha },
+	},
+	{
+		axis:  "value",
+		word:  func(m *foiblev1.ParameterSet) **string { return &m.Value },
+		words: func(m *foiblev1.ParameterColumns) *[]string { return &m.Value },
+	},
+	{
+		axis:    "unreachable_value",
+		number:  func(m *foiblev1.ParameterSet) **float64 { return &m.UnreachableValue },
+		numbers: func(m *foiblev1.ParameterColumns) *[]float64 { return &m.UnreachableValue },
+	},
 }
 
 func (f *axisField) set(m *foiblev1.ParameterSet, v sweep.Setting) {
@@ -303,16 +335,139 @@ func ReadParameterSet(m *foiblev1.ParameterSet) (sweep.ParameterSet, error) {
 			return set, fmt.Errorf("a parameter set of %s without %s", model.Name, name)
 		case given:
 			axis, _ := sweep.AxisByName(name)
-			if err := axis.Check(v); err != nil {
+			v, err := read(&axis, v)
+			if err != nil {
 				return set, fmt.Errorf("model %q: %w", model.Name, err)
 			}
-			if v.Number == 0 {
-				v.Number = 0 // -0 and 0 are one point
-			}
-			set.Set(name, v)
+			*axis.Of(&set) = v
 		}
 	}
 	return set, nil
+}
+
+// columns are the messages of parameter sets: one for those of a model that follow one another.
+func columns(sets []sweep.ParameterSet) (ms []*foiblev1.ParameterColumns) {
+	for len(sets) > 0 {
+		n := 1
+		for n < len(sets) && sets[n].Model == sets[0].Model {
+			n++
+		}
+		m := &foiblev1.ParameterColumns{Model: sets[0].Model}
+		for i := range axisFields {
+			if axis, ok := sweep.AxisByName(axisFields[i].axis); ok && sets[0].Has(axis.Name) {
+				axisFields[i].fill(m, &axis, sets[:n])
+			}
+		}
+		ms, sets = append(ms, m), sets[n:]
+	}
+	return ms
+}
+
+// fill writes the column of an axis.
+func (f *axisField) fill(m *foiblev1.ParameterColumns, axis *sweep.Axis, sets []sweep.ParameterSet) {
+	switch {
+	case f.numbers != nil:
+		to := make([]float64, len(sets))
+		for i := range sets {
+			to[i] = axis.Of(&sets[i]).Number
+		}
+		*f.numbers(m) = to
+	case f.wholes != nil:
+		to := make([]int32, len(sets))
+		for i := range sets {
+			to[i] = int32(axis.Of(&sets[i]).Number)
+		}
+		*f.wholes(m) = to
+	default:
+		to := make([]string, len(sets))
+		for i := range sets {
+			to[i] = axis.Of(&sets[i]).Word
+		}
+		*f.words(m) = to
+	}
+}
+
+// size is the length of the column of an axis.
+func (f *axisField) size(m *foiblev1.ParameterColumns) int {
+	switch {
+	case f.numbers != nil:
+		return len(*f.numbers(m))
+	case f.wholes != nil:
+		return len(*f.wholes(m))
+	default:
+		return len(*f.words(m))
+	}
+}
+
+// at is a value of the column of an axis.
+func (f *axisField) at(m *foiblev1.ParameterColumns, i int) sweep.Setting {
+	switch {
+	case f.numbers != nil:
+		return sweep.Setting{Number: (*f.numbers(m))[i]}
+	case f.wholes != nil:
+		return sweep.Setting{Number: float64((*f.wholes(m))[i])}
+	default:
+		return sweep.Setting{Word: (*f.words(m))[i]}
+	}
+}
+
+// columnsSize is the number of parameter sets of a message, if it is well-formed.
+func columnsSize(m *foiblev1.ParameterColumns) (n int) {
+	for i := range axisFields {
+		n = max(n, axisFields[i].size(m))
+	}
+	return n
+}
+
+// InferJobSize is the number of cells that a message asks for.
+func InferJobSize(m *foiblev1.InferJob) (n int) {
+	for _, of := range m.GetColumns() {
+		n += columnsSize(of)
+	}
+	return n
+}
+
+// readColumns appends the parameter sets of a message, which must have every axis of
+// their model and no other, in range.
+func readColumns(sets []sweep.ParameterSet, m *foiblev1.ParameterColumns) ([]sweep.ParameterSet, error) {
+	model, ok := sweep.ModelByName(m.GetModel())
+	if !ok {
+		return nil, fmt.Errorf("unknown model %q", m.GetModel())
+	}
+	n, first := columnsSize(m), len(sets)
+	sets = append(sets, make([]sweep.ParameterSet, n)...)
+	of := sets[first:]
+	for i := range of {
+		of[i].Model = model.Name
+	}
+	for i := range axisFields {
+		f := &axisFields[i]
+		axis, _ := sweep.AxisByName(f.axis)
+		switch size, has := f.size(m), model.Has(f.axis); {
+		case size > 0 && !has:
+			return nil, fmt.Errorf("model %q has no axis %q", model.Name, f.axis)
+		case !has:
+			continue
+		case size != n:
+			return nil, fmt.Errorf("%d parameter sets of %s with %d values of %s", n, model.Name, size, f.axis)
+		}
+		for j := range of {
+			v, err := read(&axis, f.at(m, j))
+			if err != nil {
+				return nil, fmt.Errorf("model %q: %w", model.Name, err)
+			}
+			*axis.Of(&of[j]) = v
+		}
+	}
+	return sets, nil
+}
+
+// read checks a setting of an axis.
+func read(axis *sweep.Axis, v sweep.Setting) (sweep.Setting, error) {
+	if v.Number == 0 {
+		v.Number = 0 // -0 and 0 are one point
+	}
+	return v, axis.Check(v)
 }
 
 func setting(v protoreflect.Value) sweep.Setting {

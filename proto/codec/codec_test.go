@@ -198,12 +198,46 @@ func TestInferJob(t *testing.T) {
 		if got.String() != want.String() {
 			t.Errorf("got %s, want %s", got, want)
 		}
-		m.ParameterSets[1].ActionNoise = ptr(math.NaN())
-		_, _, err = codec.ReadInferJob(m)
-		refused(t, "NaN", err, `model "plan-lesioned": action_noise is NaN; it must lie between 0 and 1`)
-		m.ParameterSets[1].ActionNoise = nil
-		_, _, err = codec.ReadInferJob(m)
-		refused(t, "missing axis", err, `a parameter set of plan-lesioned without action_noise`)
+	}
+}
+
+// The parameter sets of a job arrive in their order, whatever their models, or are refused.
+func TestColumns(t *testing.T) {
+	c := sweep.Config{Models: []sweep.ModelGrid{
+		{Model: "full", Axes: map[string][]sweep.Setting{"goal_noise": {{Number: 0.1}, {Number: math.Nextafter(0.1, 1)}}, "budget_r": {{Number: 2}, {Number: 10_000}}}},
+		{Model: "boltzmann", Axes: map[string][]sweep.Setting{"alpha": {{Number: 0.1}, {Number: 4}}, "value": {{Word: "optimal"}, {Word: "heuristic"}}}},
+	}}
+	sets, err := c.ParameterSets()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sets = append(sets, sets[0], sets[len(sets)-1], sets[0])
+	job := codec.InferJob("1-1", sweep.Procedure{}, sets)
+	_, got, err := codec.ReadInferJob(sent(t, job))
+	if err != nil || !slices.Equal(got, sets) || codec.InferJobSize(job) != len(sets) || len(job.GetColumns()) != 5 {
+		t.Errorf("got %v, %v, want %v, of %d in %d tables", got, err, sets, codec.InferJobSize(job), len(job.GetColumns()))
+	}
+	if _, none, err := codec.ReadInferJob(codec.InferJob("1-1", sweep.Procedure{}, nil)); err != nil || len(none) != 0 {
+		t.Errorf("%v, %v", none, err)
+	}
+	for name, test := range map[string]struct {
+		change func(full, boltzmann *foiblev1.ParameterColumns)
+		want   string
+	}{
+		"no model":       {func(m, _ *foiblev1.ParameterColumns) { m.Model = "" }, `unknown model ""`},
+		"NaN":            {func(m, _ *foiblev1.ParameterColumns) { m.ActionNoise[1] = math.NaN() }, `model "full": action_noise is NaN; it must lie between 0 and 1`},
+		"out of range":   {func(_, m *foiblev1.ParameterColumns) { m.Alpha[0] = 0 }, `model "boltzmann": alpha is 0; it must lie between 1e-09 and 1e+06`},
+		"whole number":   {func(m, _ *foiblev1.ParameterColumns) { m.BudgetR[0] = 0 }, `model "full": budget_r is 0; it must lie between 1 and 10000`},
+		"unknown word":   {func(_, m *foiblev1.ParameterColumns) { m.Value[3] = "best" }, `model "boltzmann": value is "best"; it can be optimal, on_policy, heuristic`},
+		"missing axis":   {func(m, _ *foiblev1.ParameterColumns) { m.BudgetQ = nil }, "48 parameter sets of full with 0 values of budget_q"},
+		"a value less":   {func(_, m *foiblev1.ParameterColumns) { m.Value = m.Value[1:] }, "4 parameter sets of boltzmann with 3 values of value"},
+		"a value more":   {func(_, m *foiblev1.ParameterColumns) { m.Alpha = append(m.Alpha, 1) }, "5 parameter sets of boltzmann with 4 values of value"},
+		"axis of others": {func(m, _ *foiblev1.ParameterColumns) { m.Alpha = []float64{1} }, `model "full" has no axis "alpha"`},
+	} {
+		m := sent(t, job)
+		test.change(m.GetColumns()[0], m.GetColumns()[1])
+		_, _, err := codec.ReadInferJob(m)
+		refused(t, name, err, test.want)
 	}
 }
 
