@@ -42,7 +42,7 @@ func (s *Scorer) PseudoValues(predictions []Prediction) []float64 {
 		return nil
 	}
 	values := make([]float64, n)
-	var left []float64
+	left := make([]float64, 0, points)
 	for k := range values {
 		without := moments{x0: x0, y0: y0}
 		for i := range predictions {

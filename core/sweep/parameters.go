@@ -142,9 +142,10 @@ func (h *CellHasher) Append(b []byte, set *ParameterSet) []byte {
 // setText is the canonical form of one parameter set after another. In a grid, one has
 // most of what the one before it has.
 type setText struct {
-	last ParameterSet
-	text []byte
-	ends []int // in text: of the model's name, and of each axis
+	last    ParameterSet
+	text    []byte
+	ends    []int             // in text: of the model's name, and of each axis
+	numbers map[uint64]string // by their bits: those of a grid are few, and writing one is slow
 }
 
 // of is good until the next call.
@@ -169,11 +170,28 @@ func (t *setText) of(set *ParameterSet) []byte {
 		if i > 0 {
 			t.text = append(t.text, ' ')
 		}
-		t.text = now.append(append(append(t.text, name...), '='))
+		t.text = append(append(t.text, name...), '=')
+		t.text = append(t.text, t.setting(*now)...)
 		t.ends = append(t.ends, len(t.text))
 	}
 	t.last = *set
 	return t.text
+}
+
+func (t *setText) setting(v Setting) string {
+	if v.Word != "" {
+		return v.Word
+	}
+	bits := math.Float64bits(v.Number)
+	text, known := t.numbers[bits]
+	if !known {
+		if t.numbers == nil {
+			t.numbers = map[uint64]string{}
+		}
+		text = v.String()
+		t.numbers[bits] = text
+	}
+	return text
 }
 
 // ID names a sweep computed by a version of Foible: equal ids, equal results.

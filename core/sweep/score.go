@@ -202,7 +202,8 @@ func (s *Scorer) monteCarloError(predictions []Prediction, model [][]float64, al
 		total.merge(&of[i], 1)
 	}
 	var variance float64
-	var left, rs []float64
+	var rs []float64
+	left := make([]float64, 0, len(all.model))
 	for i, p := range predictions {
 		n := p.Runs.Len()
 		if n < 2 {
