@@ -162,14 +162,10 @@ func (r *sweepRun) answer(job *sweep.Job, kept []*sweep.Cell) *foiblev1.InferRes
 
 // missing are the parameter sets of an infer job that a worker is to run; kept are all cells of the job if there are none.
 func (r *sweepRun) missing(ctx context.Context, job *sweep.Job) (sets []sweep.ParameterSet, kept *foiblev1.InferResult, err error) {
+	var cells []*sweep.Cell
 	if r.parent == nil {
-		if len(job.Sets) == 0 {
-			kept = &foiblev1.InferResult{}
-		}
-		return job.Sets, kept, nil
-	}
-	cells, err := r.kept(ctx, job)
-	if err != nil {
+		sets = job.Sets
+	} else if cells, err = r.kept(ctx, job); err != nil {
 		return nil, nil, err
 	}
 	for i, cell := range cells {
@@ -195,7 +191,7 @@ func (r *sweepRun) complete(ctx context.Context, number int, result *foiblev1.Jo
 	}
 	answered, err := codec.ReadCells(answer, &r.plan.Stimuli[job.Stimulus])
 	if err != nil {
-		return nil
+		return nil // judge says why
 	}
 	cells, err := r.kept(ctx, &job)
 	if err != nil {

@@ -25,7 +25,8 @@ type Sweeps interface {
 	SetPriority(ctx context.Context, id string, priority int) (*foiblev1.Sweep, error)
 	ExtendSweep(ctx context.Context, m *foiblev1.ExtendSweepRequest) (sweep *foiblev1.Sweep, existed bool, err error)
 	Fits(ctx context.Context, id string, perModel int) ([]*foiblev1.Fit, error)
-	// Results calls back for each recorded result, chunk by chunk: its infer jobs, then its score job.
+	// Results calls back for each recorded result, a JobResult in the bytes that are recorded, chunk by chunk: its infer
+	// jobs, then its score job.
 	Results(ctx context.Context, id string, partial bool, each func(job int, result []byte) error) error
 }
 

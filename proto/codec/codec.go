@@ -160,7 +160,7 @@ func inferenceMessage(in sweep.Inference) *foiblev1.InferenceConfig {
 
 // InferJob is the message of a job's cells.
 func InferJob(stimulus string, p sweep.Procedure, sets []sweep.ParameterSet) *foiblev1.InferJob {
-	m := &foiblev1.InferJob{
+	return &foiblev1.InferJob{
 		Stimulus:        stimulus,
 		Stage:           p.StageName,
 		Size:            &foiblev1.StageConfig{Runs: int32(p.Runs), ParticlesPerGoal: int32(p.ParticlesPerGoal)},
@@ -169,7 +169,6 @@ func InferJob(stimulus string, p sweep.Procedure, sets []sweep.ParameterSet) *fo
 		Detail:          p.Detail,
 		Columns:         columns(sets),
 	}
-	return m
 }
 
 // ReadInferJob is what a message asks for.
