@@ -194,15 +194,18 @@ func TestReadScored(t *testing.T) {
 	shapes := []sweep.Shape{*shape(), *shape()}
 	recorded := codec.InferResult(cells, hashesOf(len(cells)))
 	judged := &foiblev1.ScoreJob{Scored: make([]*foiblev1.Scored, len(cells)), Judged: []*foiblev1.InferResult{recorded, recorded}}
+	unpacked := &foiblev1.InferResult{}
 	var one foiblev1.ScoreJob
 	want := make([][]sweep.Prediction, len(cells))
 	for i := range cells {
 		judged.Scored[i] = &foiblev1.Scored{}
+		unpacked.Cells = append(unpacked.Cells, codec.Cell(&cells[i]))
 		of := shapes[0].Predict(&cells[i])
 		want[i] = []sweep.Prediction{of, of}
 		one.Scored = append(one.Scored, &foiblev1.Scored{Predictions: codec.Predictions(want[i])})
 	}
-	for name, m := range map[string]*foiblev1.ScoreJob{"judged": judged, "one by one": &one} {
+	mixed := &foiblev1.ScoreJob{Scored: judged.Scored, Judged: []*foiblev1.InferResult{recorded, unpacked}}
+	for name, m := range map[string]*foiblev1.ScoreJob{"judged": judged, "one of them unpacked": mixed, "one by one": &one} {
 		got, err := codec.ReadScored(sent(t, m), shapes)
 		if err != nil || len(got) != len(want) {
 			t.Fatalf("%s: %d sets, %v", name, len(got), err)
