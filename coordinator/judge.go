@@ -73,7 +73,12 @@ func failed(reason string) *foiblev1.JobResult {
 // recorded are the cells of a chunk's parameter sets by stimulus, or why a part is missing.
 func (r *sweepRun) recorded(ctx context.Context, job sweep.Job) (all []*foiblev1.InferResult, failure string, err error) {
 	for i := range r.plan.Stimuli {
-		result, err := r.result(ctx, job.Chunk*len(r.plan.Stimuli)+i)
+		number := job.Chunk*len(r.plan.Stimuli) + i
+		if infer := r.recent.take(number); infer != nil {
+			all = append(all, infer)
+			continue
+		}
+		result, err := r.result(ctx, number)
 		if err != nil {
 			return nil, "", err
 		}

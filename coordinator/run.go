@@ -32,6 +32,8 @@ type sweepRun struct {
 
 	stopQueueing func() // returns when no more jobs are being queued from the start
 
+	recent recent // results that score jobs will need
+
 	recording sync.RWMutex // held for reading while a result is recorded, for writing while the sweep is cancelled
 
 	mu            sync.Mutex // guards what follows
@@ -166,6 +168,7 @@ func (r *sweepRun) record(ctx context.Context, job int, result *foiblev1.JobResu
 	switch err := r.c.engine.Record(ctx, r.id, job, value); {
 	case err == nil:
 		fresh = true
+		r.recent.put(job, result.GetInfer(), len(value))
 		if l != nil {
 			r.tally(func(t *tally) {
 				t.Timed++
