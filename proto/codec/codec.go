@@ -805,16 +805,19 @@ func shares[T float32 | float64](row []T) error {
 // Fit is the message of a fit's numbers; the caller adds what it answers.
 func Fit(f *sweep.Fit) *foiblev1.Fit {
 	m := &foiblev1.Fit{Overall: correlation(&f.Overall), Undefined: int32(f.Undefined), McSe: f.MCSE}
-	for i := range f.ByCategory {
-		m.ByCategory = append(m.ByCategory, correlation(&f.ByCategory[i]))
-	}
-	for i := range f.ByStimulus {
-		m.ByStimulus = append(m.ByStimulus, correlation(&f.ByStimulus[i]))
-	}
+	m.ByCategory, m.ByStimulus = correlations(f.ByCategory), correlations(f.ByStimulus)
 	for _, in := range f.Intervals {
 		m.Intervals = append(m.Intervals, &foiblev1.Interval{Unit: in.Unit, Low: in.Low, High: in.High, Resamples: int32(in.Resamples)})
 	}
 	return m
+}
+
+func correlations(cs []sweep.Correlation) []*foiblev1.Correlation {
+	ms := make([]*foiblev1.Correlation, len(cs))
+	for i := range cs {
+		ms[i] = correlation(&cs[i])
+	}
+	return ms
 }
 
 func correlation(c *sweep.Correlation) *foiblev1.Correlation {
@@ -857,13 +860,15 @@ func ReadFit(m *foiblev1.Fit) (sweep.Fit, error) {
 }
 
 func readCorrelations(ms []*foiblev1.Correlation) ([]sweep.Correlation, error) {
-	var out []sweep.Correlation
-	for _, m := range ms {
-		c, err := readCorrelation(m)
-		if err != nil {
+	if len(ms) == 0 {
+		return nil, nil
+	}
+	out := make([]sweep.Correlation, len(ms))
+	for i, m := range ms {
+		var err error
+		if out[i], err = readCorrelation(m); err != nil {
 			return nil, err
 		}
-		out = append(out, c)
 	}
 	return out, nil
 }
