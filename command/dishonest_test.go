@@ -45,10 +45,11 @@ func (d dishonest) Execute(ctx context.Context, job *foiblev1.Assign) (*foiblev1
 	for i := range sets {
 		hash := asked.Of(&sets[i])
 		always := proto.CloneOf(job)
-		infer := always.GetInfer()
-		infer.ParameterSets = infer.GetParameterSets()[i : i+1]
-		p := infer.GetParameterSets()[0]
-		p.BudgetR, p.BudgetQ, p.SearchNoise, p.ActionNoise = proto.Int32(2), proto.Float64(0.9), proto.Float64(0.5), proto.Float64(0.1)
+		set := sets[i]
+		for axis, number := range map[string]float64{"budget_r": 2, "budget_q": 0.9, "search_noise": 0.5, "action_noise": 0.1} {
+			set.Set(axis, sweep.Setting{Number: number})
+		}
+		always.Work = &foiblev1.Assign_Infer{Infer: codec.InferJob(work.GetStimulus(), procedure, []sweep.ParameterSet{set})}
 		always.Seed = uint64(hash[0]) | uint64(hash[1])<<8 // of what was asked for, so that the test is the same whenever it is run
 		one, err := d.Executor.Execute(ctx, always)
 		if err != nil {

@@ -177,6 +177,9 @@ func (r *sweepRun) adopt(spec *foiblev1.Sweep, revision uint64) bool {
 	r.revision, r.state, r.priority = revision, spec.GetState(), spec.GetPriority()
 	r.endTime, r.final = spec.GetEndTime(), spec.GetProgress()
 	r.eta.Running(time.Now(), r.state == running)
+	if !unended(r.state) {
+		r.recent.clear()
+	}
 	r.change()
 	r.rest()
 	return true

@@ -103,12 +103,12 @@ func (p *parent) jobs(job *sweep.Job) []int {
 }
 
 // kept are the cells of an infer job that the sweep extended by this one has recorded, in the job's order; nil where
-// it has none.
-func (r *sweepRun) kept(ctx context.Context, job *sweep.Job) ([]*foiblev1.Cell, error) {
-	cells := make([]*foiblev1.Cell, len(job.Sets))
+// it has none. They are as this sweep records them.
+func (r *sweepRun) kept(ctx context.Context, job *sweep.Job) ([]*sweep.Cell, error) {
+	kept := make([]*sweep.Cell, len(job.Sets))
 	shape := &r.plan.Stimuli[job.Stimulus]
 	wanted, recorded := r.plan.ProcedureOf(&r.config, job.Round), r.parent.run.plan.ProcedureOf(&r.parent.run.config, job.Round)
-	as, was := r.cellHashes(job, wanted), r.cellHashes(job, recorded)
+	was := r.cellHashes(job, recorded)
 	next := 0
 	for _, number := range r.parent.jobs(job) {
 		result, err := r.parent.run.result(ctx, number)
@@ -118,28 +118,26 @@ func (r *sweepRun) kept(ctx context.Context, job *sweep.Job) ([]*foiblev1.Cell, 
 		if err != nil {
 			return nil, err
 		}
-		for _, m := range result.GetInfer().GetCells() { // in the order of this job too
+		cells, err := codec.ReadCells(result.GetInfer(), shape)
+		if err != nil {
+			return nil, err
+		}
+		for i := range cells { // in the order of this job too
 			at := next
-			for at < len(cells) && !bytes.Equal(m.GetCellHash(), was[at]) {
+			for at < len(kept) && !bytes.Equal(codec.CellHash(result.GetInfer(), i), was[at]) {
 				at++
 			}
-			if at == len(cells) {
+			if at == len(kept) {
 				continue
 			}
 			next = at + 1
 			if wanted.Detail != recorded.Detail { // of a larger sweep, less is kept
-				cell, err := codec.ReadCell(m, shape)
-				if err != nil {
-					return nil, err
-				}
-				cell.Judge(shape.JudgementSteps)
-				m = codec.Cell(&cell)
-				m.CellHash = as[at]
+				cells[i].Judge(shape.JudgementSteps)
 			}
-			cells[at] = m
+			kept[at] = &cells[i]
 		}
 	}
-	return cells, nil
+	return kept, nil
 }
 
 // cellHashes are those of a job's cells by a procedure.
@@ -152,18 +150,31 @@ func (r *sweepRun) cellHashes(job *sweep.Job, p sweep.Procedure) [][]byte {
 	return hashes
 }
 
-// missing are the parameter sets of an infer job that a worker is to run; kept are all cells of the job if there are none.
-func (r *sweepRun) missing(ctx context.Context, job *sweep.Job) (sets []sweep.ParameterSet, kept []*foiblev1.Cell, err error) {
-	if r.parent == nil {
-		return job.Sets, nil, nil
+// answer is the message of all cells of a job, none of which is nil.
+func (r *sweepRun) answer(job *sweep.Job, kept []*sweep.Cell) *foiblev1.InferResult {
+	cells := make([]sweep.Cell, len(kept))
+	for i, cell := range kept {
+		cells[i] = *cell
 	}
-	if kept, err = r.kept(ctx, job); err != nil {
+	hashes := r.cellHashes(job, r.plan.ProcedureOf(&r.config, job.Round))
+	return codec.InferResult(cells, bytes.Join(hashes, nil))
+}
+
+// missing are the parameter sets of an infer job that a worker is to run; kept are all cells of the job if there are none.
+func (r *sweepRun) missing(ctx context.Context, job *sweep.Job) (sets []sweep.ParameterSet, kept *foiblev1.InferResult, err error) {
+	var cells []*sweep.Cell
+	if r.parent == nil {
+		sets = job.Sets
+	} else if cells, err = r.kept(ctx, job); err != nil {
 		return nil, nil, err
 	}
-	for i, cell := range kept {
+	for i, cell := range cells {
 		if cell == nil {
 			sets = append(sets, job.Sets[i])
 		}
+	}
+	if len(sets) == 0 {
+		kept = r.answer(job, cells)
 	}
 	return sets, kept, nil
 }
@@ -174,25 +185,31 @@ func (r *sweepRun) complete(ctx context.Context, number int, result *foiblev1.Jo
 	if r.parent == nil || result.GetInfer() == nil || !r.known(number) {
 		return nil
 	}
-	job, answer := r.job(number), result.GetInfer().GetCells()
-	if job.Score || len(answer) >= len(job.Sets) {
+	job, answer := r.job(number), result.GetInfer()
+	if job.Score || codec.CellCount(answer) >= len(job.Sets) {
 		return nil
+	}
+	answered, err := codec.ReadCells(answer, &r.plan.Stimuli[job.Stimulus])
+	if err != nil {
+		return nil // judge says why
 	}
 	cells, err := r.kept(ctx, &job)
 	if err != nil {
 		return err
 	}
 	hashes := r.cellHashes(&job, r.plan.ProcedureOf(&r.config, job.Round))
+	next := 0
 	for i := range cells {
 		switch {
-		case len(answer) > 0 && bytes.Equal(answer[0].GetCellHash(), hashes[i]):
-			cells[i], answer = answer[0], answer[1:]
+		case next < len(answered) && bytes.Equal(codec.CellHash(answer, next), hashes[i]):
+			cells[i] = &answered[next]
+			next++
 		case cells[i] == nil:
 			return nil
 		}
 	}
-	if len(answer) == 0 {
-		result.GetInfer().Cells = cells
+	if next == len(answered) {
+		result.Outcome = &foiblev1.JobResult_Infer{Infer: r.answer(&job, cells)}
 	}
 	return nil
 }

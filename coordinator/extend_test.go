@@ -32,12 +32,8 @@ type census struct {
 func (n *census) Execute(_ context.Context, job *foiblev1.Assign) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for _, set := range job.GetInfer().GetParameterSets() {
-		s, err := codec.ReadParameterSet(set)
-		if err != nil {
-			return err
-		}
-		n.cells[job.GetInfer().GetStage()+" "+job.GetInfer().GetStimulus()+" "+s.String()]++
+	for _, set := range asked(job.GetInfer()) {
+		n.cells[job.GetInfer().GetStage()+" "+job.GetInfer().GetStimulus()+" "+set.String()]++
 	}
 	return nil
 }
@@ -216,7 +212,7 @@ func TestExtendPartAnswers(t *testing.T) {
 		}
 		h := c.join(1, 0)
 		job := h.job()
-		if n := len(job.GetInfer().GetParameterSets()); n != 3 {
+		if n := codec.InferJobSize(job.GetInfer()); n != 3 {
 			t.Fatalf("%d cells were asked for", n)
 		}
 		h.die()

@@ -42,7 +42,7 @@ func long(n, cells int) []*foiblev1.StimulusShape {
 // answer is a right answer to a job, all numbers of which follow from the job alone.
 func answer(job *foiblev1.Assign) *foiblev1.JobResult {
 	if work := job.GetInfer(); work != nil {
-		procedure, _, err := codec.ReadInferJob(work)
+		procedure, sets, err := codec.ReadInferJob(work)
 		if err != nil {
 			panic(err)
 		}
@@ -50,32 +50,31 @@ func answer(job *foiblev1.Assign) *foiblev1.JobResult {
 		kept := procedure
 		kept.Detail = "" // the numbers do not depend on how many of them are kept
 		numbers := sweep.NewCellHash(job.GetStudyHash(), work.GetStimulus(), job.GetSeed(), kept)
-		result := &foiblev1.InferResult{Cells: make([]*foiblev1.Cell, len(work.GetParameterSets()))}
-		for i, m := range work.GetParameterSets() {
-			set := must(codec.ReadParameterSet(m))
-			hash := hasher.Of(&set)
-			cell := codec.Cell(predicted(numbers.Of(&set), &set, procedure))
+		var cells []sweep.Cell
+		var hashes []byte
+		for i := range sets {
+			cell := predicted(numbers.Of(&sets[i]), &sets[i], procedure)
 			if strings.HasPrefix(work.GetStimulus(), "long") {
-				cell = codec.Cell(&sweep.Cell{Undefined: &sweep.Undefined{Reason: "too long"}})
+				cell = &sweep.Cell{Undefined: &sweep.Undefined{Reason: "too long"}}
 			}
-			cell.CellHash = hash
-			result.Cells[i] = cell
+			cells, hashes = append(cells, *cell), hasher.Append(hashes, &sets[i])
 		}
-		return &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Infer{Infer: result}}
+		return &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Infer{Infer: codec.InferResult(cells, hashes)}}
 	}
 	work := job.GetScore()
 	bootstrap := codec.ReadBootstrap(work.GetBootstrap())
 	result := &foiblev1.ScoreResult{}
-	for _, scored := range work.GetScored() {
+	n := len(work.GetJudged())
+	if n == 0 {
+		n = len(work.GetScored()[0].GetPredictions())
+	}
+	all := must(codec.ReadScored(work, codec.Shapes(stimuli(n))))
+	for i, scored := range work.GetScored() {
 		set := must(codec.ReadParameterSet(scored.GetParameterSet()))
-		all := make([]int, len(scored.GetPredictions()))
-		for i := range all {
-			all[i] = goals
-		}
-		predictions := must(codec.ReadPredictions(scored.GetPredictions(), all))
+		predictions := all[i]
 		hash := sweep.ScoreHash(job.GetStudyHash(), job.GetSeed(), bootstrap, &set, predictions)
-		f := sweep.Fit{Overall: sweep.Correlation{N: 2 * goals * len(all), PearsonR: unit(hash), Defined: set.Model != undefined, RMSE: 0.5}}
-		if runs := len(predictions[0].Runs); runs > 0 && f.Overall.Defined {
+		f := sweep.Fit{Overall: sweep.Correlation{N: 2 * goals * n, PearsonR: unit(hash), Defined: set.Model != undefined, RMSE: 0.5}}
+		if runs := predictions[0].Runs.Len(); runs > 0 && f.Overall.Defined {
 			f.MCSE = 0.2 / math.Sqrt(float64(runs))
 		}
 		fit := codec.Fit(&f)
@@ -83,6 +82,12 @@ func answer(job *foiblev1.Assign) *foiblev1.JobResult {
 		result.Fits = append(result.Fits, fit)
 	}
 	return &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Score{Score: result}}
+}
+
+// asked are the parameter sets of an infer job; none of another.
+func asked(work *foiblev1.InferJob) []sweep.ParameterSet {
+	_, sets, err := codec.ReadInferJob(work)
+	return must(sets, err)
 }
 
 // undefined is the model of which no r is defined.
@@ -106,7 +111,7 @@ func predicted(hash []byte, set *sweep.ParameterSet, p sweep.Procedure) *sweep.C
 	}
 	for i := range p.Runs {
 		run := posterior(hash[i%8:])
-		c.Runs = append(c.Runs, [][]float64{run[2], run[actions]})
+		c.Runs.Add([][]float64{run[2], run[actions]})
 	}
 	if p.Method == sweep.SIPS {
 		c.LogEvidence = nil

@@ -105,14 +105,17 @@ func (c *Coordinator) Cell(ctx context.Context, id string, set, stimulus int) (*
 	}
 	for _, at := range run.cells(set, stimulus) {
 		result, err := run.result(ctx, at.job)
-		if errors.Is(err, service.ErrNotFound) || err == nil && at.place >= len(result.GetInfer().GetCells()) {
+		if errors.Is(err, service.ErrNotFound) || err == nil && at.place >= codec.CellCount(result.GetInfer()) {
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		cell, err := codec.ReadCell(result.GetInfer().GetCells()[at.place], &run.plan.Stimuli[stimulus])
-		return &cell, err
+		cells, err := codec.ReadCells(result.GetInfer(), &run.plan.Stimuli[stimulus])
+		if err != nil {
+			return nil, err
+		}
+		return &cells[at.place], nil
 	}
 	return nil, nil
 }

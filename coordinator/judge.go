@@ -28,7 +28,7 @@ func (r *sweepRun) assign(ctx context.Context, number int) (m *foiblev1.Assign, 
 			return nil, nil, err
 		}
 		if len(sets) == 0 {
-			_, err := r.record(ctx, number, &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Infer{Infer: &foiblev1.InferResult{Cells: kept}}}, nil)
+			_, err := r.record(ctx, number, &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Infer{Infer: kept}}, nil)
 			return nil, nil, err
 		}
 		m.Work = &foiblev1.Assign_Infer{Infer: codec.InferJob(r.plan.Stimuli[job.Stimulus].Stimulus, r.plan.ProcedureOf(&r.config, job.Round), sets)}
@@ -38,7 +38,7 @@ func (r *sweepRun) assign(ctx context.Context, number int) (m *foiblev1.Assign, 
 		_, err := r.record(ctx, number, &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Score{Score: &foiblev1.ScoreResult{}}}, nil)
 		return nil, nil, err
 	}
-	predictions, failure, err := r.predictions(ctx, job)
+	recorded, failure, err := r.recorded(ctx, job)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -46,11 +46,21 @@ func (r *sweepRun) assign(ctx context.Context, number int) (m *foiblev1.Assign, 
 		_, err := r.record(ctx, number, failed(failure), nil)
 		return nil, nil, err
 	}
+	predictions, err := codec.CellPredictions(recorded, r.plan.Stimuli, len(job.Sets))
+	if err != nil {
+		return nil, nil, err
+	}
 	score := &foiblev1.ScoreJob{Bootstrap: codec.Bootstrap(r.plan.BootstrapOf(&r.config, job.Stage))}
+	judged := r.plan.ProcedureOf(&r.config, job.Round).Detail == sweep.DetailJudged
+	if judged {
+		score.Judged = recorded
+	}
 	for i := range job.Sets {
-		score.Scored = append(score.Scored, &foiblev1.Scored{
-			ParameterSet: codec.ParameterSet(&job.Sets[i]), Predictions: codec.Predictions(predictions[i]),
-		})
+		scored := &foiblev1.Scored{ParameterSet: codec.ParameterSet(&job.Sets[i])}
+		if !judged { // there is more in the cells than is wanted
+			scored.Predictions = codec.Predictions(predictions[i])
+		}
+		score.Scored = append(score.Scored, scored)
 	}
 	m.Work = &foiblev1.Assign_Score{Score: score}
 	return m, r.scoreHashes(job, predictions), nil
@@ -60,34 +70,31 @@ func failed(reason string) *foiblev1.JobResult {
 	return &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Failure{Failure: &foiblev1.Failure{Reason: reason}}}
 }
 
-// predictions gathers what a chunk's parameter sets say, [set][stimulus], or why a part is missing.
-func (r *sweepRun) predictions(ctx context.Context, job sweep.Job) (all [][]sweep.Prediction, failure string, err error) {
-	all = make([][]sweep.Prediction, len(job.Sets))
+// recorded are the cells of a chunk's parameter sets by stimulus, or why a part is missing.
+func (r *sweepRun) recorded(ctx context.Context, job sweep.Job) (all []*foiblev1.InferResult, failure string, err error) {
 	for i := range r.plan.Stimuli {
-		shape := &r.plan.Stimuli[i]
-		result, err := r.result(ctx, job.Chunk*len(r.plan.Stimuli)+i)
+		number := job.Chunk*len(r.plan.Stimuli) + i
+		if infer := r.recent.take(number); infer != nil {
+			all = append(all, infer)
+			continue
+		}
+		result, err := r.result(ctx, number)
 		if err != nil {
 			return nil, "", err
 		}
 		if f := result.GetFailure(); f != nil {
-			return nil, fmt.Sprintf("stimulus %s has no posterior: %s", shape.Stimulus, f.GetReason()), nil
+			return nil, fmt.Sprintf("stimulus %s has no posterior: %s", r.plan.Stimuli[i].Stimulus, f.GetReason()), nil
 		}
-		for j, m := range result.GetInfer().GetCells() {
-			cell, err := codec.ReadCell(m, shape)
-			if err != nil {
-				return nil, "", err
-			}
-			all[j] = append(all[j], shape.Predict(&cell))
-		}
+		all = append(all, result.GetInfer())
 	}
 	return all, "", nil
 }
 
 func (r *sweepRun) scoreHashes(job sweep.Job, predictions [][]sweep.Prediction) [][]byte {
 	hashes := make([][]byte, len(job.Sets))
-	bootstrap := r.plan.BootstrapOf(&r.config, job.Stage)
+	hasher := sweep.NewScoreHash(r.spec.GetStudyHash(), r.config.Seed, r.plan.BootstrapOf(&r.config, job.Stage))
 	for i := range job.Sets {
-		hashes[i] = sweep.ScoreHash(r.spec.GetStudyHash(), r.config.Seed, bootstrap, &job.Sets[i], predictions[i])
+		hashes[i] = hasher.Of(&job.Sets[i], predictions[i])
 	}
 	return hashes
 }
@@ -108,19 +115,23 @@ func (r *sweepRun) judge(ctx context.Context, l *lease, number int, result *foib
 	case !known:
 		err = errors.New("an answer to a job whose parameters have not been chosen yet")
 	case !job.Score:
-		err = r.checkCells(job, result.GetInfer().GetCells())
+		err = r.checkCells(job, result.GetInfer())
 	case l != nil && l.hashes != nil:
 		err = r.checkFits(job, result.GetScore().GetFits(), l.hashes)
 	case !r.scorable(job.Chunk):
 		err = errors.New("a score of parameter sets that have no posteriors yet")
 	default:
-		predictions, failure, e := r.predictions(ctx, job)
+		recorded, failure, e := r.recorded(ctx, job)
 		if e != nil {
 			return 0, "", e
 		}
 		if failure != "" {
 			err = errors.New(failure)
 			break
+		}
+		predictions, e := codec.CellPredictions(recorded, r.plan.Stimuli, len(job.Sets))
+		if e != nil {
+			return 0, "", e
 		}
 		err = r.checkFits(job, result.GetScore().GetFits(), r.scoreHashes(job, predictions))
 	}
@@ -131,25 +142,26 @@ func (r *sweepRun) judge(ctx context.Context, l *lease, number int, result *foib
 }
 
 // checkCells says why cells do not answer an infer job; nil if they do.
-func (r *sweepRun) checkCells(job sweep.Job, cells []*foiblev1.Cell) error {
-	if len(cells) != len(job.Sets) {
-		return fmt.Errorf("%d cells for %d parameter sets", len(cells), len(job.Sets))
-	}
+func (r *sweepRun) checkCells(job sweep.Job, answer *foiblev1.InferResult) error {
 	shape := &r.plan.Stimuli[job.Stimulus]
+	if n := codec.CellCount(answer); n != len(job.Sets) {
+		if err := codec.CheckCells(answer, shape); err != nil {
+			return err // which may be why so few were completed
+		}
+		return fmt.Errorf("%d cells for %d parameter sets", n, len(job.Sets))
+	}
 	procedure := r.plan.ProcedureOf(&r.config, job.Round)
 	want := sweep.NewCellHash(r.spec.GetStudyHash(), shape.Stimulus, r.config.Seed, procedure)
-	for i, m := range cells {
-		if !bytes.Equal(m.GetCellHash(), want.Of(&job.Sets[i])) {
+	var hash []byte
+	for i := range job.Sets {
+		if hash = want.Append(hash[:0], &job.Sets[i]); !bytes.Equal(codec.CellHash(answer, i), hash) {
 			return otherHash(&job.Sets[i])
 		}
-		if m.GetJudged() != (procedure.Detail == sweep.DetailJudged) {
-			return fmt.Errorf("%s: rows of judgement steps alone: %v", &job.Sets[i], m.GetJudged())
-		}
-		if _, err := codec.ReadCell(m, shape); err != nil {
-			return err
+		if judged := codec.CellJudged(answer, i); judged != (procedure.Detail == sweep.DetailJudged) {
+			return fmt.Errorf("%s: rows of judgement steps alone: %v", &job.Sets[i], judged)
 		}
 	}
-	return nil
+	return codec.CheckCells(answer, shape)
 }
 
 func otherHash(set *sweep.ParameterSet) error {

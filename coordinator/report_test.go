@@ -17,6 +17,7 @@ import (
 	"foible/coordinator"
 	"foible/coordinator/engine"
 	"foible/core/sweep"
+	"foible/proto/codec"
 	foiblev1 "foible/proto/foible/v1"
 )
 
@@ -34,13 +35,13 @@ func (d *diary) note(_ context.Context, job *foiblev1.Assign) error {
 }
 
 // report is the parameter sets of each infer job of the report, by stimulus.
-func (d *diary) report() map[string][]*foiblev1.ParameterSet {
+func (d *diary) report() map[string][]sweep.ParameterSet {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	jobs := map[string][]*foiblev1.ParameterSet{}
+	jobs := map[string][]sweep.ParameterSet{}
 	for _, job := range d.jobs {
 		if work := job.GetInfer(); work.GetStage() == sweep.ReportStage {
-			jobs[work.GetStimulus()] = work.GetParameterSets()
+			jobs[work.GetStimulus()] = asked(work)
 		}
 	}
 	return jobs
@@ -48,7 +49,7 @@ func (d *diary) report() map[string][]*foiblev1.ParameterSet {
 
 // winners are each model's parameter set of the highest r, out of the recorded fits of all jobs but the last, which is
 // the report's.
-func (c *cluster) winners(id string) []*foiblev1.ParameterSet {
+func (c *cluster) winners(id string) []sweep.ParameterSet {
 	c.t.Helper()
 	best := map[string]*foiblev1.Fit{}
 	stream, err := c.sweeps.ExportResults(c.t.Context(), &foiblev1.ExportResultsRequest{SweepId: id, Partial: true})
@@ -67,31 +68,31 @@ func (c *cluster) winners(id string) []*foiblev1.ParameterSet {
 	if !errors.Is(err, io.EOF) {
 		c.t.Fatal(err)
 	}
-	var sets []*foiblev1.ParameterSet
+	var sets []sweep.ParameterSet
 	for _, model := range sweep.Models {
 		if best[model.Name] != nil {
-			sets = append(sets, best[model.Name].GetParameterSet())
+			sets = append(sets, must(codec.ReadParameterSet(best[model.Name].GetParameterSet())))
 		}
 	}
 	return sets
 }
 
 // wantReport checks that the report was of these parameter sets, on every stimulus.
-func wantReport(t *testing.T, got map[string][]*foiblev1.ParameterSet, want []*foiblev1.ParameterSet, n int) {
+func wantReport(t *testing.T, got map[string][]sweep.ParameterSet, want []sweep.ParameterSet, n int) {
 	t.Helper()
 	if len(got) != n {
 		t.Errorf("a report on %d stimuli, want %d", len(got), n)
 	}
 	for stimulus, sets := range got {
-		if !slices.EqualFunc(sets, want, func(a, b *foiblev1.ParameterSet) bool { return proto.Equal(a, b) }) {
+		if !slices.Equal(sets, want) {
 			t.Errorf("stimulus %s: the report is of %v\nwant %v", stimulus, sets, want)
 		}
 	}
 }
 
-func models(sets []*foiblev1.ParameterSet) (names []string) {
+func models(sets []sweep.ParameterSet) (names []string) {
 	for _, set := range sets {
-		names = append(names, set.GetModel())
+		names = append(names, set.Model)
 	}
 	return names
 }
@@ -144,8 +145,8 @@ func TestReportAfterFits(t *testing.T) {
 			}
 		}
 		// First of the grid is not best of the grid, or the test would say little.
-		if best := want[len(want)-1]; best.GetModel() != "boltzmann" || best.GetAlpha() == m.GetConfig().GetModels()["boltzmann"].GetAlpha()[0] {
-			t.Errorf("the best of %d parameter sets is %v; take another seed", reportSets, best)
+		if best := want[len(want)-1]; best.Model != "boltzmann" || best.Alpha.Number == m.GetConfig().GetModels()["boltzmann"].GetAlpha()[0] {
+			t.Errorf("the best of %d parameter sets is %v; take another seed", reportSets, &best)
 		}
 	})
 }
@@ -280,7 +281,7 @@ func TestLeftOutOfReport(t *testing.T) {
 				id := c.submit(m)
 				d := &diary{}
 				c.work(4, func(ctx context.Context, job *foiblev1.Assign) error {
-					if slices.Contains(models(job.GetInfer().GetParameterSets()), test.fails) {
+					if slices.Contains(models(asked(job.GetInfer())), test.fails) {
 						return errors.New("not this one")
 					}
 					return d.note(ctx, job)

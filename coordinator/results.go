@@ -29,7 +29,7 @@ func (c *Coordinator) opened(ctx context.Context, id string) (*sweepRun, error) 
 var undone = map[foiblev1.SweepState]string{running: "is still running", paused: "is paused", cancelled: "was cancelled"}
 
 // Results implements [service.Sweeps].
-func (c *Coordinator) Results(ctx context.Context, id string, partial bool, each func(int, *foiblev1.JobResult) error) error {
+func (c *Coordinator) Results(ctx context.Context, id string, partial bool, each func(int, []byte) error) error {
 	run, err := c.opened(ctx, id)
 	if err != nil {
 		return err
@@ -38,7 +38,7 @@ func (c *Coordinator) Results(ctx context.Context, id string, partial bool, each
 		return fmt.Errorf("%w: it %s; ask for what is there with --partial", service.ErrPrecondition, why)
 	}
 	send := func(job int) error {
-		result, err := run.result(ctx, job)
+		result, err := run.recordedBytes(ctx, job)
 		if partial && errors.Is(err, service.ErrNotFound) {
 			return nil
 		}

@@ -32,6 +32,8 @@ type sweepRun struct {
 
 	stopQueueing func() // returns when no more jobs are being queued from the start
 
+	recent recent // results that score jobs will need
+
 	recording sync.RWMutex // held for reading while a result is recorded, for writing while the sweep is cancelled
 
 	mu            sync.Mutex // guards what follows
@@ -128,15 +130,24 @@ func (c *Coordinator) newRun(ctx context.Context, spec *foiblev1.Sweep) (*sweepR
 
 // result reads what is recorded of a job.
 func (r *sweepRun) result(ctx context.Context, job int) (*foiblev1.JobResult, error) {
-	value, err := r.c.engine.Result(ctx, r.id, job)
+	value, err := r.recordedBytes(ctx, job)
 	if err != nil {
-		return nil, sentinel(err)
+		return nil, err
 	}
 	m := &foiblev1.JobResult{}
 	if err := proto.Unmarshal(value, m); err != nil {
 		return nil, fmt.Errorf("job %d: the recorded result is damaged: %w", job, err)
 	}
 	return m, nil
+}
+
+// recordedBytes are what is recorded of a job, as it is.
+func (r *sweepRun) recordedBytes(ctx context.Context, job int) ([]byte, error) {
+	value, err := r.c.engine.Result(ctx, r.id, job)
+	if err != nil {
+		return nil, sentinel(err)
+	}
+	return value, nil
 }
 
 // errCancelled refuses results of a sweep that was cancelled.
@@ -157,6 +168,7 @@ func (r *sweepRun) record(ctx context.Context, job int, result *foiblev1.JobResu
 	switch err := r.c.engine.Record(ctx, r.id, job, value); {
 	case err == nil:
 		fresh = true
+		r.recent.put(job, result.GetInfer(), len(value))
 		if l != nil {
 			r.tally(func(t *tally) {
 				t.Timed++

@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"foible/proto/codec"
 	foiblev1 "foible/proto/foible/v1"
 )
 
@@ -22,7 +23,7 @@ func TestShown(t *testing.T) {
 			t.Errorf("an ETA of %v without a worker", s.GetEtaHigh().AsDuration())
 		}
 		c.work(2, func(ctx context.Context, job *foiblev1.Assign) error {
-			d := time.Second + 3*time.Second*time.Duration(len(job.GetInfer().GetParameterSets()))
+			d := time.Second + 3*time.Second*time.Duration(codec.InferJobSize(job.GetInfer()))
 			select {
 			case <-time.After(d):
 				return nil

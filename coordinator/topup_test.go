@@ -209,7 +209,7 @@ func TestTopUpFails(t *testing.T) {
 		id := c.submit(m)
 		d := &diary{}
 		c.work(3, func(ctx context.Context, job *foiblev1.Assign) error {
-			if infer := job.GetInfer(); infer.GetStage() == sweep.FitStage && infer.GetSize().GetRuns() > 2 && slices.Contains(models(infer.GetParameterSets()), "full") {
+			if infer := job.GetInfer(); infer.GetStage() == sweep.FitStage && infer.GetSize().GetRuns() > 2 && slices.Contains(models(asked(infer)), "full") {
 				return errors.New("not this one")
 			}
 			return d.note(ctx, job)

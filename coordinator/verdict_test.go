@@ -65,7 +65,7 @@ func TestAnswersToOtherJobs(t *testing.T) {
 	for name, change := range map[string]func(*foiblev1.Assign){
 		"study":      func(job *foiblev1.Assign) { job.StudyHash = strings.Repeat("0", 64) },
 		"stimulus":   func(job *foiblev1.Assign) { job.GetInfer().Stimulus = "s99" },
-		"parameters": func(job *foiblev1.Assign) { job.GetInfer().GetParameterSets()[0].Alpha = pointer(2.5) },
+		"parameters": func(job *foiblev1.Assign) { job.GetInfer().GetColumns()[0].Alpha[0] = 2.5 },
 		"seed":       func(job *foiblev1.Assign) { job.Seed++ },
 		"runs":       func(job *foiblev1.Assign) { job.GetInfer().Size.Runs++ },
 		"method":     func(job *foiblev1.Assign) { job.GetInfer().Inference = &foiblev1.InferenceConfig{Method: "sips"} },
@@ -191,7 +191,7 @@ func TestFailedStimulus(t *testing.T) {
 		c := newCluster(t, nil)
 		m := c.request(33, 2) // 3 sets a chunk
 		drain := c.work(3, func(_ context.Context, job *foiblev1.Assign) error {
-			if i := job.GetInfer(); i.GetStimulus() == bad && i.GetParameterSets()[0].GetAlpha() == 1 {
+			if i := job.GetInfer(); i.GetStimulus() == bad && asked(i)[0].Alpha.Number == 1 {
 				return errors.New("bad stimulus")
 			}
 			return nil

@@ -134,7 +134,7 @@ func scoreAll(t *testing.T, s *domains.Study, sets []sweep.ParameterSet, seed ui
 // fill makes all goals equally probable where there is no posterior.
 func fill(p *sweep.Prediction, st *study.Stimulus) {
 	if len(p.Rows) < len(st.JudgementSteps) {
-		p.Runs = nil // they end as early
+		p.Runs = sweep.Runs{} // they end as early
 	}
 	for len(p.Rows) < len(st.JudgementSteps) {
 		row := make([]float64, len(st.Goals))

@@ -29,6 +29,7 @@ type loaded struct {
 	once    sync.Once
 	err     error
 	study   *domains.Study
+	shapes  []sweep.Shape // of its stimuli, in its order
 	stimuli map[string]*stimulus
 
 	mu      sync.Mutex
@@ -104,7 +105,11 @@ func (e *Science) load(ctx context.Context, hash string) (*loaded, error) {
 		e.loaded[hash] = l
 	}
 	e.mu.Unlock()
-	l.once.Do(func() { l.study, l.stimuli, l.err = e.fetch(ctx, hash) })
+	l.once.Do(func() {
+		if l.study, l.stimuli, l.err = e.fetch(ctx, hash); l.err == nil {
+			l.shapes = codec.Shapes(l.study.Shapes())
+		}
+	})
 	if l.err != nil {
 		e.mu.Lock()
 		if e.loaded[hash] == l {
@@ -161,7 +166,7 @@ func (l *loaded) infer(ctx context.Context, job *foiblev1.Assign, work *foiblev1
 		return nil, err
 	}
 	hash := sweep.NewCellHash(l.study.Hash, work.GetStimulus(), job.GetSeed(), procedure)
-	result := &foiblev1.InferResult{}
+	cells, hashes := make([]sweep.Cell, 0, len(sets)), make([]byte, 0, len(sets)*sweep.HashSize)
 	for cell, err := range ready.InferAll(sets, procedure, job.GetSeed()) {
 		if err := errors.Join(ctx.Err(), err); err != nil {
 			return nil, err
@@ -169,11 +174,10 @@ func (l *loaded) infer(ctx context.Context, job *foiblev1.Assign, work *foiblev1
 		if procedure.Detail == sweep.DetailJudged {
 			cell.Judge(spec.JudgementSteps)
 		}
-		answer := codec.Cell(&cell)
-		answer.CellHash = hash.Of(&sets[len(result.Cells)])
-		result.Cells = append(result.Cells, answer)
+		hashes = hash.Append(hashes, &sets[len(cells)])
+		cells = append(cells, cell)
 	}
-	return &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Infer{Infer: result}}, nil
+	return &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Infer{Infer: codec.InferResult(cells, hashes)}}, nil
 }
 
 func (l *loaded) score(ctx context.Context, job *foiblev1.Assign, work *foiblev1.ScoreJob) (*foiblev1.JobResult, error) {
@@ -190,12 +194,13 @@ func (l *loaded) score(ctx context.Context, job *foiblev1.Assign, work *foiblev1
 	if s.err != nil {
 		return nil, s.err
 	}
-	goals := make([]int, len(l.study.Stimuli))
-	for i := range goals {
-		goals[i] = len(l.study.Stimuli[i].Goals)
+	predictions, err := codec.ReadScored(work, l.shapes)
+	if err != nil {
+		return nil, err
 	}
+	hash := sweep.NewScoreHash(l.study.Hash, job.GetSeed(), bootstrap)
 	result := &foiblev1.ScoreResult{}
-	for _, m := range work.GetScored() {
+	for i, m := range work.GetScored() {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -203,17 +208,13 @@ func (l *loaded) score(ctx context.Context, job *foiblev1.Assign, work *foiblev1
 		if err != nil {
 			return nil, err
 		}
-		predictions, err := codec.ReadPredictions(m.GetPredictions(), goals)
-		if err != nil {
-			return nil, err
-		}
-		fit, err := s.ready.Score(predictions)
+		fit, err := s.ready.Score(predictions[i])
 		if err != nil {
 			return nil, err
 		}
 		answer := codec.Fit(&fit)
 		answer.ParameterSet = codec.ParameterSet(&set)
-		answer.ScoreHash = sweep.ScoreHash(l.study.Hash, job.GetSeed(), bootstrap, &set, predictions)
+		answer.ScoreHash = hash.Of(&set, predictions[i])
 		result.Fits = append(result.Fits, answer)
 	}
 	return &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Score{Score: result}}, nil

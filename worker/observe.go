@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
+	"foible/proto/codec"
 	foiblev1 "foible/proto/foible/v1"
 )
 
@@ -85,7 +86,7 @@ func (t *traced) Execute(ctx context.Context, job *foiblev1.Assign) (*foiblev1.J
 	ctx, span := t.tracer.Start(ctx, "execute "+kind(job), trace.WithAttributes(
 		attribute.String("foible.sweep", job.GetSweepId()), attribute.Int("foible.job", int(job.GetJob())),
 		attribute.Int("foible.attempt", int(job.GetAttempt())), attribute.String("foible.stimulus", job.GetInfer().GetStimulus()),
-		attribute.Int("foible.parameter_sets", max(len(job.GetInfer().GetParameterSets()), len(job.GetScore().GetScored()))),
+		attribute.Int("foible.parameter_sets", max(codec.InferJobSize(job.GetInfer()), len(job.GetScore().GetScored()))),
 	))
 	defer span.End()
 	result, err := t.Executor.Execute(ctx, job)

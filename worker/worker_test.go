@@ -595,15 +595,12 @@ func TestBothSidesTalk(t *testing.T) {
 	}
 	close(start)
 	// The coordinator hears nothing until it has said all of this.
-	sets := make([]*foiblev1.ParameterSet, 2000)
-	for i := range sets {
-		sets[i] = &foiblev1.ParameterSet{Model: "boltzmann"}
-	}
+	sets := []*foiblev1.ParameterColumns{{Model: "boltzmann", Alpha: make([]float64, 3000)}}
 	said := make(chan error, 1)
 	go func() {
 		for job := int32(slots); job < 2*slots; job++ {
 			err := c.stream.Send(&foiblev1.WorkResponse{Message: &foiblev1.WorkResponse_Assign{Assign: &foiblev1.Assign{
-				SweepId: "s", Job: job + 1, Lease: uint64(job) + 1, Work: &foiblev1.Assign_Infer{Infer: &foiblev1.InferJob{ParameterSets: sets}},
+				SweepId: "s", Job: job + 1, Lease: uint64(job) + 1, Work: &foiblev1.Assign_Infer{Infer: &foiblev1.InferJob{Columns: sets}},
 			}}})
 			if err != nil {
 				said <- err

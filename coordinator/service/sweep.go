@@ -2,9 +2,11 @@ package service
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 
 	"google.golang.org/grpc"
+	"google.golang.org/protobuf/encoding/protowire"
 
 	foiblev1 "foible/proto/foible/v1"
 )
@@ -23,8 +25,9 @@ type Sweeps interface {
 	SetPriority(ctx context.Context, id string, priority int) (*foiblev1.Sweep, error)
 	ExtendSweep(ctx context.Context, m *foiblev1.ExtendSweepRequest) (sweep *foiblev1.Sweep, existed bool, err error)
 	Fits(ctx context.Context, id string, perModel int) ([]*foiblev1.Fit, error)
-	// Results calls back for each recorded result, chunk by chunk: its infer jobs, then its score job.
-	Results(ctx context.Context, id string, partial bool, each func(job int, result *foiblev1.JobResult) error) error
+	// Results calls back for each recorded result, a JobResult in the bytes that are recorded, chunk by chunk: its infer
+	// jobs, then its score job.
+	Results(ctx context.Context, id string, partial bool, each func(job int, result []byte) error) error
 }
 
 // Sweep serves foible.v1.SweepService.
@@ -124,10 +127,20 @@ func (s *Sweep) ListFits(ctx context.Context, m *foiblev1.ListFitsRequest) (*foi
 
 // ExportResults streams what has been recorded.
 func (s *Sweep) ExportResults(m *foiblev1.ExportResultsRequest, stream grpc.ServerStreamingServer[foiblev1.ExportResultsResponse]) error {
-	err := s.Sweeps.Results(stream.Context(), m.GetSweepId(), m.GetPartial(), func(job int, result *foiblev1.JobResult) error {
-		return stream.Send(&foiblev1.ExportResultsResponse{Job: int32(job), Result: result})
+	err := s.Sweeps.Results(stream.Context(), m.GetSweepId(), m.GetPartial(), func(job int, result []byte) error {
+		return stream.Send(exported(job, result))
 	})
 	return statusOf(named(m.GetSweepId(), err))
+}
+
+// exported is the message of a recorded result, whose bytes are its field result: they need
+// not be read to be sent.
+func exported(job int, result []byte) *foiblev1.ExportResultsResponse {
+	m := &foiblev1.ExportResultsResponse{Job: int32(job)}
+	field := m.ProtoReflect().Descriptor().Fields().ByName("result").Number()
+	b := make([]byte, 0, len(result)+2*binary.MaxVarintLen32)
+	m.ProtoReflect().SetUnknown(protowire.AppendBytes(protowire.AppendTag(b, field, protowire.BytesType), result))
+	return m
 }
 
 func named(id string, err error) error {

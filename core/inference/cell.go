@@ -236,9 +236,7 @@ func average(runs []*Run, judgementSteps []int) sweep.Cell {
 				judged = append(judged, run.Posterior[step])
 			}
 		}
-		if len(judged) > 0 {
-			cell.Runs = append(cell.Runs, judged)
-		}
+		cell.Runs.Add(judged)
 	}
 	if cell.Undefined != nil {
 		cell.FailedRuns = len(runs)

@@ -220,17 +220,18 @@ func TestSampledCell(t *testing.T) {
 	for _, model := range []string{"full", "goal-lesioned", "plan-lesioned", "action-lesioned"} {
 		p := procedure()
 		cell := infer(model, p, 1)
-		if len(cell.Posterior) != 2 || len(cell.SE) != 2 || len(cell.Runs) != 4 || len(cell.ESS) != 2 || len(cell.Alive) != 2 || len(cell.Evidence) != 2 || cell.FailedRuns != 0 || cell.Undefined != nil {
+		if len(cell.Posterior) != 2 || len(cell.SE) != 2 || cell.Runs.Len() != 4 || len(cell.ESS) != 2 || len(cell.Alive) != 2 || len(cell.Evidence) != 2 || cell.FailedRuns != 0 || cell.Undefined != nil {
 			t.Fatalf("%s: %+v", model, cell)
 		}
 		for step := range cell.Posterior {
 			for goal, x := range cell.Posterior[step] {
 				var mean, squares float64
-				for _, run := range cell.Runs {
-					mean += run[step][goal] / 4
+				for run := range 4 {
+					mean += cell.Runs.At(run, step, goal) / 4
 				}
-				for _, run := range cell.Runs {
-					squares += (run[step][goal] - mean) * (run[step][goal] - mean)
+				for run := range 4 {
+					off := cell.Runs.At(run, step, goal) - mean
+					squares += off * off
 				}
 				if se := math.Sqrt(squares / 3 / 4); math.Abs(x-mean) > 1e-12 || math.Abs(cell.SE[step][goal]-se) > 1e-12 {
 					t.Errorf("%s, step %d, goal %d: %v ± %v, the runs have %v ± %v", model, step, goal, x, cell.SE[step][goal], mean, se)
@@ -264,7 +265,7 @@ func TestSampledCellIsUndefined(t *testing.T) {
 	if cell.Undefined == nil || cell.Undefined.Step != 2 || !strings.Contains(cell.Undefined.Reason, "step 2, action (switch red)") {
 		t.Errorf("%+v", cell.Undefined)
 	}
-	if len(cell.Posterior) != 2 || len(cell.ESS) != 2 || cell.FailedRuns != 4 || len(cell.Runs) != 4 || len(cell.Runs[0]) != 2 {
+	if len(cell.Posterior) != 2 || len(cell.ESS) != 2 || cell.FailedRuns != 4 || cell.Runs.Len() != 4 || cell.Runs.Rows() != 2 {
 		t.Errorf("%+v", cell)
 	}
 }

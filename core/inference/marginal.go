@@ -469,10 +469,7 @@ func (m *Marginal) cell(p *agent.Parameters, r *result, judged []int, q *sweep.P
 	if !cell.Judged {
 		cell.SE, cell.LogEvidence = rows(len(kept), goals), rows(len(kept), goals)
 	}
-	runs := make([][][]float64, batches)
-	for i, all := 0, rows(batches*len(asked), goals); i < batches; i++ {
-		runs[i] = all[i*len(asked) : (i+1)*len(asked)]
-	}
+	runs := make([]float64, batches*len(asked)*goals)
 	complete := true
 	for at, step := range kept {
 		all, without := r.posterior(step)
@@ -498,14 +495,15 @@ func (m *Marginal) cell(p *agent.Parameters, r *result, judged []int, q *sweep.P
 		if complete = complete && len(without) == batches; !complete {
 			continue // without one batch there is nothing left: no jackknife
 		}
-		for i := range runs {
+		for i := range batches {
+			row := runs[(i*len(asked)+judgement)*goals:]
 			for goal, p := range all {
-				runs[i][judgement][goal] = p + float64(float64(batches-1)/near*(p-without[i][goal]))
+				row[goal] = p + float64(float64(batches-1)/near*(p-without[i][goal]))
 			}
 		}
 	}
-	if complete && len(asked) > 0 {
-		cell.Runs = runs
+	if complete {
+		cell.Runs = sweep.NewRuns(runs, len(asked), goals)
 	}
 	if q.Detail == sweep.DetailMistakes {
 		cell.Mistakes = m.mistakes(p, steps)

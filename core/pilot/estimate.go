@@ -244,7 +244,7 @@ func (r *run) variance(predictions []sweep.Prediction) (float64, error) {
 	}
 	n := 0
 	for i := range predictions {
-		if len(predictions[i].Runs) > 1 {
+		if predictions[i].Runs.Len() > 1 {
 			n++
 		}
 	}

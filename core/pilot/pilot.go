@@ -628,7 +628,7 @@ func (r *run) scores() (float64, error) {
 		s := &r.Plan.Stimuli[i]
 		predictions[i].Rows = draw(len(s.JudgementSteps), s.Goals)
 		for range r.Config.Fit.Runs {
-			predictions[i].Runs = append(predictions[i].Runs, draw(len(s.JudgementSteps), s.Goals))
+			predictions[i].Runs.Add(draw(len(s.JudgementSteps), s.Goals))
 		}
 	}
 	made := map[int]*sweep.Scorer{} // by resamples: a worker keeps them

@@ -41,7 +41,7 @@ func BenchmarkReport(b *testing.B) {
 			for i := range rows {
 				rows[i] = []float64{0.2, 0.2, 0.2, 0.2, 0.2}
 			}
-			cell := &sweep.Cell{Judged: true, Posterior: rows, Runs: [][][]float64{rows, rows, rows, rows}, Samples: 64}
+			cell := &sweep.Cell{Judged: true, Posterior: rows, Runs: sweep.RunsOf(rows, rows, rows, rows), Samples: 64}
 			cells := make([]*sweep.Cell, 16)
 			for i := range cells {
 				cells[i] = cell

@@ -54,7 +54,7 @@ func crowd(stimuli, people int) (*study.Study, sweep.Config, func(set *sweep.Par
 		}
 		p := part*truths[stimulus] + (1-part)*others[stimulus]
 		rows := [][]float64{{0.5, 0.5}, {p, 1 - p}}
-		return sweep.Cell{Judged: true, Posterior: rows, Runs: [][][]float64{rows, rows}}
+		return sweep.Cell{Judged: true, Posterior: rows, Runs: sweep.RunsOf(rows, rows)}
 	}
 }
 

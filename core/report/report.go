@@ -176,17 +176,17 @@ func (r *Report) Add(g *sweep.Gathered) error {
 	best := r.best[g.Set.Model]
 	switch {
 	case g.Stage == sweep.ReportStage && best != nil:
-		best.Gathered = g
+		best.Gathered = g.Copy()
 	case g.Stage == sweep.FitStage:
 		r.scored = append(r.scored, sweep.ParameterFit{Set: g.Set, Fit: sweep.Fit{Overall: g.Fit.Overall, Intervals: g.Fit.Intervals, Undefined: g.Fit.Undefined}}) // a large sweep has many
 		if g.Better(best.gathered()) {
-			r.best[g.Set.Model] = &chosen{at: len(r.scored) - 1, fitted: g.Fit.Overall.PearsonR, Gathered: g}
+			r.best[g.Set.Model] = &chosen{at: len(r.scored) - 1, fitted: g.Fit.Overall.PearsonR, Gathered: g.Copy()}
 		}
 	case g.Stage == sweep.TopUpStage:
 		r.toppedUp[g.Index] = struct{}{}
 		if g.Better(best.gathered()) {
 			at := slices.IndexFunc(r.scored, func(f sweep.ParameterFit) bool { return f.Set == g.Set })
-			r.best[g.Set.Model] = &chosen{at: at, round: g.Round, fitted: g.Fit.Overall.PearsonR, Gathered: g}
+			r.best[g.Set.Model] = &chosen{at: at, round: g.Round, fitted: g.Fit.Overall.PearsonR, Gathered: g.Copy()}
 		}
 	}
 	if r.all {

@@ -16,16 +16,20 @@ import (
 func (s *Scorer) PseudoValues(predictions []Prediction) []float64 {
 	n, points := 0, 0
 	for i := range predictions {
-		n = max(n, len(predictions[i].Runs))
+		n = max(n, predictions[i].Runs.Len())
 		points += len(s.human.Stimuli[i].Mean)
 	}
 	if n < 2 {
 		return nil
 	}
-	all, row := newPoints(points), []float64(nil)
+	all := newPoints(points)
+	means := make([][]float64, len(predictions))
+	flat := make([]float64, 0, points)
 	for i := range predictions {
-		st := &s.study.Stimuli[i]
-		all.add(flatten(predictions[i].Rows, len(st.JudgementSteps), len(st.Goals)), s.human.Stimuli[i].Mean)
+		st, first := &s.study.Stimuli[i], len(flat)
+		flat = appendFlat(flat, predictions[i].Rows, len(st.JudgementSteps), len(st.Goals))
+		means[i] = flat[first:]
+		all.add(means[i], s.human.Stimuli[i].Mean)
 	}
 	if len(all.model) < 2 {
 		return nil
@@ -38,27 +42,22 @@ func (s *Scorer) PseudoValues(predictions []Prediction) []float64 {
 		return nil
 	}
 	values := make([]float64, n)
-	for run := range values {
+	left := make([]float64, 0, points)
+	for k := range values {
 		without := moments{x0: x0, y0: y0}
 		for i := range predictions {
-			p := &predictions[i]
-			row = row[:0]
-			m := len(p.Runs)
-			for j, rows := range p.Rows {
-				for goal, x := range rows {
-					if m > 1 {
-						x = (float64(float64(m)*x) - p.Runs[run%m][j][goal]) / float64(m-1)
-					}
-					row = append(row, x)
-				}
+			row := means[i]
+			if m := predictions[i].Runs.Len(); m > 1 {
+				left = predictions[i].Runs.appendLeft(left[:0], row, k%m)
+				row = left
 			}
-			without.add(row, s.human.Stimuli[i].Mean[:len(row)])
+			without.add(row, s.human.Stimuli[i].Mean)
 		}
-		left, ok := without.pearson()
+		rest, ok := without.pearson()
 		if !ok {
 			return nil
 		}
-		values[run] = float64(float64(n)*r) - float64(float64(n-1)*left)
+		values[k] = float64(float64(n)*r) - float64(float64(n-1)*rest)
 	}
 	return values
 }

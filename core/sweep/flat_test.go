@@ -148,7 +148,7 @@ func TestPseudoValues(t *testing.T) {
 		t.Errorf("values %v of mean %v and error %v; r is %v, its error %v", values, mean, se, fit.Overall.PearsonR, fit.MCSE)
 	}
 	for i := range model {
-		model[i].Runs = nil
+		model[i].Runs = sweep.Runs{}
 	}
 	if s.PseudoValues(model) != nil {
 		t.Error("pseudo-values without runs")

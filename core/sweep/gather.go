@@ -13,7 +13,8 @@ type Outcome struct {
 	Failure string // why there are none
 }
 
-// Gathered is all that is known of one parameter set.
+// Gathered is all that is known of one parameter set. Its numbers may lie among those of
+// the others of its chunk: who keeps it for long keeps a Copy.
 type Gathered struct {
 	Stage    string // fit, top_up or report
 	Round    int    // see Plan
@@ -29,6 +30,22 @@ type Gathered struct {
 func (g *Gathered) Better(than *Gathered) bool {
 	return g.Fit.Overall.Defined && (than == nil || g.Round > than.Round ||
 		g.Round == than.Round && g.Fit.Overall.PearsonR > than.Fit.Overall.PearsonR)
+}
+
+// Copy shares no numbers of cells with other parameter sets.
+func (g *Gathered) Copy() *Gathered {
+	c := *g
+	c.Cells = make([]*Cell, len(g.Cells))
+	for i, cell := range g.Cells {
+		if cell != nil {
+			c.Cells[i] = cell.copy()
+		}
+	}
+	if g.Fit != nil {
+		fit := *g.Fit
+		c.Fit = &fit
+	}
+	return &c
 }
 
 // Gather folds the outcomes of jobs, in any order, into parameter sets, round by

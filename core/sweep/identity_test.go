@@ -214,15 +214,15 @@ func TestCellError(t *testing.T) {
 	if se, ok := whole.Error(1, 0); !ok || se != 0.125 {
 		t.Errorf("%v, %v", se, ok)
 	}
-	judged := sweep.Cell{Judged: true, Posterior: [][]float64{{0.5}}, Runs: [][][]float64{{{0}}, {{1}}}}
+	judged := sweep.Cell{Judged: true, Posterior: [][]float64{{0.5}}, Runs: sweep.RunsOf([][]float64{{0}}, [][]float64{{1}})}
 	if se, ok := judged.Error(0, 0); !ok || math.Abs(se-0.5) > 1e-15 {
 		t.Errorf("%v, %v", se, ok)
 	}
-	judged.Runs = judged.Runs[:1]
+	judged.Runs = sweep.RunsOf([][]float64{{0}})
 	if se, ok := judged.Error(0, 0); ok {
 		t.Errorf("of one run: %v", se)
 	}
-	judged.Runs = nil
+	judged.Runs = sweep.Runs{}
 	if se, ok := judged.Error(0, 0); !ok || se != 0 {
 		t.Errorf("of an exact model: %v, %v", se, ok)
 	}
@@ -243,16 +243,16 @@ func TestScoreHash(t *testing.T) {
 		"other probability": {{Rows: [][]float64{{0.25, 0.75}}}, {Rows: [][]float64{{0, 1}}}},
 		"other stimulus":    {{Rows: [][]float64{{0.25, 0.75}, {1, 0}}}, {}},
 		"undefined":         {{Rows: [][]float64{{0.25, 0.75}}}, {Rows: [][]float64{{1, 0}}, Undefined: true}},
-		"a run":             {{Rows: [][]float64{{0.25, 0.75}}, Runs: [][][]float64{{{0.25, 0.75}}}}, {Rows: [][]float64{{1, 0}}}},
-		"two runs":          {{Rows: [][]float64{{0.25, 0.75}}, Runs: [][][]float64{{{0.25, 0.75}}, {{0.25, 0.75}}}}, {Rows: [][]float64{{1, 0}}}},
-		"other runs":        {{Rows: [][]float64{{0.25, 0.75}}, Runs: [][][]float64{{{0.5, 0.5}}, {{0, 1}}}}, {Rows: [][]float64{{1, 0}}}},
+		"a run":             {{Rows: [][]float64{{0.25, 0.75}}, Runs: sweep.RunsOf([][]float64{{0.25, 0.75}})}, {Rows: [][]float64{{1, 0}}}},
+		"two runs":          {{Rows: [][]float64{{0.25, 0.75}}, Runs: sweep.RunsOf([][]float64{{0.25, 0.75}}, [][]float64{{0.25, 0.75}})}, {Rows: [][]float64{{1, 0}}}},
+		"other runs":        {{Rows: [][]float64{{0.25, 0.75}}, Runs: sweep.RunsOf([][]float64{{0.5, 0.5}}, [][]float64{{0, 1}})}, {Rows: [][]float64{{1, 0}}}},
 		"runs in other order": {
-			{Rows: [][]float64{{0.25, 0.75}}, Runs: [][][]float64{{{0, 1}}, {{0.5, 0.5}}}},
+			{Rows: [][]float64{{0.25, 0.75}}, Runs: sweep.RunsOf([][]float64{{0, 1}}, [][]float64{{0.5, 0.5}})},
 			{Rows: [][]float64{{1, 0}}},
 		},
-		"a run of another stimulus": {{Rows: [][]float64{{0.25, 0.75}}}, {Rows: [][]float64{{1, 0}}, Runs: [][][]float64{{{0.25, 0.75}}}}},
+		"a run of another stimulus": {{Rows: [][]float64{{0.25, 0.75}}}, {Rows: [][]float64{{1, 0}}, Runs: sweep.RunsOf([][]float64{{0.25, 0.75}})}},
 		"a row in place of a run":   {{Rows: [][]float64{{0.25, 0.75}, {0.25, 0.75}}}, {Rows: [][]float64{{1, 0}}}},
-		"a run of two rows":         {{Rows: [][]float64{{0.25, 0.75}}, Runs: [][][]float64{{{0.5, 0.5}, {0, 1}}}}, {Rows: [][]float64{{1, 0}}}},
+		"a run of two rows":         {{Rows: [][]float64{{0.25, 0.75}}, Runs: sweep.RunsOf([][]float64{{0.5, 0.5}, {0, 1}})}, {Rows: [][]float64{{1, 0}}}},
 	} {
 		d.add(name, sweep.ScoreHash("study", 1, b, &half, other))
 	}

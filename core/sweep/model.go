@@ -146,6 +146,9 @@ func AxisByName(name string) (Axis, bool) {
 	return Axis{}, false
 }
 
+// Of is where a parameter set has its setting of the axis.
+func (a *Axis) Of(s *ParameterSet) *Setting { return a.slot(&s.Parameters) }
+
 // axisOf is nil if there is no such axis.
 func axisOf(name string) *Axis {
 	for i := range Axes {

@@ -38,6 +38,12 @@ func (s *ParameterSet) Get(axis string) (Setting, bool) {
 	return *a.slot(&s.Parameters), true
 }
 
+// Has says whether the model of a parameter set has an axis.
+func (s *ParameterSet) Has(axis string) bool {
+	model := modelOf(s.Model)
+	return model != nil && model.Has(axis)
+}
+
 // Set gives an axis its setting; the axis must exist.
 func (s *ParameterSet) Set(axis string, to Setting) {
 	a := axisOf(axis)
@@ -83,6 +89,9 @@ func (v Setting) append(b []byte) []byte {
 	return strconv.AppendFloat(b, v.Number, 'g', -1, 64)
 }
 
+// HashSize is the length of a hash, in bytes.
+const HashSize = sha256.Size
+
 // Hash is SHA-256 over length-prefixed parts: the echo by which a coordinator
 // knows that a result answers the question that it asked.
 func Hash(parts ...[]byte) []byte {
@@ -106,8 +115,8 @@ func CellHash(studyHash, stimulus string, seed uint64, p Procedure, set *Paramet
 // CellHasher makes the hashes of cells that differ in their parameters alone.
 // Not safe for concurrent use.
 type CellHasher struct {
-	before []byte // length-prefixed parts that all share
-	set    []byte
+	before []byte // length-prefixed parts that all share; the rest of its memory is for the others
+	set    setText
 }
 
 // NewCellHash is ready for parameter sets.
@@ -120,12 +129,69 @@ func NewCellHash(studyHash, stimulus string, seed uint64, p Procedure) *CellHash
 }
 
 // Of is the [CellHash] of a parameter set.
-func (h *CellHasher) Of(set *ParameterSet) []byte {
-	h.set = set.append(h.set[:0])
-	all := appendPart(h.before, h.set)
+func (h *CellHasher) Of(set *ParameterSet) []byte { return h.Append(nil, set) }
+
+// Append appends the [CellHash] of a parameter set, of HashSize bytes.
+func (h *CellHasher) Append(b []byte, set *ParameterSet) []byte {
+	all := appendPart(h.before, h.set.of(set))
 	h.before = all[:len(h.before)]
 	sum := sha256.Sum256(all)
-	return sum[:]
+	return append(b, sum[:]...)
+}
+
+// setText is the canonical form of one parameter set after another. In a grid, one has
+// most of what the one before it has.
+type setText struct {
+	last    ParameterSet
+	text    []byte
+	ends    []int             // in text: of the model's name, and of each axis
+	numbers map[uint64]string // by their bits: those of a grid are few, and writing one is slow
+}
+
+// of is good until the next call.
+func (t *setText) of(set *ParameterSet) []byte {
+	model := modelOf(set.Model)
+	if model == nil {
+		return set.append(nil)
+	}
+	if len(t.ends) == 0 || set.Model != t.last.Model {
+		t.text = append(append(t.text[:0], set.Model...), ' ')
+		t.ends = append(t.ends[:0], len(t.text))
+	}
+	for i, name := range model.Axes {
+		slot := axisOf(name).slot
+		now, before := slot(&set.Parameters), slot(&t.last.Parameters)
+		if len(t.ends) > i+1 {
+			if now.Word == before.Word && math.Float64bits(now.Number) == math.Float64bits(before.Number) {
+				continue
+			}
+			t.text, t.ends = t.text[:t.ends[i]], t.ends[:i+1]
+		}
+		if i > 0 {
+			t.text = append(t.text, ' ')
+		}
+		t.text = append(append(t.text, name...), '=')
+		t.text = append(t.text, t.setting(*now)...)
+		t.ends = append(t.ends, len(t.text))
+	}
+	t.last = *set
+	return t.text
+}
+
+func (t *setText) setting(v Setting) string {
+	if v.Word != "" {
+		return v.Word
+	}
+	bits := math.Float64bits(v.Number)
+	text, known := t.numbers[bits]
+	if !known {
+		if t.numbers == nil {
+			t.numbers = map[uint64]string{}
+		}
+		text = v.String()
+		t.numbers[bits] = text
+	}
+	return text
 }
 
 // ID names a sweep computed by a version of Foible: equal ids, equal results.
@@ -149,60 +215,69 @@ func (c *Config) ID(studyHash, version string, sets []ParameterSet) string {
 type Prediction struct {
 	Rows      [][]float64
 	Undefined bool // some step has no posterior
-	// Runs are the posteriors of single runs, [run][judgement step][goal], each
-	// as complete as Rows; fewer than two say nothing of the Monte-Carlo error.
-	Runs [][][]float64
+	// Runs are the posteriors of single runs, with the rows of Rows; fewer than two
+	// say nothing of the Monte-Carlo error.
+	Runs Runs
 }
 
 // Predict takes the judgement steps out of a cell.
 func (s *Shape) Predict(c *Cell) Prediction {
-	p := Prediction{Rows: c.Posterior, Undefined: c.Undefined != nil}
+	p := Prediction{Rows: c.Posterior, Undefined: c.Undefined != nil, Runs: c.Runs}
 	if !c.Judged {
 		p.Rows = rows(c.Posterior, s.JudgementSteps)
-	}
-	for _, run := range c.Runs {
-		if len(run) >= len(p.Rows) {
-			p.Runs = append(p.Runs, run[:len(p.Rows)])
-		}
 	}
 	return p
 }
 
 // ScoreHash identifies a fit: what was scored, against what, with which resamples.
 func ScoreHash(studyHash string, seed uint64, b Bootstrap, set *ParameterSet, predictions []Prediction) []byte {
-	size := 1024
-	for i := range predictions {
-		size += 32
-		for _, row := range predictions[i].Rows {
-			size += 8 * (len(row) + 1) * (len(predictions[i].Runs) + 1)
-		}
+	return NewScoreHash(studyHash, seed, b).Of(set, predictions)
+}
+
+// ScoreHasher makes the hashes of fits that differ in their parameters and
+// predictions alone. Not safe for concurrent use.
+type ScoreHasher struct {
+	before []byte // length-prefixed parts that all share; the rest of its memory is for the others
+	set    setText
+}
+
+// NewScoreHash is ready for parameter sets.
+func NewScoreHash(studyHash string, seed uint64, b Bootstrap) *ScoreHasher {
+	h := &ScoreHasher{}
+	for _, part := range [][]byte{[]byte("score"), []byte(studyHash), fmt.Appendf(nil, "seed=%d bootstrap=%d %v", seed, b.Resamples, b.Units)} {
+		h.before = appendPart(h.before, part)
 	}
-	all := make([]byte, 0, size)
-	for _, part := range [][]byte{[]byte("score"), []byte(studyHash), fmt.Appendf(nil, "seed=%d bootstrap=%d %v", seed, b.Resamples, b.Units), set.append(nil)} {
-		all = appendPart(all, part)
-	}
+	return h
+}
+
+// Of is the [ScoreHash] of what a parameter set predicts.
+func (h *ScoreHasher) Of(set *ParameterSet, predictions []Prediction) []byte {
+	all := appendPart(h.before, h.set.of(set))
 	for i := range predictions {
 		p := &predictions[i]
 		at := len(all)
-		all = strconv.AppendBool(append(all, make([]byte, 8)...), p.Undefined)
-		all = appendRows(all, p.Rows)
-		for _, rows := range p.Runs {
-			all = appendRows(all, rows)
+		all = strconv.AppendBool(binary.LittleEndian.AppendUint64(all, 0), p.Undefined)
+		all = binary.LittleEndian.AppendUint64(all, uint64(len(p.Rows)))
+		for _, row := range p.Rows {
+			all = appendBytes(all, row)
+		}
+		for run := range p.Runs.Len() {
+			all = binary.LittleEndian.AppendUint64(all, uint64(p.Runs.Rows()))
+			all = p.Runs.appendBytes(all, run)
 		}
 		binary.LittleEndian.PutUint64(all[at:], uint64(len(all)-at-8))
 	}
+	h.before = all[:len(h.before)]
 	sum := sha256.Sum256(all)
 	return sum[:]
 }
 
-func appendRows(b []byte, rows [][]float64) []byte {
-	b = binary.LittleEndian.AppendUint64(b, uint64(len(rows)))
-	for _, row := range rows {
-		at := len(b)
-		b = slices.Grow(b, 8*len(row))[:at+8*len(row)]
-		for i, x := range row {
-			binary.LittleEndian.PutUint64(b[at+8*i:], math.Float64bits(x))
-		}
+// appendBytes appends numbers in double precision, little-endian.
+func appendBytes[T float32 | float64](b []byte, xs []T) []byte {
+	at := len(b)
+	b = slices.Grow(b, 8*len(xs))[:at+8*len(xs)]
+	for i, x := range xs {
+		binary.LittleEndian.PutUint64(b[at+8*i:], math.Float64bits(float64(x)))
 	}
 	return b
 }

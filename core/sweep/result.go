@@ -1,6 +1,9 @@
 package sweep
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Cell is what a model predicts of a stimulus: one parameter set, averaged over
 // its runs, or batches of samples.
@@ -16,11 +19,11 @@ type Cell struct {
 
 	// Of models that are not exact:
 	SE [][]float64 // [row][goal] standard error of Posterior; nil for exact models, and where Judged
-	// Runs are [run][judgement step][goal]: the posteriors of the runs of sips that
-	// reached as far as Posterior. Of marginal inference, they are the jackknife's
-	// pseudo-values n p - (n - 1) p_without_i of batch i of n, which sum to 1 and
-	// may lie outside [0, 1].
-	Runs [][][]float64
+	// Runs have a row a judgement step of Posterior: the posteriors of the runs of
+	// sips that reached as far as Posterior. Of marginal inference, they are the
+	// jackknife's pseudo-values n p - (n - 1) p_without_i of batch i of n, which sum
+	// to 1 and may lie outside [0, 1].
+	Runs Runs
 	Filter
 
 	// Of marginal inference:
@@ -51,9 +54,10 @@ type Filter struct {
 
 // Judge keeps the rows of a cell at the judgement steps, and drops what a large
 // sweep has no room for: evidence by goal, mistakes, and errors, which follow
-// from Runs.
+// from Runs. Of Runs single precision is left: nothing but an error is made of them.
 func (c *Cell) Judge(steps []int) {
 	c.LogEvidence, c.Mistakes, c.SE = nil, nil, nil
+	c.Runs = ShortRuns(c.Runs.Short(), c.Runs.rows, c.Runs.goals)
 	if c.Judged {
 		return
 	}
@@ -62,22 +66,37 @@ func (c *Cell) Judge(steps []int) {
 	c.ESS, c.Alive, c.Evidence = rows(c.ESS, steps), rows(c.Alive, steps), rows(c.Evidence, steps)
 }
 
+func (c *Cell) copy() *Cell {
+	out := *c
+	for _, rows := range []*[][]float64{&out.Posterior, &out.SE, &out.LogEvidence} {
+		*rows = slices.Clone(*rows)
+		for i, row := range *rows {
+			(*rows)[i] = slices.Clone(row)
+		}
+	}
+	for _, xs := range []*[]float64{&out.ESS, &out.Alive, &out.Evidence} {
+		*xs = slices.Clone(*xs)
+	}
+	out.Runs.numbers, out.Runs.short = slices.Clone(c.Runs.numbers), slices.Clone(c.Runs.short)
+	return &out
+}
+
 // Error is the standard error of Posterior[row][goal]; not known of a Judged
 // cell with fewer than two runs, 0 of an exact model.
 func (c *Cell) Error(row, goal int) (se float64, known bool) {
-	switch n := float64(len(c.Runs)); {
+	switch n := c.Runs.Len(); {
 	case row < len(c.SE):
 		return c.SE[row][goal], true
-	case !c.Judged || len(c.Runs) == 0:
+	case !c.Judged || n == 0:
 		return 0, true
-	case len(c.Runs) == 1:
+	case n == 1:
 		return 0, false
 	default:
-		xs := make([]float64, len(c.Runs))
-		for i, run := range c.Runs {
-			xs[i] = run[row][goal]
+		xs := make([]float64, n)
+		for i := range xs {
+			xs[i] = c.Runs.At(i, row, goal)
 		}
-		return math.Sqrt(squares(xs) / n / (n - 1)), true
+		return math.Sqrt(squares(xs) / float64(n) / float64(n-1)), true
 	}
 }
 

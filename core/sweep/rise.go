@@ -24,7 +24,7 @@ type Rise struct {
 func (s *Scorer) Rises(predictions []Prediction) (rise Rise, ok bool) {
 	points := 0
 	for i := range predictions {
-		rise.Runs = max(rise.Runs, len(predictions[i].Runs))
+		rise.Runs = max(rise.Runs, predictions[i].Runs.Len())
 		points += len(s.human.Stimuli[i].Mean)
 	}
 	if rise.Runs < 2 {
@@ -35,28 +35,31 @@ func (s *Scorer) Rises(predictions []Prediction) (rise Rise, ok bool) {
 	for i := range predictions {
 		p, st := &predictions[i], &s.study.Stimuli[i]
 		human := s.human.Stimuli[i].Mean
-		flat := func(rows [][]float64) []float64 { return flatten(rows, len(st.JudgementSteps), len(st.Goals)) }
-		rows := flat(p.Rows)
+		rows := flatten(p.Rows, len(st.JudgementSteps), len(st.Goals))
 		all.add(rows, human)
-		n := len(p.Runs)
+		n := p.Runs.Len()
 		if n < 2 {
 			first.add(rows, human)
 			second.add(rows, human)
 			continue
 		}
 		runs := make([][]float64, n)
-		for k, run := range p.Runs {
-			runs[k] = flat(run)
+		for k := range runs {
+			runs[k] = p.Runs.AppendRun(nil, k)
 		}
 		a, b := make([]float64, len(rows)), make([]float64, len(rows))
 		values := make([]float64, n)
 		var of float64
 		for j, x := range rows {
+			if math.IsNaN(x) {
+				a[j], b[j] = x, x
+				continue
+			}
 			for k := range runs {
 				values[k] = runs[k][j]
 			}
 			a[j], b[j] = mean(values[:n/2]), mean(values[n/2:])
-			if !math.IsNaN(x) && !math.IsNaN(human[j]) {
+			if !math.IsNaN(human[j]) {
 				of += squares(values) / float64(n*(n-1))
 			}
 		}

@@ -37,7 +37,7 @@ func noisyRuns(truth []sweep.Prediction, runs int, ofRun float64, rng *rand.Rand
 				}
 				run = append(run, one)
 			}
-			p.Runs = append(p.Runs, run)
+			p.Runs.Add(run)
 		}
 	}
 	return all

@@ -21,6 +21,7 @@ type Scorer struct {
 	resampled  []resampled // by unit, those that the data allow
 	categories []string    // in order of first appearance
 	category   []int       // of each stimulus
+	sizes      []int       // points of each category
 }
 
 type resampled struct {
@@ -39,9 +40,10 @@ func NewScorer(st *study.Study, b Bootstrap, seed uint64) (*Scorer, error) {
 		k := slices.Index(s.categories, st.Stimuli[i].Category)
 		if k < 0 {
 			k = len(s.categories)
-			s.categories = append(s.categories, st.Stimuli[i].Category)
+			s.categories, s.sizes = append(s.categories, st.Stimuli[i].Category), append(s.sizes, 0)
 		}
 		s.category = append(s.category, k)
+		s.sizes[k] += len(s.human.Stimuli[i].Mean)
 	}
 	var err error
 	s.resampled, err = s.resample(s.human)
@@ -96,7 +98,11 @@ func human(st *study.Study) stats.Human {
 
 // flatten lays rows end to end; a missing row is NaN, which the statistics take as "nobody".
 func flatten(rows [][]float64, n, goals int) []float64 {
-	out := make([]float64, 0, n*goals)
+	return appendFlat(make([]float64, 0, n*goals), rows, n, goals)
+}
+
+// appendFlat appends what [flatten] makes.
+func appendFlat(out []float64, rows [][]float64, n, goals int) []float64 {
 	for j := range n {
 		if j < len(rows) && rows[j] != nil {
 			out = append(out, rows[j]...)
@@ -128,7 +134,11 @@ func (s *Scorer) Score(predictions []Prediction) (Fit, error) {
 	}
 	all := newPoints(n)
 	byCategory := make([]points, len(s.categories))
+	for k, n := range s.sizes {
+		byCategory[k] = newPoints(n)
+	}
 	fit.ByStimulus = make([]Correlation, len(model))
+	fit.ByCategory = make([]Correlation, 0, len(s.categories))
 	for i, row := range model {
 		first := len(all.model)
 		all.add(row, s.human.Stimuli[i].Mean)
@@ -164,7 +174,16 @@ func (s *Scorer) flat(predictions []Prediction) ([][]float64, error) {
 				return nil, fmt.Errorf("stimulus %s: a prediction of %d goals, where it has %d", st.ID, len(row), len(st.Goals))
 			}
 		}
-		model[i] = flatten(p.Rows, len(st.JudgementSteps), len(st.Goals))
+	}
+	n := 0
+	for i := range s.study.Stimuli {
+		n += len(s.human.Stimuli[i].Mean)
+	}
+	all := make([]float64, 0, n)
+	for i, p := range predictions {
+		st, first := &s.study.Stimuli[i], len(all)
+		all = appendFlat(all, p.Rows, len(st.JudgementSteps), len(st.Goals))
+		model[i] = all[first:len(all):len(all)]
 	}
 	return model, nil
 }
@@ -183,22 +202,18 @@ func (s *Scorer) monteCarloError(predictions []Prediction, model [][]float64, al
 		total.merge(&of[i], 1)
 	}
 	var variance float64
-	var left, rs []float64
+	var rs []float64
+	left := make([]float64, 0, len(all.model))
 	for i, p := range predictions {
-		n := len(p.Runs)
+		n := p.Runs.Len()
 		if n < 2 {
 			continue
 		}
 		others := total
 		others.merge(&of[i], -1)
 		rs = rs[:0]
-		for _, run := range p.Runs {
-			left = left[:0]
-			for j, row := range p.Rows {
-				for goal, x := range row {
-					left = append(left, (float64(float64(n)*x)-run[j][goal])/float64(n-1))
-				}
-			}
+		for k := range n {
+			left = p.Runs.appendLeft(left[:0], model[i], k)
 			without := moments{x0: total.x0, y0: total.y0}
 			without.add(left, s.human.Stimuli[i].Mean)
 			without.merge(&others, 1)
@@ -221,18 +236,20 @@ type moments struct {
 
 // add takes points; those without a number on either side are left out.
 func (m *moments) add(model, human []float64) {
+	sum := *m // in registers
 	for k, v := range model {
 		if math.IsNaN(v) || math.IsNaN(human[k]) {
 			continue
 		}
-		x, y := v-m.x0, human[k]-m.y0
-		m.n++
-		m.x += x
-		m.y += y
-		m.xx += float64(x * x)
-		m.yy += float64(y * y)
-		m.xy += float64(x * y)
+		x, y := v-sum.x0, human[k]-sum.y0
+		sum.n++
+		sum.x += x
+		sum.y += y
+		sum.xx += float64(x * x)
+		sum.yy += float64(y * y)
+		sum.xy += float64(x * y)
 	}
+	*m = sum
 }
 
 // merge adds the sums of other points so many times.

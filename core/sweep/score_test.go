@@ -373,25 +373,26 @@ func sampled(model []sweep.Prediction, runs ...int) {
 				}
 				rows = append(rows, drawn)
 			}
-			p.Runs = append(p.Runs, rows)
+			p.Runs.Add(rows)
 		}
 		p.Rows = meanOf(p.Runs, -1)
 	}
 }
 
 // meanOf is the mean of runs without one of them.
-func meanOf(runs [][][]float64, without int) [][]float64 {
-	mean := make([][]float64, len(runs[0]))
-	n := float64(len(runs))
+func meanOf(runs sweep.Runs, without int) [][]float64 {
+	mean := make([][]float64, runs.Rows())
+	n := float64(runs.Len())
 	if without >= 0 {
 		n--
 	}
 	for j := range mean {
-		mean[j] = make([]float64, len(runs[0][j]))
-		for k, run := range runs {
-			for g, x := range run[j] {
+		goals := len(runs.AppendRun(nil, 0)) / runs.Rows()
+		mean[j] = make([]float64, goals)
+		for k := range runs.Len() {
+			for g := range goals {
 				if k != without {
-					mean[j][g] += x / n
+					mean[j][g] += runs.At(k, j, g) / n
 				}
 			}
 		}
@@ -406,7 +407,7 @@ func jackknife(t *testing.T, st *study.Study, model []sweep.Prediction) float64 
 	t.Helper()
 	var variance float64
 	for i := range model {
-		n := len(model[i].Runs)
+		n := model[i].Runs.Len()
 		if n < 2 {
 			continue
 		}
@@ -448,7 +449,7 @@ func TestMonteCarloErrorAgainstBruteForce(t *testing.T) {
 		}
 		// The runs play no other part.
 		for i := range model {
-			model[i].Runs = nil
+			model[i].Runs = sweep.Runs{}
 		}
 		exact := score(t, st, b, 1, model)
 		if exact.MCSE != 0 {
@@ -468,7 +469,7 @@ func TestMonteCarloErrorByHand(t *testing.T) {
 	h := &st.Stimuli[0].Human
 	h.Mean = [][]float64{{0, 1}, {0.5, 0.5}}
 	h.Participants, h.Responses = nil, nil
-	p := sweep.Prediction{Rows: [][]float64{{0.45, 0.55}, {0.5, 0.5}}, Runs: [][][]float64{{{0, 1}, {0.5, 0.5}}, {{0.9, 0.1}, {0.5, 0.5}}}}
+	p := sweep.Prediction{Rows: [][]float64{{0.45, 0.55}, {0.5, 0.5}}, Runs: sweep.RunsOf([][]float64{{0, 1}, {0.5, 0.5}}, [][]float64{{0.9, 0.1}, {0.5, 0.5}})}
 	if got := score(t, st, sweep.Bootstrap{}, 1, []sweep.Prediction{p}).MCSE; math.Abs(got-1) > 1e-12 {
 		t.Errorf("%v, want 1", got)
 	}
@@ -478,13 +479,13 @@ func TestMonteCarloErrorByHand(t *testing.T) {
 func TestNoMonteCarloError(t *testing.T) {
 	st, model := random(14, false)
 	for i := range model {
-		model[i].Runs = [][][]float64{model[i].Rows, model[i].Rows, model[i].Rows}
+		model[i].Runs = sweep.RunsOf(model[i].Rows, model[i].Rows, model[i].Rows)
 	}
 	if got := score(t, st, sweep.Bootstrap{}, 1, model).MCSE; got > 1e-12 {
 		t.Errorf("equal runs have an error of %v", got)
 	}
 	constant := []sweep.Prediction{{Rows: [][]float64{{0.5, 0.5}, {0.5, 0.5}}}, {Undefined: true}}
-	constant[0].Runs = [][][]float64{{{0, 1}, {1, 0}}, {{1, 0}, {0, 1}}}
+	constant[0].Runs = sweep.RunsOf([][]float64{{0, 1}, {1, 0}}, [][]float64{{1, 0}, {0, 1}})
 	if fit := score(t, judged(), sweep.Bootstrap{}, 1, constant); fit.Overall.Defined || fit.MCSE != 0 {
 		t.Errorf("%+v", fit)
 	}
@@ -493,12 +494,12 @@ func TestNoMonteCarloError(t *testing.T) {
 // Predict takes of each run what it takes of their mean.
 func TestPredictRuns(t *testing.T) {
 	shape := sweep.Shape{Stimulus: "s", Goals: 1, Actions: 4, JudgementSteps: []int{0, 2, 4}}
-	whole := &sweep.Cell{Posterior: [][]float64{{0}, {1}, {2}, {3}, {4}}, Runs: [][][]float64{{{0}, {2}, {4}}, {{5}, {6}, {7}}}}
+	whole := &sweep.Cell{Posterior: [][]float64{{0}, {1}, {2}, {3}, {4}}, Runs: sweep.RunsOf([][]float64{{0}, {2}, {4}}, [][]float64{{5}, {6}, {7}})}
 	if got, want := shape.Predict(whole), (sweep.Prediction{Rows: [][]float64{{0}, {2}, {4}}, Runs: whole.Runs}); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	broken := &sweep.Cell{Posterior: whole.Posterior[:3], Undefined: &sweep.Undefined{Step: 3, Reason: "why"}, Runs: [][][]float64{{{0}, {2}}, {{5}}}}
-	if got, want := shape.Predict(broken), (sweep.Prediction{Rows: [][]float64{{0}, {2}}, Runs: broken.Runs[:1], Undefined: true}); !reflect.DeepEqual(got, want) {
+	broken := &sweep.Cell{Posterior: whole.Posterior[:3], Undefined: &sweep.Undefined{Step: 3, Reason: "why"}, Runs: sweep.RunsOf([][]float64{{0}, {2}}, [][]float64{{5}, {6}})}
+	if got, want := shape.Predict(broken), (sweep.Prediction{Rows: [][]float64{{0}, {2}}, Runs: broken.Runs, Undefined: true}); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }

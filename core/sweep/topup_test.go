@@ -418,7 +418,7 @@ func ofRuns(st *study.Study, off []sweep.Prediction, rng *rand.Rand, runs int, b
 			}
 			run = append(run, one)
 		}
-		c.Runs = append(c.Runs, run)
+		c.Runs.Add(run)
 	}
 	return c
 }
@@ -453,7 +453,7 @@ func TestUnequalRuns(t *testing.T) {
 		}
 		g.Fit = &sweep.Fit{Overall: sweep.Correlation{PearsonR: x.r, Defined: true}, MCSE: .001}
 		g.Cells = make([]*sweep.Cell, len(st.Stimuli))
-		g.Cells[0] = &sweep.Cell{Judged: true, Runs: make([][][]float64, c.Fit.Runs*p.Times(x.round))}
+		g.Cells[0] = &sweep.Cell{Judged: true, Runs: sweep.NewRuns(make([]float64, c.Fit.Runs*p.Times(x.round)), 1, 1)}
 		w.Add(g)
 	}
 	var got []string

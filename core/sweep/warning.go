@@ -95,7 +95,7 @@ func (w *Warner) Add(g *Gathered) {
 		return
 	}
 	if g.Stage == ReportStage {
-		s.reported = g
+		s.reported = g.Copy()
 		return
 	}
 	at, topped := slices.BinarySearch(s.index, g.Index)
@@ -113,7 +113,8 @@ func (w *Warner) Add(g *Gathered) {
 		s.values = append(s.values, w.values(g, len(s.values)))
 	}
 	if g.Better(s.chosen) {
-		s.best, s.chosen, s.reported = at, g, g
+		kept := g.Copy()
+		s.best, s.chosen, s.reported = at, kept, kept
 	}
 }
 
@@ -124,7 +125,7 @@ func (w *Warner) values(g *Gathered, sets int) []float64 {
 		if cell == nil {
 			return nil
 		}
-		if n := len(cell.Runs); n > mostRuns || (sets+1)*n > mostValues {
+		if n := cell.Runs.Len(); n > mostRuns || (sets+1)*n > mostValues {
 			return nil
 		}
 		predictions[i] = w.plan.Stimuli[i].Predict(cell)
@@ -496,7 +497,7 @@ func (w *Warner) unequal() []Warning {
 		size := w.config.Procedure(s.reported.Stage).Stage
 		for _, cell := range s.reported.Cells {
 			if cell != nil {
-				size.Runs = max(size.Runs, len(cell.Runs))
+				size.Runs = max(size.Runs, cell.Runs.Len())
 			}
 		}
 		text := fmt.Sprintf("%s %d runs", Models[i].Name, size.Runs)

@@ -105,7 +105,7 @@ func sampler(st *study.Study, off []sweep.Prediction, rng *rand.Rand, ofRun floa
 				}
 				run = append(run, one)
 			}
-			c.Runs = append(c.Runs, run)
+			c.Runs.Add(run)
 		}
 		return c
 	}

@@ -160,18 +160,15 @@ func inferenceMessage(in sweep.Inference) *foiblev1.InferenceConfig {
 
 // InferJob is the message of a job's cells.
 func InferJob(stimulus string, p sweep.Procedure, sets []sweep.ParameterSet) *foiblev1.InferJob {
-	m := &foiblev1.InferJob{
+	return &foiblev1.InferJob{
 		Stimulus:        stimulus,
 		Stage:           p.StageName,
 		Size:            &foiblev1.StageConfig{Runs: int32(p.Runs), ParticlesPerGoal: int32(p.ParticlesPerGoal)},
 		Inference:       inferenceMessage(p.Inference),
 		ActionNoiseKind: p.ActionNoiseKind,
 		Detail:          p.Detail,
+		Columns:         columns(sets),
 	}
-	for i := range sets {
-		m.ParameterSets = append(m.ParameterSets, ParameterSet(&sets[i]))
-	}
-	return m
 }
 
 // ReadInferJob is what a message asks for.
@@ -182,12 +179,10 @@ func ReadInferJob(m *foiblev1.InferJob) (p sweep.Procedure, sets []sweep.Paramet
 		Inference: Inference(m.GetInference(), m.GetActionNoiseKind()),
 		Detail:    m.GetDetail(),
 	}
-	for _, set := range m.GetParameterSets() {
-		s, err := ReadParameterSet(set)
-		if err != nil {
+	for _, of := range m.GetColumns() {
+		if sets, err = readColumns(sets, of); err != nil {
 			return p, nil, err
 		}
-		sets = append(sets, s)
 	}
 	return p, sets, nil
 }
@@ -221,24 +216,60 @@ func ReadBootstrap(m *foiblev1.BootstrapConfig) sweep.Bootstrap {
 	return sweep.Bootstrap{Resamples: int(m.GetResamples()), Units: m.GetUnits()}
 }
 
-// axisField is the field of [foiblev1.ParameterSet] of an axis, which is of one of three kinds.
+// axisField is the field of an axis, which is of one of three kinds: in
+// [foiblev1.ParameterSet], and in [foiblev1.ParameterColumns].
 type axisField struct {
-	axis   string
-	number func(*foiblev1.ParameterSet) **float64
-	whole  func(*foiblev1.ParameterSet) **int32
-	word   func(*foiblev1.ParameterSet) **string
+	axis    string
+	number  func(*foiblev1.ParameterSet) **float64
+	whole   func(*foiblev1.ParameterSet) **int32
+	word    func(*foiblev1.ParameterSet) **string
+	numbers func(*foiblev1.ParameterColumns) *[]float64
+	wholes  func(*foiblev1.ParameterColumns) *[]int32
+	words   func(*foiblev1.ParameterColumns) *[]string
 }
 
 // axisFields has every axis. Reflection would do, at ten times the cost, and there are millions of parameter sets.
 var axisFields = []axisField{
-	{axis: "goal_noise", number: func(m *foiblev1.ParameterSet) **float64 { return &m.GoalNoise }},
-	{axis: "budget_r", whole: func(m *foiblev1.ParameterSet) **int32 { return &m.BudgetR }},
-	{axis: "budget_q", number: func(m *foiblev1.ParameterSet) **float64 { return &m.BudgetQ }},
-	{axis: "search_noise", number: func(m *foiblev1.ParameterSet) **float64 { return &m.SearchNoise }},
-	{axis: "action_noise", number: func(m *foiblev1.ParameterSet) **float64 { return &m.ActionNoise }},
-	{axis: "alpha", number: func(m *foiblev1.ParameterSet) **float64 { return &m.Alpha }},
-	{axis: "value", word: func(m *foiblev1.ParameterSet) **string { return &m.Value }},
-	{axis: "unreachable_value", number: func(m *foiblev1.ParameterSet) **float64 { return &m.UnreachableValue }},
+	{
+		axis:    "goal_noise",
+		number:  func(m *foiblev1.ParameterSet) **float64 { return &m.GoalNoise },
+		numbers: func(m *foiblev1.ParameterColumns) *[]float64 { return &m.GoalNoise },
+	},
+	{
+		axis:   "budget_r",
+		whole:  func(m *foiblev1.ParameterSet) **int32 { return &m.BudgetR },
+		wholes: func(m *foiblev1.ParameterColumns) *[]int32 { return &m.BudgetR },
+	},
+	{
+		axis:    "budget_q",
+		number:  func(m *foiblev1.ParameterSet) **float64 { return &m.BudgetQ },
+		numbers: func(m *foiblev1.ParameterColumns) *[]float64 { return &m.BudgetQ },
+	},
+	{
+		axis:    "search_noise",
+		number:  func(m *foiblev1.ParameterSet) **float64 { return &m.SearchNoise },
+		numbers: func(m *foiblev1.ParameterColumns) *[]float64 { return &m.SearchNoise },
+	},
+	{
+		axis:    "action_noise",
+		number:  func(m *foiblev1.ParameterSet) **float64 { return &m.ActionNoise },
+		numbers: func(m *foiblev1.ParameterColumns) *[]float64 { return &m.ActionNoise },
+	},
+	{
+		axis:    "alpha",
+		number:  func(m *foiblev1.ParameterSet) **float64 { return &m.Alpha },
+		numbers: func(m *foiblev1.ParameterColumns) *[]float64 { return &m.Alpha },
+	},
+	{
+		axis:  "value",
+		word:  func(m *foiblev1.ParameterSet) **string { return &m.Value },
+		words: func(m *foiblev1.ParameterColumns) *[]string { return &m.Value },
+	},
+	{
+		axis:    "unreachable_value",
+		number:  func(m *foiblev1.ParameterSet) **float64 { return &m.UnreachableValue },
+		numbers: func(m *foiblev1.ParameterColumns) *[]float64 { return &m.UnreachableValue },
+	},
 }
 
 func (f *axisField) set(m *foiblev1.ParameterSet, v sweep.Setting) {
@@ -303,16 +334,139 @@ func ReadParameterSet(m *foiblev1.ParameterSet) (sweep.ParameterSet, error) {
 			return set, fmt.Errorf("a parameter set of %s without %s", model.Name, name)
 		case given:
 			axis, _ := sweep.AxisByName(name)
-			if err := axis.Check(v); err != nil {
+			v, err := read(&axis, v)
+			if err != nil {
 				return set, fmt.Errorf("model %q: %w", model.Name, err)
 			}
-			if v.Number == 0 {
-				v.Number = 0 // -0 and 0 are one point
-			}
-			set.Set(name, v)
+			*axis.Of(&set) = v
 		}
 	}
 	return set, nil
+}
+
+// columns are the messages of parameter sets: one for those of a model that follow one another.
+func columns(sets []sweep.ParameterSet) (ms []*foiblev1.ParameterColumns) {
+	for len(sets) > 0 {
+		n := 1
+		for n < len(sets) && sets[n].Model == sets[0].Model {
+			n++
+		}
+		m := &foiblev1.ParameterColumns{Model: sets[0].Model}
+		for i := range axisFields {
+			if axis, ok := sweep.AxisByName(axisFields[i].axis); ok && sets[0].Has(axis.Name) {
+				axisFields[i].fill(m, &axis, sets[:n])
+			}
+		}
+		ms, sets = append(ms, m), sets[n:]
+	}
+	return ms
+}
+
+// fill writes the column of an axis.
+func (f *axisField) fill(m *foiblev1.ParameterColumns, axis *sweep.Axis, sets []sweep.ParameterSet) {
+	switch {
+	case f.numbers != nil:
+		to := make([]float64, len(sets))
+		for i := range sets {
+			to[i] = axis.Of(&sets[i]).Number
+		}
+		*f.numbers(m) = to
+	case f.wholes != nil:
+		to := make([]int32, len(sets))
+		for i := range sets {
+			to[i] = int32(axis.Of(&sets[i]).Number)
+		}
+		*f.wholes(m) = to
+	default:
+		to := make([]string, len(sets))
+		for i := range sets {
+			to[i] = axis.Of(&sets[i]).Word
+		}
+		*f.words(m) = to
+	}
+}
+
+// size is the length of the column of an axis.
+func (f *axisField) size(m *foiblev1.ParameterColumns) int {
+	switch {
+	case f.numbers != nil:
+		return len(*f.numbers(m))
+	case f.wholes != nil:
+		return len(*f.wholes(m))
+	default:
+		return len(*f.words(m))
+	}
+}
+
+// at is a value of the column of an axis.
+func (f *axisField) at(m *foiblev1.ParameterColumns, i int) sweep.Setting {
+	switch {
+	case f.numbers != nil:
+		return sweep.Setting{Number: (*f.numbers(m))[i]}
+	case f.wholes != nil:
+		return sweep.Setting{Number: float64((*f.wholes(m))[i])}
+	default:
+		return sweep.Setting{Word: (*f.words(m))[i]}
+	}
+}
+
+// columnsSize is the number of parameter sets of a message, if it is well-formed.
+func columnsSize(m *foiblev1.ParameterColumns) (n int) {
+	for i := range axisFields {
+		n = max(n, axisFields[i].size(m))
+	}
+	return n
+}
+
+// InferJobSize is the number of cells that a message asks for.
+func InferJobSize(m *foiblev1.InferJob) (n int) {
+	for _, of := range m.GetColumns() {
+		n += columnsSize(of)
+	}
+	return n
+}
+
+// readColumns appends the parameter sets of a message, which must have every axis of
+// their model and no other, in range.
+func readColumns(sets []sweep.ParameterSet, m *foiblev1.ParameterColumns) ([]sweep.ParameterSet, error) {
+	model, ok := sweep.ModelByName(m.GetModel())
+	if !ok {
+		return nil, fmt.Errorf("unknown model %q", m.GetModel())
+	}
+	n, first := columnsSize(m), len(sets)
+	sets = append(sets, make([]sweep.ParameterSet, n)...)
+	of := sets[first:]
+	for i := range of {
+		of[i].Model = model.Name
+	}
+	for i := range axisFields {
+		f := &axisFields[i]
+		axis, _ := sweep.AxisByName(f.axis)
+		switch size, has := f.size(m), model.Has(f.axis); {
+		case size > 0 && !has:
+			return nil, fmt.Errorf("model %q has no axis %q", model.Name, f.axis)
+		case !has:
+			continue
+		case size != n:
+			return nil, fmt.Errorf("%d parameter sets of %s with %d values of %s", n, model.Name, size, f.axis)
+		}
+		for j := range of {
+			v, err := read(&axis, f.at(m, j))
+			if err != nil {
+				return nil, fmt.Errorf("model %q: %w", model.Name, err)
+			}
+			*axis.Of(&of[j]) = v
+		}
+	}
+	return sets, nil
+}
+
+// read checks a setting of an axis.
+func read(axis *sweep.Axis, v sweep.Setting) (sweep.Setting, error) {
+	if v.Number == 0 {
+		v.Number = 0 // -0 and 0 are one point
+	}
+	return v, axis.Check(v)
 }
 
 func setting(v protoreflect.Value) sweep.Setting {
@@ -347,13 +501,10 @@ func Cell(c *sweep.Cell) *foiblev1.Cell {
 		Ess: c.ESS, Alive: c.Alive, Evidence: c.Evidence, FailedRuns: int32(c.FailedRuns),
 		Samples: int32(c.Samples), Mistakes: mistakes(c.Mistakes),
 	}
-	if runs := flatRuns(c.Runs); c.Judged {
-		m.ShortRuns = make([]float32, len(runs))
-		for i, x := range runs {
-			m.ShortRuns[i] = float32(x)
-		}
+	if c.Judged {
+		m.ShortRuns = c.Runs.Short()
 	} else {
-		m.Runs = runs
+		m.Runs = c.Runs.Numbers()
 	}
 	if u := c.Undefined; u != nil {
 		m.Undefined = &foiblev1.Undefined{Step: int32(u.Step), Reason: u.Reason}
@@ -376,26 +527,31 @@ func flat(rows [][]float64) []float64 {
 	return out
 }
 
-// flatRuns lays the rows of runs end to end.
-func flatRuns(runs [][][]float64) []float64 {
-	if len(runs) == 0 || len(runs[0]) == 0 {
+// room is memory for what is read of cells, so that those of a job share few pieces of
+// it. Where it does not suffice, more is made.
+type room struct {
+	rows [][]float64
+}
+
+// take cuts n off the front of what is left; nil if that is none.
+func take[T any](left *[]T, n int) []T {
+	if n == 0 {
 		return nil
 	}
-	out := make([]float64, 0, len(runs)*len(runs[0])*len(runs[0][0]))
-	for _, run := range runs {
-		for _, row := range run {
-			out = append(out, row...)
-		}
-	}
+	out := (*left)[:n:n]
+	*left = (*left)[n:]
 	return out
 }
 
 // chunks takes rows of so many numbers apart; nil if there are none.
-func chunks(xs []float64, n int) [][]float64 {
+func (r *room) chunks(xs []float64, n int) [][]float64 {
 	if len(xs) == 0 {
 		return nil
 	}
-	rows := make([][]float64, len(xs)/n)
+	if len(r.rows) < len(xs)/n {
+		r.rows = make([][]float64, len(xs)/n)
+	}
+	rows := take(&r.rows, len(xs)/n)
 	for i := range rows {
 		rows[i] = xs[i*n : (i+1)*n : (i+1)*n]
 	}
@@ -448,25 +604,22 @@ func readMistakes(m *foiblev1.Mistakes, actions int, undefined bool) (*sweep.Mis
 	return c, nil
 }
 
-// readRuns takes runs of so many rows apart, each of which must pass a check.
-func readRuns(xs []float64, rows, goals int, check func([]float64) error) ([][][]float64, error) {
-	if len(xs) == 0 {
-		return nil, nil
+// checkRuns says why numbers are not those of runs of so many rows: distributions, or
+// pseudo-values of them.
+func checkRuns[T float32 | float64](xs []T, rows, goals int, distributions bool) error {
+	if n := len(xs); n > 0 && (rows == 0 || n%(rows*goals) != 0) {
+		return fmt.Errorf("%d probabilities of runs, of %d steps and %d goals each", n, rows, goals)
 	}
-	if rows == 0 || len(xs)%(rows*goals) != 0 {
-		return nil, fmt.Errorf("%d probabilities of runs, of %d steps and %d goals each", len(xs), rows, goals)
-	}
-	all := chunks(xs, goals)
-	for _, row := range all {
-		if err := check(row); err != nil {
-			return nil, err
+	for at := 0; at < len(xs); at += goals {
+		check := shares[T]
+		if distributions {
+			check = distribution[T]
+		}
+		if err := check(xs[at : at+goals]); err != nil {
+			return err
 		}
 	}
-	runs := make([][][]float64, len(all)/rows)
-	for i := range runs {
-		runs[i] = all[i*rows : (i+1)*rows : (i+1)*rows]
-	}
-	return runs, nil
+	return nil
 }
 
 // finite checks numbers that may be anything else.
@@ -482,36 +635,32 @@ func finite(xs []float64) error {
 // ReadCell is the cell of a message, which must fit the stimulus: a
 // distribution at every step, or judgement step, up to a named outcome.
 func ReadCell(m *foiblev1.Cell, shape *sweep.Shape) (sweep.Cell, error) {
-	c, err := readCell(m, shape)
-	if err != nil {
+	var c sweep.Cell
+	if err := readCell(m, shape, &room{}, &c); err != nil {
 		return c, fmt.Errorf("stimulus %s%w", shape.Stimulus, err)
 	}
 	return c, nil
 }
 
 // readCell returns an error that begins with what comes after the stimulus.
-func readCell(m *foiblev1.Cell, shape *sweep.Shape) (sweep.Cell, error) {
-	c := sweep.Cell{Judged: m.GetJudged(), Samples: int(m.GetSamples())}
-	steps := shape.Actions + 1
+func readCell(m *foiblev1.Cell, shape *sweep.Shape, room *room, c *sweep.Cell) error {
+	c.Judged, c.Samples = m.GetJudged(), int(m.GetSamples())
+	steps, err := definedSteps(m.GetUndefined(), shape)
+	if err != nil {
+		return err
+	}
 	if u := m.GetUndefined(); u != nil {
-		if u.GetStep() < 0 || int(u.GetStep()) >= steps || u.GetReason() == "" {
-			return c, fmt.Errorf(": undefined from step %d of %d", u.GetStep(), shape.Actions)
-		}
-		steps = int(u.GetStep())
 		c.Undefined = &sweep.Undefined{Step: steps, Reason: u.GetReason()}
 	}
-	judged := 0
-	for judged < len(shape.JudgementSteps) && shape.JudgementSteps[judged] < steps {
-		judged++
-	}
+	judged := judgedBefore(steps, shape)
 	rows := steps
 	if c.Judged {
 		rows = judged
 	}
 	if len(m.GetPosterior()) != rows*shape.Goals {
-		return c, fmt.Errorf(": %d probabilities, want %d steps of %d goals", len(m.GetPosterior()), rows, shape.Goals)
+		return fmt.Errorf(": %d probabilities, want %d steps of %d goals", len(m.GetPosterior()), rows, shape.Goals)
 	}
-	if c.Posterior = chunks(m.GetPosterior(), shape.Goals); c.Posterior == nil {
+	if c.Posterior = room.chunks(m.GetPosterior(), shape.Goals); c.Posterior == nil {
 		c.Posterior = [][]float64{}
 	}
 	for k, row := range c.Posterior {
@@ -519,26 +668,47 @@ func readCell(m *foiblev1.Cell, shape *sweep.Shape) (sweep.Cell, error) {
 			if c.Judged {
 				k = shape.JudgementSteps[k]
 			}
-			return c, fmt.Errorf(", step %d: %w", k, err)
+			return fmt.Errorf(", step %d: %w", k, err)
 		}
 	}
 	for _, step := range m.GetUnreachableFrom() {
 		if step < -1 || int(step) > shape.Actions {
-			return c, fmt.Errorf(": a goal unreachable from step %d of %d", step, shape.Actions)
+			return fmt.Errorf(": a goal unreachable from step %d of %d", step, shape.Actions)
 		}
 		c.UnreachableFrom = append(c.UnreachableFrom, int(step))
 	}
 	if n := len(c.UnreachableFrom); n != 0 && n != shape.Goals {
-		return c, fmt.Errorf(": reachability of %d goals, want %d", n, shape.Goals)
+		return fmt.Errorf(": reachability of %d goals, want %d", n, shape.Goals)
 	}
-	if err := readSampled(m, shape, judged, &c); err != nil {
-		return c, fmt.Errorf(": %w", err)
+	if err := readSampled(m, shape, judged, room, c); err != nil {
+		return fmt.Errorf(": %w", err)
 	}
-	return c, nil
+	return nil
+}
+
+// definedSteps is the number of steps that have a posterior.
+func definedSteps(u *foiblev1.Undefined, shape *sweep.Shape) (int, error) {
+	steps := shape.Actions + 1
+	if u == nil {
+		return steps, nil
+	}
+	if u.GetStep() < 0 || int(u.GetStep()) >= steps || u.GetReason() == "" {
+		return 0, fmt.Errorf(": undefined from step %d of %d", u.GetStep(), shape.Actions)
+	}
+	return int(u.GetStep()), nil
+}
+
+// judgedBefore is the number of judgement steps before a step.
+func judgedBefore(step int, shape *sweep.Shape) int {
+	n := 0
+	for n < len(shape.JudgementSteps) && shape.JudgementSteps[n] < step {
+		n++
+	}
+	return n
 }
 
 // readSampled reads what the cell of a model that is not exact has besides.
-func readSampled(m *foiblev1.Cell, shape *sweep.Shape, judged int, c *sweep.Cell) error {
+func readSampled(m *foiblev1.Cell, shape *sweep.Shape, judged int, room *room, c *sweep.Cell) error {
 	rows := len(c.Posterior)
 	for _, xs := range [][]float64{m.GetPosteriorSe(), m.GetEss(), m.GetAlive(), m.GetEvidence()} {
 		if err := finite(xs); err != nil {
@@ -552,7 +722,7 @@ func readSampled(m *foiblev1.Cell, shape *sweep.Shape, judged int, c *sweep.Cell
 		if se := slices.Min(m.GetPosteriorSe()); se < 0 {
 			return fmt.Errorf("a standard error of %v", se)
 		}
-		c.SE = chunks(m.GetPosteriorSe(), shape.Goals)
+		c.SE = room.chunks(m.GetPosteriorSe(), shape.Goals)
 	}
 	if err := readFilter(m, rows); err != nil {
 		return err
@@ -566,24 +736,21 @@ func readSampled(m *foiblev1.Cell, shape *sweep.Shape, judged int, c *sweep.Cell
 				return fmt.Errorf("evidence of a goal of %v", x)
 			}
 		}
-		c.LogEvidence = chunks(m.GetLogEvidence(), shape.Goals)
+		c.LogEvidence = room.chunks(m.GetLogEvidence(), shape.Goals)
 	}
 	if m.GetSamples() < 0 {
 		return fmt.Errorf("%d samples", m.GetSamples())
 	}
-	check := shares
-	if len(m.GetEss()) > 0 {
-		check = distribution
-	}
-	runs := m.GetRuns()
-	if n := len(m.GetShortRuns()); c.Judged && n > 0 {
-		runs = make([]float64, n)
-		for i, x := range m.GetShortRuns() {
-			runs[i] = float64(x)
-		}
-	}
 	var err error
-	if c.Runs, err = readRuns(runs, judged, shape.Goals, check); err != nil {
+	filtered := len(m.GetEss()) > 0
+	if short := m.GetShortRuns(); c.Judged && len(short) > 0 {
+		if err = checkRuns(short, judged, shape.Goals, filtered); err == nil {
+			c.Runs = sweep.ShortRuns(short, judged, shape.Goals)
+		}
+	} else if err = checkRuns(m.GetRuns(), judged, shape.Goals, filtered); err == nil {
+		c.Runs = sweep.NewRuns(m.GetRuns(), judged, shape.Goals)
+	}
+	if err != nil {
 		return err
 	}
 	c.ESS, c.Alive, c.Evidence, c.FailedRuns = m.GetEss(), m.GetAlive(), m.GetEvidence(), int(m.GetFailedRuns())
@@ -613,9 +780,9 @@ func readFilter(m *foiblev1.Cell, rows int) error {
 
 // distribution checks probabilities that must sum to 1. A sum of weights, or a
 // mean over runs, may round to a little more than 1.
-func distribution(row []float64) error {
+func distribution[T float32 | float64](row []T) error {
 	for _, p := range row {
-		if !(p >= 0 && p <= 1+1e-9) {
+		if p := float64(p); !(p >= 0 && p <= 1+1e-9) {
 			return fmt.Errorf("probability %v", p)
 		}
 	}
@@ -623,11 +790,11 @@ func distribution(row []float64) error {
 }
 
 // shares checks numbers that must sum to 1, as pseudo-values of probabilities do.
-func shares(row []float64) error {
+func shares[T float32 | float64](row []T) error {
 	var sum, size float64
 	for _, p := range row {
-		sum += p
-		size += math.Abs(p)
+		sum += float64(p)
+		size += math.Abs(float64(p))
 	}
 	if !(math.Abs(sum-1) <= 1e-6*size) || math.IsInf(size, 0) { // NaN neither
 		return fmt.Errorf("probabilities sum to %v", sum)
@@ -638,16 +805,19 @@ func shares(row []float64) error {
 // Fit is the message of a fit's numbers; the caller adds what it answers.
 func Fit(f *sweep.Fit) *foiblev1.Fit {
 	m := &foiblev1.Fit{Overall: correlation(&f.Overall), Undefined: int32(f.Undefined), McSe: f.MCSE}
-	for i := range f.ByCategory {
-		m.ByCategory = append(m.ByCategory, correlation(&f.ByCategory[i]))
-	}
-	for i := range f.ByStimulus {
-		m.ByStimulus = append(m.ByStimulus, correlation(&f.ByStimulus[i]))
-	}
+	m.ByCategory, m.ByStimulus = correlations(f.ByCategory), correlations(f.ByStimulus)
 	for _, in := range f.Intervals {
 		m.Intervals = append(m.Intervals, &foiblev1.Interval{Unit: in.Unit, Low: in.Low, High: in.High, Resamples: int32(in.Resamples)})
 	}
 	return m
+}
+
+func correlations(cs []sweep.Correlation) []*foiblev1.Correlation {
+	ms := make([]*foiblev1.Correlation, len(cs))
+	for i := range cs {
+		ms[i] = correlation(&cs[i])
+	}
+	return ms
 }
 
 func correlation(c *sweep.Correlation) *foiblev1.Correlation {
@@ -690,13 +860,15 @@ func ReadFit(m *foiblev1.Fit) (sweep.Fit, error) {
 }
 
 func readCorrelations(ms []*foiblev1.Correlation) ([]sweep.Correlation, error) {
-	var out []sweep.Correlation
-	for _, m := range ms {
-		c, err := readCorrelation(m)
-		if err != nil {
+	if len(ms) == 0 {
+		return nil, nil
+	}
+	out := make([]sweep.Correlation, len(ms))
+	for i, m := range ms {
+		var err error
+		if out[i], err = readCorrelation(m); err != nil {
 			return nil, err
 		}
-		out = append(out, c)
 	}
 	return out, nil
 }
@@ -723,7 +895,7 @@ func readCorrelation(m *foiblev1.Correlation) (sweep.Correlation, error) {
 func Predictions(ps []sweep.Prediction) []*foiblev1.Predictions {
 	ms := make([]*foiblev1.Predictions, len(ps))
 	for i, p := range ps {
-		ms[i] = &foiblev1.Predictions{Undefined: p.Undefined, Posterior: flat(p.Rows), Runs: flatRuns(p.Runs)}
+		ms[i] = &foiblev1.Predictions{Undefined: p.Undefined, Posterior: flat(p.Rows), Runs: p.Runs.Numbers()}
 	}
 	return ms
 }
@@ -739,16 +911,16 @@ func ReadPredictions(ms []*foiblev1.Predictions, goals []int) ([]sweep.Predictio
 			return nil, fmt.Errorf("%d predictions for %d goals", len(m.GetPosterior()), goals[i])
 		}
 		ps[i].Undefined = m.GetUndefined()
-		ps[i].Rows = chunks(m.GetPosterior(), goals[i])
+		ps[i].Rows = (&room{}).chunks(m.GetPosterior(), goals[i])
 		for _, row := range ps[i].Rows {
 			if err := distribution(row); err != nil {
 				return nil, fmt.Errorf("stimulus %d: %w", i+1, err)
 			}
 		}
-		var err error
-		if ps[i].Runs, err = readRuns(m.GetRuns(), len(ps[i].Rows), goals[i], shares); err != nil {
+		if err := checkRuns(m.GetRuns(), len(ps[i].Rows), goals[i], false); err != nil {
 			return nil, fmt.Errorf("stimulus %d: %w", i+1, err)
 		}
+		ps[i].Runs = sweep.NewRuns(m.GetRuns(), len(ps[i].Rows), goals[i])
 	}
 	return ps, nil
 }
@@ -760,12 +932,9 @@ func Outcome(m *foiblev1.JobResult, plan *sweep.Plan, number int) (sweep.Outcome
 		return o, fmt.Errorf("job %d of %d", number, plan.Jobs())
 	}
 	shape := &plan.Stimuli[plan.Job(number).Stimulus]
-	for _, m := range m.GetInfer().GetCells() {
-		cell, err := ReadCell(m, shape)
-		if err != nil {
-			return o, err
-		}
-		o.Cells = append(o.Cells, cell)
+	var err error
+	if o.Cells, err = ReadCells(m.GetInfer(), shape); err != nil {
+		return o, err
 	}
 	for _, m := range m.GetScore().GetFits() {
 		fit, err := ReadFit(m)

@@ -198,12 +198,46 @@ func TestInferJob(t *testing.T) {
 		if got.String() != want.String() {
 			t.Errorf("got %s, want %s", got, want)
 		}
-		m.ParameterSets[1].ActionNoise = ptr(math.NaN())
-		_, _, err = codec.ReadInferJob(m)
-		refused(t, "NaN", err, `model "plan-lesioned": action_noise is NaN; it must lie between 0 and 1`)
-		m.ParameterSets[1].ActionNoise = nil
-		_, _, err = codec.ReadInferJob(m)
-		refused(t, "missing axis", err, `a parameter set of plan-lesioned without action_noise`)
+	}
+}
+
+// The parameter sets of a job arrive in their order, whatever their models, or are refused.
+func TestColumns(t *testing.T) {
+	c := sweep.Config{Models: []sweep.ModelGrid{
+		{Model: "full", Axes: map[string][]sweep.Setting{"goal_noise": {{Number: 0.1}, {Number: math.Nextafter(0.1, 1)}}, "budget_r": {{Number: 2}, {Number: 10_000}}}},
+		{Model: "boltzmann", Axes: map[string][]sweep.Setting{"alpha": {{Number: 0.1}, {Number: 4}}, "value": {{Word: "optimal"}, {Word: "heuristic"}}}},
+	}}
+	sets, err := c.ParameterSets()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sets = append(sets, sets[0], sets[len(sets)-1], sets[0])
+	job := codec.InferJob("1-1", sweep.Procedure{}, sets)
+	_, got, err := codec.ReadInferJob(sent(t, job))
+	if err != nil || !slices.Equal(got, sets) || codec.InferJobSize(job) != len(sets) || len(job.GetColumns()) != 5 {
+		t.Errorf("got %v, %v, want %v, of %d in %d tables", got, err, sets, codec.InferJobSize(job), len(job.GetColumns()))
+	}
+	if _, none, err := codec.ReadInferJob(codec.InferJob("1-1", sweep.Procedure{}, nil)); err != nil || len(none) != 0 {
+		t.Errorf("%v, %v", none, err)
+	}
+	for name, test := range map[string]struct {
+		change func(full, boltzmann *foiblev1.ParameterColumns)
+		want   string
+	}{
+		"no model":       {func(m, _ *foiblev1.ParameterColumns) { m.Model = "" }, `unknown model ""`},
+		"NaN":            {func(m, _ *foiblev1.ParameterColumns) { m.ActionNoise[1] = math.NaN() }, `model "full": action_noise is NaN; it must lie between 0 and 1`},
+		"out of range":   {func(_, m *foiblev1.ParameterColumns) { m.Alpha[0] = 0 }, `model "boltzmann": alpha is 0; it must lie between 1e-09 and 1e+06`},
+		"whole number":   {func(m, _ *foiblev1.ParameterColumns) { m.BudgetR[0] = 0 }, `model "full": budget_r is 0; it must lie between 1 and 10000`},
+		"unknown word":   {func(_, m *foiblev1.ParameterColumns) { m.Value[3] = "best" }, `model "boltzmann": value is "best"; it can be optimal, on_policy, heuristic`},
+		"missing axis":   {func(m, _ *foiblev1.ParameterColumns) { m.BudgetQ = nil }, "48 parameter sets of full with 0 values of budget_q"},
+		"a value less":   {func(_, m *foiblev1.ParameterColumns) { m.Value = m.Value[1:] }, "4 parameter sets of boltzmann with 3 values of value"},
+		"a value more":   {func(_, m *foiblev1.ParameterColumns) { m.Alpha = append(m.Alpha, 1) }, "5 parameter sets of boltzmann with 4 values of value"},
+		"axis of others": {func(m, _ *foiblev1.ParameterColumns) { m.Alpha = []float64{1} }, `model "full" has no axis "alpha"`},
+	} {
+		m := sent(t, job)
+		test.change(m.GetColumns()[0], m.GetColumns()[1])
+		_, _, err := codec.ReadInferJob(m)
+		refused(t, name, err, test.want)
 	}
 }
 
@@ -321,7 +355,7 @@ func filtered() sweep.Cell {
 	c := cell()
 	c.UnreachableFrom = nil
 	c.SE = [][]float64{{0, 0}, {0.25, 0.25}, {0.5, 0.125}}
-	c.Runs = [][][]float64{{{0.5, 0.5}, {0, 1}}, {{0.25, 0.75}, {1, 0}}}
+	c.Runs = sweep.RunsOf([][]float64{{0.5, 0.5}, {0, 1}}, [][]float64{{0.25, 0.75}, {1, 0}})
 	c.Filter = sweep.Filter{ESS: []float64{120, 99.5, 1}, Alive: []float64{2, 1.5, 1}, Evidence: []float64{0, -1.25, -700}, FailedRuns: 1}
 	return c
 }
@@ -329,7 +363,7 @@ func filtered() sweep.Cell {
 func TestFilteredCell(t *testing.T) {
 	broken := filtered()
 	broken.Posterior, broken.Undefined, broken.SE = broken.Posterior[:2], &sweep.Undefined{Step: 2, Reason: "all weights vanished"}, broken.SE[:2]
-	broken.Runs = [][][]float64{{{0.5, 0.5}}, {{0.25, 0.75}}, {{1, 0}}} // the judgement step 2 is not reached
+	broken.Runs = sweep.RunsOf([][]float64{{0.5, 0.5}}, [][]float64{{0.25, 0.75}}, [][]float64{{1, 0}}) // the judgement step 2 is not reached
 	broken.Filter = sweep.Filter{ESS: []float64{120, 99.5}, Alive: []float64{2, 1.5}, Evidence: []float64{0, -1.25}, FailedRuns: 3}
 	for _, want := range []sweep.Cell{filtered(), broken} {
 		got, err := codec.ReadCell(sent(t, codec.Cell(&want)), shape())
@@ -375,7 +409,7 @@ func marginal() sweep.Cell {
 	c := cell()
 	c.UnreachableFrom = nil
 	c.SE = [][]float64{{0, 0}, {0.25, 0.25}, {0.5, 0.125}}
-	c.Runs = [][][]float64{{{0.5, 0.5}, {-0.25, 1.25}}, {{0.25, 0.75}, {1.5, -0.5}}}
+	c.Runs = sweep.RunsOf([][]float64{{0.5, 0.5}, {-0.25, 1.25}}, [][]float64{{0.25, 0.75}, {1.5, -0.5}})
 	c.Evidence = []float64{0, -1.25, -700}
 	c.LogEvidence = [][]float64{{0, 0}, {-1, -2}, {math.Inf(-1), -3}}
 	c.Samples = 4096
@@ -392,7 +426,7 @@ func TestMarginalCell(t *testing.T) {
 	judged.Judge(shape().JudgementSteps)
 	broken := marginal()
 	broken.Posterior, broken.Undefined, broken.SE = broken.Posterior[:1], &sweep.Undefined{Step: 1, Reason: "why"}, broken.SE[:1]
-	broken.Runs, broken.Evidence, broken.LogEvidence = nil, broken.Evidence[:1], broken.LogEvidence[:1]
+	broken.Runs, broken.Evidence, broken.LogEvidence = sweep.Runs{}, broken.Evidence[:1], broken.LogEvidence[:1]
 	broken.Mistakes = &sweep.Mistakes{Confused: []sweep.Estimate{}, Slip: []sweep.Estimate{}, OffPath: []sweep.Estimate{}}
 	brokenAndJudged := broken
 	brokenAndJudged.Judge(shape().JudgementSteps)
@@ -533,7 +567,7 @@ func TestPredictions(t *testing.T) {
 		{Rows: [][]float64{{0.5, 0.5}, {0, 1}}},
 		{Rows: [][]float64{{0.2, 0.3, 0.5}}, Undefined: true},
 		{Undefined: true},
-		{Rows: [][]float64{{0.5, 0.5}, {0, 1}}, Runs: [][][]float64{{{1, 0}, {0, 1}}, {{0, 1}, {-0.5, 1.5}}}}, // pseudo-values
+		{Rows: [][]float64{{0.5, 0.5}, {0, 1}}, Runs: sweep.RunsOf([][]float64{{1, 0}, {0, 1}}, [][]float64{{0, 1}, {-0.5, 1.5}})}, // pseudo-values
 	}
 	var arrived []*foiblev1.Predictions
 	for _, m := range codec.Predictions(want) {

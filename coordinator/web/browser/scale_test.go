@@ -37,17 +37,15 @@ func (m made) Execute(ctx context.Context, job *foiblev1.Assign) (*foiblev1.JobR
 			return nil, err
 		}
 		hasher := sweep.NewCellHash(job.GetStudyHash(), work.GetStimulus(), job.GetSeed(), procedure)
-		result := &foiblev1.InferResult{}
+		cells, hashes := make([]sweep.Cell, len(sets)), []byte(nil)
 		for i := range sets {
-			cell := &sweep.Cell{Undefined: &sweep.Undefined{Reason: "made up"}}
+			cells[i].Undefined = &sweep.Undefined{Reason: "made up"}
 			if procedure.Detail == sweep.DetailJudged {
-				cell.Judge(nil)
+				cells[i].Judge(nil)
 			}
-			message := codec.Cell(cell)
-			message.CellHash = hasher.Of(&sets[i])
-			result.Cells = append(result.Cells, message)
+			hashes = hasher.Append(hashes, &sets[i])
 		}
-		return &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Infer{Infer: result}}, nil
+		return &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Infer{Infer: codec.InferResult(cells, hashes)}}, nil
 	}
 	if job.GetJob() == m.held {
 		select {
@@ -63,17 +61,20 @@ func (m made) Execute(ctx context.Context, job *foiblev1.Assign) (*foiblev1.JobR
 func score(job *foiblev1.Assign) (*foiblev1.JobResult, error) {
 	work := job.GetScore()
 	result := &foiblev1.ScoreResult{}
-	for _, scored := range work.GetScored() {
+	stimuli := len(work.GetJudged())
+	if stimuli == 0 {
+		stimuli = len(work.GetScored()[0].GetPredictions())
+	}
+	predictions, err := codec.ReadScored(work, slices.Repeat([]sweep.Shape{{Goals: 3}}, stimuli))
+	if err != nil {
+		return nil, err
+	}
+	for i, scored := range work.GetScored() {
 		set, err := codec.ReadParameterSet(scored.GetParameterSet())
 		if err != nil {
 			return nil, err
 		}
-		goals := slices.Repeat([]int{3}, len(scored.GetPredictions()))
-		predictions, err := codec.ReadPredictions(scored.GetPredictions(), goals)
-		if err != nil {
-			return nil, err
-		}
-		hash := sweep.ScoreHash(job.GetStudyHash(), job.GetSeed(), codec.ReadBootstrap(work.GetBootstrap()), &set, predictions)
+		hash := sweep.ScoreHash(job.GetStudyHash(), job.GetSeed(), codec.ReadBootstrap(work.GetBootstrap()), &set, predictions[i])
 		unit := float64(binary.LittleEndian.Uint64(hash)>>11) / (1 << 53)
 		r := 0.9 - 0.6*math.Sqrt(unit) - set.GoalNoise.Number/2
 		fit := codec.Fit(&sweep.Fit{

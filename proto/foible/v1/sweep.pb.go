@@ -659,6 +659,125 @@ func (x *ParameterSet) GetActionNoise() float64 {
 	return 0
 }
 
+// ParameterColumns are parameter sets of one model, axis by axis: every axis of the model has a value for each of them, no
+// other axis has one. What ParameterSet says of an axis holds of each value.
+type ParameterColumns struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the model.
+	Model string `protobuf:"bytes,1,opt,name=model,proto3" json:"model,omitempty"`
+	// Inverse temperature, in 1 / cost.
+	Alpha []float64 `protobuf:"fixed64,2,rep,packed,name=alpha,proto3" json:"alpha,omitempty"`
+	// What an agent expects of a state.
+	Value []string `protobuf:"bytes,3,rep,name=value,proto3" json:"value,omitempty"`
+	// Value of a state from which the goal cannot be reached, in cost.
+	UnreachableValue []float64 `protobuf:"fixed64,4,rep,packed,name=unreachable_value,json=unreachableValue,proto3" json:"unreachable_value,omitempty"`
+	// Probability that the goal changes in a step.
+	GoalNoise []float64 `protobuf:"fixed64,5,rep,packed,name=goal_noise,json=goalNoise,proto3" json:"goal_noise,omitempty"`
+	// Failures until the planning budget is spent.
+	BudgetR []int32 `protobuf:"varint,6,rep,packed,name=budget_r,json=budgetR,proto3" json:"budget_r,omitempty"`
+	// Probability of a success.
+	BudgetQ []float64 `protobuf:"fixed64,7,rep,packed,name=budget_q,json=budgetQ,proto3" json:"budget_q,omitempty"`
+	// Randomness of search, in cost.
+	SearchNoise []float64 `protobuf:"fixed64,8,rep,packed,name=search_noise,json=searchNoise,proto3" json:"search_noise,omitempty"`
+	// Probability or odds of a slip.
+	ActionNoise   []float64 `protobuf:"fixed64,9,rep,packed,name=action_noise,json=actionNoise,proto3" json:"action_noise,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ParameterColumns) Reset() {
+	*x = ParameterColumns{}
+	mi := &file_foible_v1_sweep_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ParameterColumns) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ParameterColumns) ProtoMessage() {}
+
+func (x *ParameterColumns) ProtoReflect() protoreflect.Message {
+	mi := &file_foible_v1_sweep_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ParameterColumns.ProtoReflect.Descriptor instead.
+func (*ParameterColumns) Descriptor() ([]byte, []int) {
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *ParameterColumns) GetModel() string {
+	if x != nil {
+		return x.Model
+	}
+	return ""
+}
+
+func (x *ParameterColumns) GetAlpha() []float64 {
+	if x != nil {
+		return x.Alpha
+	}
+	return nil
+}
+
+func (x *ParameterColumns) GetValue() []string {
+	if x != nil {
+		return x.Value
+	}
+	return nil
+}
+
+func (x *ParameterColumns) GetUnreachableValue() []float64 {
+	if x != nil {
+		return x.UnreachableValue
+	}
+	return nil
+}
+
+func (x *ParameterColumns) GetGoalNoise() []float64 {
+	if x != nil {
+		return x.GoalNoise
+	}
+	return nil
+}
+
+func (x *ParameterColumns) GetBudgetR() []int32 {
+	if x != nil {
+		return x.BudgetR
+	}
+	return nil
+}
+
+func (x *ParameterColumns) GetBudgetQ() []float64 {
+	if x != nil {
+		return x.BudgetQ
+	}
+	return nil
+}
+
+func (x *ParameterColumns) GetSearchNoise() []float64 {
+	if x != nil {
+		return x.SearchNoise
+	}
+	return nil
+}
+
+func (x *ParameterColumns) GetActionNoise() []float64 {
+	if x != nil {
+		return x.ActionNoise
+	}
+	return nil
+}
+
 // StimulusShape is what a coordinator needs to know of a stimulus.
 type StimulusShape struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -676,7 +795,7 @@ type StimulusShape struct {
 
 func (x *StimulusShape) Reset() {
 	*x = StimulusShape{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[6]
+	mi := &file_foible_v1_sweep_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -688,7 +807,7 @@ func (x *StimulusShape) String() string {
 func (*StimulusShape) ProtoMessage() {}
 
 func (x *StimulusShape) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[6]
+	mi := &file_foible_v1_sweep_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -701,7 +820,7 @@ func (x *StimulusShape) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StimulusShape.ProtoReflect.Descriptor instead.
 func (*StimulusShape) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{6}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *StimulusShape) GetStimulus() string {
@@ -772,7 +891,7 @@ type Sweep struct {
 
 func (x *Sweep) Reset() {
 	*x = Sweep{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[7]
+	mi := &file_foible_v1_sweep_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -784,7 +903,7 @@ func (x *Sweep) String() string {
 func (*Sweep) ProtoMessage() {}
 
 func (x *Sweep) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[7]
+	mi := &file_foible_v1_sweep_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -797,7 +916,7 @@ func (x *Sweep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Sweep.ProtoReflect.Descriptor instead.
 func (*Sweep) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{7}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Sweep) GetSweepId() string {
@@ -954,7 +1073,7 @@ type Progress struct {
 
 func (x *Progress) Reset() {
 	*x = Progress{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[8]
+	mi := &file_foible_v1_sweep_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -966,7 +1085,7 @@ func (x *Progress) String() string {
 func (*Progress) ProtoMessage() {}
 
 func (x *Progress) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[8]
+	mi := &file_foible_v1_sweep_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -979,7 +1098,7 @@ func (x *Progress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Progress.ProtoReflect.Descriptor instead.
 func (*Progress) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{8}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Progress) GetCells() int64 {
@@ -1134,7 +1253,7 @@ type PartProgress struct {
 
 func (x *PartProgress) Reset() {
 	*x = PartProgress{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[9]
+	mi := &file_foible_v1_sweep_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1146,7 +1265,7 @@ func (x *PartProgress) String() string {
 func (*PartProgress) ProtoMessage() {}
 
 func (x *PartProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[9]
+	mi := &file_foible_v1_sweep_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1159,7 +1278,7 @@ func (x *PartProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PartProgress.ProtoReflect.Descriptor instead.
 func (*PartProgress) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{9}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *PartProgress) GetName() string {
@@ -1216,7 +1335,7 @@ type CreateSweepRequest struct {
 
 func (x *CreateSweepRequest) Reset() {
 	*x = CreateSweepRequest{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[10]
+	mi := &file_foible_v1_sweep_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1228,7 +1347,7 @@ func (x *CreateSweepRequest) String() string {
 func (*CreateSweepRequest) ProtoMessage() {}
 
 func (x *CreateSweepRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[10]
+	mi := &file_foible_v1_sweep_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1241,7 +1360,7 @@ func (x *CreateSweepRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateSweepRequest.ProtoReflect.Descriptor instead.
 func (*CreateSweepRequest) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{10}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *CreateSweepRequest) GetStudyHash() string {
@@ -1292,7 +1411,7 @@ type CreateSweepResponse struct {
 
 func (x *CreateSweepResponse) Reset() {
 	*x = CreateSweepResponse{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[11]
+	mi := &file_foible_v1_sweep_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1304,7 +1423,7 @@ func (x *CreateSweepResponse) String() string {
 func (*CreateSweepResponse) ProtoMessage() {}
 
 func (x *CreateSweepResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[11]
+	mi := &file_foible_v1_sweep_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1317,7 +1436,7 @@ func (x *CreateSweepResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateSweepResponse.ProtoReflect.Descriptor instead.
 func (*CreateSweepResponse) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{11}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *CreateSweepResponse) GetSweep() *Sweep {
@@ -1345,7 +1464,7 @@ type GetSweepRequest struct {
 
 func (x *GetSweepRequest) Reset() {
 	*x = GetSweepRequest{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[12]
+	mi := &file_foible_v1_sweep_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1357,7 +1476,7 @@ func (x *GetSweepRequest) String() string {
 func (*GetSweepRequest) ProtoMessage() {}
 
 func (x *GetSweepRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[12]
+	mi := &file_foible_v1_sweep_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1370,7 +1489,7 @@ func (x *GetSweepRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSweepRequest.ProtoReflect.Descriptor instead.
 func (*GetSweepRequest) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{12}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *GetSweepRequest) GetSweepId() string {
@@ -1391,7 +1510,7 @@ type GetSweepResponse struct {
 
 func (x *GetSweepResponse) Reset() {
 	*x = GetSweepResponse{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[13]
+	mi := &file_foible_v1_sweep_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1403,7 +1522,7 @@ func (x *GetSweepResponse) String() string {
 func (*GetSweepResponse) ProtoMessage() {}
 
 func (x *GetSweepResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[13]
+	mi := &file_foible_v1_sweep_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1416,7 +1535,7 @@ func (x *GetSweepResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSweepResponse.ProtoReflect.Descriptor instead.
 func (*GetSweepResponse) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{13}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *GetSweepResponse) GetSweep() *Sweep {
@@ -1435,7 +1554,7 @@ type ListSweepsRequest struct {
 
 func (x *ListSweepsRequest) Reset() {
 	*x = ListSweepsRequest{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[14]
+	mi := &file_foible_v1_sweep_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1447,7 +1566,7 @@ func (x *ListSweepsRequest) String() string {
 func (*ListSweepsRequest) ProtoMessage() {}
 
 func (x *ListSweepsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[14]
+	mi := &file_foible_v1_sweep_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1460,7 +1579,7 @@ func (x *ListSweepsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSweepsRequest.ProtoReflect.Descriptor instead.
 func (*ListSweepsRequest) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{14}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{15}
 }
 
 // ListSweepsResponse lists them.
@@ -1474,7 +1593,7 @@ type ListSweepsResponse struct {
 
 func (x *ListSweepsResponse) Reset() {
 	*x = ListSweepsResponse{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[15]
+	mi := &file_foible_v1_sweep_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1486,7 +1605,7 @@ func (x *ListSweepsResponse) String() string {
 func (*ListSweepsResponse) ProtoMessage() {}
 
 func (x *ListSweepsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[15]
+	mi := &file_foible_v1_sweep_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1499,7 +1618,7 @@ func (x *ListSweepsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSweepsResponse.ProtoReflect.Descriptor instead.
 func (*ListSweepsResponse) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{15}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ListSweepsResponse) GetSweeps() []*Sweep {
@@ -1520,7 +1639,7 @@ type WatchSweepRequest struct {
 
 func (x *WatchSweepRequest) Reset() {
 	*x = WatchSweepRequest{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[16]
+	mi := &file_foible_v1_sweep_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1532,7 +1651,7 @@ func (x *WatchSweepRequest) String() string {
 func (*WatchSweepRequest) ProtoMessage() {}
 
 func (x *WatchSweepRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[16]
+	mi := &file_foible_v1_sweep_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1545,7 +1664,7 @@ func (x *WatchSweepRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchSweepRequest.ProtoReflect.Descriptor instead.
 func (*WatchSweepRequest) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{16}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *WatchSweepRequest) GetSweepId() string {
@@ -1566,7 +1685,7 @@ type WatchSweepResponse struct {
 
 func (x *WatchSweepResponse) Reset() {
 	*x = WatchSweepResponse{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[17]
+	mi := &file_foible_v1_sweep_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1578,7 +1697,7 @@ func (x *WatchSweepResponse) String() string {
 func (*WatchSweepResponse) ProtoMessage() {}
 
 func (x *WatchSweepResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[17]
+	mi := &file_foible_v1_sweep_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1591,7 +1710,7 @@ func (x *WatchSweepResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchSweepResponse.ProtoReflect.Descriptor instead.
 func (*WatchSweepResponse) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{17}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *WatchSweepResponse) GetSweep() *Sweep {
@@ -1612,7 +1731,7 @@ type PauseSweepRequest struct {
 
 func (x *PauseSweepRequest) Reset() {
 	*x = PauseSweepRequest{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[18]
+	mi := &file_foible_v1_sweep_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1624,7 +1743,7 @@ func (x *PauseSweepRequest) String() string {
 func (*PauseSweepRequest) ProtoMessage() {}
 
 func (x *PauseSweepRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[18]
+	mi := &file_foible_v1_sweep_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1637,7 +1756,7 @@ func (x *PauseSweepRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PauseSweepRequest.ProtoReflect.Descriptor instead.
 func (*PauseSweepRequest) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{18}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *PauseSweepRequest) GetSweepId() string {
@@ -1658,7 +1777,7 @@ type PauseSweepResponse struct {
 
 func (x *PauseSweepResponse) Reset() {
 	*x = PauseSweepResponse{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[19]
+	mi := &file_foible_v1_sweep_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1670,7 +1789,7 @@ func (x *PauseSweepResponse) String() string {
 func (*PauseSweepResponse) ProtoMessage() {}
 
 func (x *PauseSweepResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[19]
+	mi := &file_foible_v1_sweep_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1683,7 +1802,7 @@ func (x *PauseSweepResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PauseSweepResponse.ProtoReflect.Descriptor instead.
 func (*PauseSweepResponse) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{19}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *PauseSweepResponse) GetSweep() *Sweep {
@@ -1704,7 +1823,7 @@ type ResumeSweepRequest struct {
 
 func (x *ResumeSweepRequest) Reset() {
 	*x = ResumeSweepRequest{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[20]
+	mi := &file_foible_v1_sweep_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1716,7 +1835,7 @@ func (x *ResumeSweepRequest) String() string {
 func (*ResumeSweepRequest) ProtoMessage() {}
 
 func (x *ResumeSweepRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[20]
+	mi := &file_foible_v1_sweep_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1729,7 +1848,7 @@ func (x *ResumeSweepRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumeSweepRequest.ProtoReflect.Descriptor instead.
 func (*ResumeSweepRequest) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{20}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ResumeSweepRequest) GetSweepId() string {
@@ -1750,7 +1869,7 @@ type ResumeSweepResponse struct {
 
 func (x *ResumeSweepResponse) Reset() {
 	*x = ResumeSweepResponse{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[21]
+	mi := &file_foible_v1_sweep_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1762,7 +1881,7 @@ func (x *ResumeSweepResponse) String() string {
 func (*ResumeSweepResponse) ProtoMessage() {}
 
 func (x *ResumeSweepResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[21]
+	mi := &file_foible_v1_sweep_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1775,7 +1894,7 @@ func (x *ResumeSweepResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumeSweepResponse.ProtoReflect.Descriptor instead.
 func (*ResumeSweepResponse) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{21}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ResumeSweepResponse) GetSweep() *Sweep {
@@ -1796,7 +1915,7 @@ type CancelSweepRequest struct {
 
 func (x *CancelSweepRequest) Reset() {
 	*x = CancelSweepRequest{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[22]
+	mi := &file_foible_v1_sweep_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1808,7 +1927,7 @@ func (x *CancelSweepRequest) String() string {
 func (*CancelSweepRequest) ProtoMessage() {}
 
 func (x *CancelSweepRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[22]
+	mi := &file_foible_v1_sweep_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1821,7 +1940,7 @@ func (x *CancelSweepRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelSweepRequest.ProtoReflect.Descriptor instead.
 func (*CancelSweepRequest) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{22}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *CancelSweepRequest) GetSweepId() string {
@@ -1842,7 +1961,7 @@ type CancelSweepResponse struct {
 
 func (x *CancelSweepResponse) Reset() {
 	*x = CancelSweepResponse{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[23]
+	mi := &file_foible_v1_sweep_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1854,7 +1973,7 @@ func (x *CancelSweepResponse) String() string {
 func (*CancelSweepResponse) ProtoMessage() {}
 
 func (x *CancelSweepResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[23]
+	mi := &file_foible_v1_sweep_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1867,7 +1986,7 @@ func (x *CancelSweepResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelSweepResponse.ProtoReflect.Descriptor instead.
 func (*CancelSweepResponse) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{23}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *CancelSweepResponse) GetSweep() *Sweep {
@@ -1891,7 +2010,7 @@ type ExtendSweepRequest struct {
 
 func (x *ExtendSweepRequest) Reset() {
 	*x = ExtendSweepRequest{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[24]
+	mi := &file_foible_v1_sweep_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1903,7 +2022,7 @@ func (x *ExtendSweepRequest) String() string {
 func (*ExtendSweepRequest) ProtoMessage() {}
 
 func (x *ExtendSweepRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[24]
+	mi := &file_foible_v1_sweep_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1916,7 +2035,7 @@ func (x *ExtendSweepRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtendSweepRequest.ProtoReflect.Descriptor instead.
 func (*ExtendSweepRequest) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{24}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ExtendSweepRequest) GetSweepId() string {
@@ -1946,7 +2065,7 @@ type ExtendSweepResponse struct {
 
 func (x *ExtendSweepResponse) Reset() {
 	*x = ExtendSweepResponse{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[25]
+	mi := &file_foible_v1_sweep_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1958,7 +2077,7 @@ func (x *ExtendSweepResponse) String() string {
 func (*ExtendSweepResponse) ProtoMessage() {}
 
 func (x *ExtendSweepResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[25]
+	mi := &file_foible_v1_sweep_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1971,7 +2090,7 @@ func (x *ExtendSweepResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtendSweepResponse.ProtoReflect.Descriptor instead.
 func (*ExtendSweepResponse) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{25}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ExtendSweepResponse) GetSweep() *Sweep {
@@ -2001,7 +2120,7 @@ type SetSweepPriorityRequest struct {
 
 func (x *SetSweepPriorityRequest) Reset() {
 	*x = SetSweepPriorityRequest{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[26]
+	mi := &file_foible_v1_sweep_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2013,7 +2132,7 @@ func (x *SetSweepPriorityRequest) String() string {
 func (*SetSweepPriorityRequest) ProtoMessage() {}
 
 func (x *SetSweepPriorityRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[26]
+	mi := &file_foible_v1_sweep_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2026,7 +2145,7 @@ func (x *SetSweepPriorityRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetSweepPriorityRequest.ProtoReflect.Descriptor instead.
 func (*SetSweepPriorityRequest) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{26}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *SetSweepPriorityRequest) GetSweepId() string {
@@ -2054,7 +2173,7 @@ type SetSweepPriorityResponse struct {
 
 func (x *SetSweepPriorityResponse) Reset() {
 	*x = SetSweepPriorityResponse{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[27]
+	mi := &file_foible_v1_sweep_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2066,7 +2185,7 @@ func (x *SetSweepPriorityResponse) String() string {
 func (*SetSweepPriorityResponse) ProtoMessage() {}
 
 func (x *SetSweepPriorityResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[27]
+	mi := &file_foible_v1_sweep_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2079,7 +2198,7 @@ func (x *SetSweepPriorityResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetSweepPriorityResponse.ProtoReflect.Descriptor instead.
 func (*SetSweepPriorityResponse) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{27}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *SetSweepPriorityResponse) GetSweep() *Sweep {
@@ -2102,7 +2221,7 @@ type ListFitsRequest struct {
 
 func (x *ListFitsRequest) Reset() {
 	*x = ListFitsRequest{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[28]
+	mi := &file_foible_v1_sweep_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2114,7 +2233,7 @@ func (x *ListFitsRequest) String() string {
 func (*ListFitsRequest) ProtoMessage() {}
 
 func (x *ListFitsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[28]
+	mi := &file_foible_v1_sweep_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2127,7 +2246,7 @@ func (x *ListFitsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListFitsRequest.ProtoReflect.Descriptor instead.
 func (*ListFitsRequest) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{28}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ListFitsRequest) GetSweepId() string {
@@ -2155,7 +2274,7 @@ type ListFitsResponse struct {
 
 func (x *ListFitsResponse) Reset() {
 	*x = ListFitsResponse{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[29]
+	mi := &file_foible_v1_sweep_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2167,7 +2286,7 @@ func (x *ListFitsResponse) String() string {
 func (*ListFitsResponse) ProtoMessage() {}
 
 func (x *ListFitsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[29]
+	mi := &file_foible_v1_sweep_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2180,7 +2299,7 @@ func (x *ListFitsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListFitsResponse.ProtoReflect.Descriptor instead.
 func (*ListFitsResponse) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{29}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ListFitsResponse) GetFits() []*Fit {
@@ -2203,7 +2322,7 @@ type ExportResultsRequest struct {
 
 func (x *ExportResultsRequest) Reset() {
 	*x = ExportResultsRequest{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[30]
+	mi := &file_foible_v1_sweep_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2215,7 +2334,7 @@ func (x *ExportResultsRequest) String() string {
 func (*ExportResultsRequest) ProtoMessage() {}
 
 func (x *ExportResultsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[30]
+	mi := &file_foible_v1_sweep_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2228,7 +2347,7 @@ func (x *ExportResultsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportResultsRequest.ProtoReflect.Descriptor instead.
 func (*ExportResultsRequest) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{30}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ExportResultsRequest) GetSweepId() string {
@@ -2258,7 +2377,7 @@ type ExportResultsResponse struct {
 
 func (x *ExportResultsResponse) Reset() {
 	*x = ExportResultsResponse{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[31]
+	mi := &file_foible_v1_sweep_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2270,7 +2389,7 @@ func (x *ExportResultsResponse) String() string {
 func (*ExportResultsResponse) ProtoMessage() {}
 
 func (x *ExportResultsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[31]
+	mi := &file_foible_v1_sweep_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2283,7 +2402,7 @@ func (x *ExportResultsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportResultsResponse.ProtoReflect.Descriptor instead.
 func (*ExportResultsResponse) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{31}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ExportResultsResponse) GetJob() int32 {
@@ -2317,7 +2436,7 @@ type JobResult struct {
 
 func (x *JobResult) Reset() {
 	*x = JobResult{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[32]
+	mi := &file_foible_v1_sweep_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2329,7 +2448,7 @@ func (x *JobResult) String() string {
 func (*JobResult) ProtoMessage() {}
 
 func (x *JobResult) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[32]
+	mi := &file_foible_v1_sweep_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2342,7 +2461,7 @@ func (x *JobResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobResult.ProtoReflect.Descriptor instead.
 func (*JobResult) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{32}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *JobResult) GetOutcome() isJobResult_Outcome {
@@ -2415,7 +2534,7 @@ type Failure struct {
 
 func (x *Failure) Reset() {
 	*x = Failure{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[33]
+	mi := &file_foible_v1_sweep_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2427,7 +2546,7 @@ func (x *Failure) String() string {
 func (*Failure) ProtoMessage() {}
 
 func (x *Failure) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[33]
+	mi := &file_foible_v1_sweep_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2440,7 +2559,7 @@ func (x *Failure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Failure.ProtoReflect.Descriptor instead.
 func (*Failure) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{33}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Failure) GetReason() string {
@@ -2450,18 +2569,21 @@ func (x *Failure) GetReason() string {
 	return ""
 }
 
-// InferResult has the cells of an infer job, in the job's order.
+// InferResult has the cells of an infer job, in the job's order: packed, or one by one where they do not fit into
+// JudgedCells.
 type InferResult struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// One a parameter set.
-	Cells         []*Cell `protobuf:"bytes,1,rep,name=cells,proto3" json:"cells,omitempty"`
+	// One a parameter set; empty if they are packed.
+	Cells []*Cell `protobuf:"bytes,1,rep,name=cells,proto3" json:"cells,omitempty"`
+	// All of them, packed.
+	Judged        *JudgedCells `protobuf:"bytes,2,opt,name=judged,proto3" json:"judged,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *InferResult) Reset() {
 	*x = InferResult{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[34]
+	mi := &file_foible_v1_sweep_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2473,7 +2595,7 @@ func (x *InferResult) String() string {
 func (*InferResult) ProtoMessage() {}
 
 func (x *InferResult) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[34]
+	mi := &file_foible_v1_sweep_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2486,12 +2608,185 @@ func (x *InferResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InferResult.ProtoReflect.Descriptor instead.
 func (*InferResult) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{34}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *InferResult) GetCells() []*Cell {
 	if x != nil {
 		return x.Cells
+	}
+	return nil
+}
+
+func (x *InferResult) GetJudged() *JudgedCells {
+	if x != nil {
+		return x.Judged
+	}
+	return nil
+}
+
+// JudgedCells are the cells of one stimulus at its judgement steps, in place of a message each: what Cell says of them, end
+// to end. A cell has a row for every judgement step before the first without a posterior. What has no field here no cell
+// has: rows of other steps, standard errors, particles, evidence by goal, mistakes.
+type JudgedCells struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The cell_hash of each, of 32 bytes; so many are the cells.
+	CellHashes []byte `protobuf:"bytes,1,opt,name=cell_hashes,json=cellHashes,proto3" json:"cell_hashes,omitempty"`
+	// The posterior of each: rows x goals.
+	Posterior []float64 `protobuf:"fixed64,2,rep,packed,name=posterior,proto3" json:"posterior,omitempty"`
+	// The short_runs of each: runs x rows x goals.
+	ShortRuns []float32 `protobuf:"fixed32,3,rep,packed,name=short_runs,json=shortRuns,proto3" json:"short_runs,omitempty"`
+	// Of each, the number of runs in short_runs; empty if none has any.
+	Runs []int32 `protobuf:"varint,4,rep,packed,name=runs,proto3" json:"runs,omitempty"`
+	// The evidence of each, by row; empty where not computed.
+	Evidence []float64 `protobuf:"fixed64,5,rep,packed,name=evidence,proto3" json:"evidence,omitempty"`
+	// The samples of each; empty if none has any.
+	Samples []int32 `protobuf:"varint,6,rep,packed,name=samples,proto3" json:"samples,omitempty"`
+	// The unreachable_from of each, by goal; empty where the models do not ask.
+	UnreachableFrom []int32 `protobuf:"zigzag32,7,rep,packed,name=unreachable_from,json=unreachableFrom,proto3" json:"unreachable_from,omitempty"`
+	// Those whose posterior is undefined from some step on, in the order of cells.
+	Undefined     []*UndefinedCell `protobuf:"bytes,8,rep,name=undefined,proto3" json:"undefined,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *JudgedCells) Reset() {
+	*x = JudgedCells{}
+	mi := &file_foible_v1_sweep_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *JudgedCells) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*JudgedCells) ProtoMessage() {}
+
+func (x *JudgedCells) ProtoReflect() protoreflect.Message {
+	mi := &file_foible_v1_sweep_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use JudgedCells.ProtoReflect.Descriptor instead.
+func (*JudgedCells) Descriptor() ([]byte, []int) {
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{36}
+}
+
+func (x *JudgedCells) GetCellHashes() []byte {
+	if x != nil {
+		return x.CellHashes
+	}
+	return nil
+}
+
+func (x *JudgedCells) GetPosterior() []float64 {
+	if x != nil {
+		return x.Posterior
+	}
+	return nil
+}
+
+func (x *JudgedCells) GetShortRuns() []float32 {
+	if x != nil {
+		return x.ShortRuns
+	}
+	return nil
+}
+
+func (x *JudgedCells) GetRuns() []int32 {
+	if x != nil {
+		return x.Runs
+	}
+	return nil
+}
+
+func (x *JudgedCells) GetEvidence() []float64 {
+	if x != nil {
+		return x.Evidence
+	}
+	return nil
+}
+
+func (x *JudgedCells) GetSamples() []int32 {
+	if x != nil {
+		return x.Samples
+	}
+	return nil
+}
+
+func (x *JudgedCells) GetUnreachableFrom() []int32 {
+	if x != nil {
+		return x.UnreachableFrom
+	}
+	return nil
+}
+
+func (x *JudgedCells) GetUndefined() []*UndefinedCell {
+	if x != nil {
+		return x.Undefined
+	}
+	return nil
+}
+
+// UndefinedCell is one of JudgedCells whose posterior is undefined from some step on.
+type UndefinedCell struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its place, from 0.
+	Cell int32 `protobuf:"varint,1,opt,name=cell,proto3" json:"cell,omitempty"`
+	// From which step on, and why.
+	Undefined     *Undefined `protobuf:"bytes,2,opt,name=undefined,proto3" json:"undefined,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UndefinedCell) Reset() {
+	*x = UndefinedCell{}
+	mi := &file_foible_v1_sweep_proto_msgTypes[37]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UndefinedCell) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UndefinedCell) ProtoMessage() {}
+
+func (x *UndefinedCell) ProtoReflect() protoreflect.Message {
+	mi := &file_foible_v1_sweep_proto_msgTypes[37]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UndefinedCell.ProtoReflect.Descriptor instead.
+func (*UndefinedCell) Descriptor() ([]byte, []int) {
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{37}
+}
+
+func (x *UndefinedCell) GetCell() int32 {
+	if x != nil {
+		return x.Cell
+	}
+	return 0
+}
+
+func (x *UndefinedCell) GetUndefined() *Undefined {
+	if x != nil {
+		return x.Undefined
 	}
 	return nil
 }
@@ -2539,7 +2834,7 @@ type Cell struct {
 
 func (x *Cell) Reset() {
 	*x = Cell{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[35]
+	mi := &file_foible_v1_sweep_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2551,7 +2846,7 @@ func (x *Cell) String() string {
 func (*Cell) ProtoMessage() {}
 
 func (x *Cell) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[35]
+	mi := &file_foible_v1_sweep_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2564,7 +2859,7 @@ func (x *Cell) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cell.ProtoReflect.Descriptor instead.
 func (*Cell) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{35}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Cell) GetCellHash() []byte {
@@ -2693,7 +2988,7 @@ type Mistakes struct {
 
 func (x *Mistakes) Reset() {
 	*x = Mistakes{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[36]
+	mi := &file_foible_v1_sweep_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2705,7 +3000,7 @@ func (x *Mistakes) String() string {
 func (*Mistakes) ProtoMessage() {}
 
 func (x *Mistakes) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[36]
+	mi := &file_foible_v1_sweep_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2718,7 +3013,7 @@ func (x *Mistakes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Mistakes.ProtoReflect.Descriptor instead.
 func (*Mistakes) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{36}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Mistakes) GetConfused() []float64 {
@@ -2776,7 +3071,7 @@ type Undefined struct {
 
 func (x *Undefined) Reset() {
 	*x = Undefined{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[37]
+	mi := &file_foible_v1_sweep_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2788,7 +3083,7 @@ func (x *Undefined) String() string {
 func (*Undefined) ProtoMessage() {}
 
 func (x *Undefined) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[37]
+	mi := &file_foible_v1_sweep_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2801,7 +3096,7 @@ func (x *Undefined) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Undefined.ProtoReflect.Descriptor instead.
 func (*Undefined) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{37}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Undefined) GetStep() int32 {
@@ -2829,7 +3124,7 @@ type ScoreResult struct {
 
 func (x *ScoreResult) Reset() {
 	*x = ScoreResult{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[38]
+	mi := &file_foible_v1_sweep_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2841,7 +3136,7 @@ func (x *ScoreResult) String() string {
 func (*ScoreResult) ProtoMessage() {}
 
 func (x *ScoreResult) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[38]
+	mi := &file_foible_v1_sweep_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2854,7 +3149,7 @@ func (x *ScoreResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScoreResult.ProtoReflect.Descriptor instead.
 func (*ScoreResult) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{38}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ScoreResult) GetFits() []*Fit {
@@ -2889,7 +3184,7 @@ type Fit struct {
 
 func (x *Fit) Reset() {
 	*x = Fit{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[39]
+	mi := &file_foible_v1_sweep_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2901,7 +3196,7 @@ func (x *Fit) String() string {
 func (*Fit) ProtoMessage() {}
 
 func (x *Fit) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[39]
+	mi := &file_foible_v1_sweep_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2914,7 +3209,7 @@ func (x *Fit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fit.ProtoReflect.Descriptor instead.
 func (*Fit) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{39}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Fit) GetParameterSet() *ParameterSet {
@@ -2990,7 +3285,7 @@ type Correlation struct {
 
 func (x *Correlation) Reset() {
 	*x = Correlation{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[40]
+	mi := &file_foible_v1_sweep_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3002,7 +3297,7 @@ func (x *Correlation) String() string {
 func (*Correlation) ProtoMessage() {}
 
 func (x *Correlation) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[40]
+	mi := &file_foible_v1_sweep_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3015,7 +3310,7 @@ func (x *Correlation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Correlation.ProtoReflect.Descriptor instead.
 func (*Correlation) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{40}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Correlation) GetGroup() string {
@@ -3063,7 +3358,7 @@ type Interval struct {
 
 func (x *Interval) Reset() {
 	*x = Interval{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[41]
+	mi := &file_foible_v1_sweep_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3075,7 +3370,7 @@ func (x *Interval) String() string {
 func (*Interval) ProtoMessage() {}
 
 func (x *Interval) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[41]
+	mi := &file_foible_v1_sweep_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3088,7 +3383,7 @@ func (x *Interval) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Interval.ProtoReflect.Descriptor instead.
 func (*Interval) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{41}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Interval) GetUnit() string {
@@ -3189,7 +3484,18 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\t_budget_rB\v\n" +
 	"\t_budget_qB\x0f\n" +
 	"\r_search_noiseB\x0f\n" +
-	"\r_action_noise\"\xb4\x01\n" +
+	"\r_action_noise\"\x9c\x02\n" +
+	"\x10ParameterColumns\x12\x14\n" +
+	"\x05model\x18\x01 \x01(\tR\x05model\x12\x14\n" +
+	"\x05alpha\x18\x02 \x03(\x01R\x05alpha\x12\x14\n" +
+	"\x05value\x18\x03 \x03(\tR\x05value\x12+\n" +
+	"\x11unreachable_value\x18\x04 \x03(\x01R\x10unreachableValue\x12\x1d\n" +
+	"\n" +
+	"goal_noise\x18\x05 \x03(\x01R\tgoalNoise\x12\x19\n" +
+	"\bbudget_r\x18\x06 \x03(\x05R\abudgetR\x12\x19\n" +
+	"\bbudget_q\x18\a \x03(\x01R\abudgetQ\x12!\n" +
+	"\fsearch_noise\x18\b \x03(\x01R\vsearchNoise\x12!\n" +
+	"\faction_noise\x18\t \x03(\x01R\vactionNoise\"\xb4\x01\n" +
 	"\rStimulusShape\x12#\n" +
 	"\bstimulus\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\bstimulus\x12 \n" +
 	"\x05goals\x18\x02 \x01(\x05B\n" +
@@ -3317,9 +3623,24 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\afailure\x18\x03 \x01(\v2\x12.foible.v1.FailureH\x00R\afailureB\t\n" +
 	"\aoutcome\"!\n" +
 	"\aFailure\x12\x16\n" +
-	"\x06reason\x18\x01 \x01(\tR\x06reason\"4\n" +
+	"\x06reason\x18\x01 \x01(\tR\x06reason\"d\n" +
 	"\vInferResult\x12%\n" +
-	"\x05cells\x18\x01 \x03(\v2\x0f.foible.v1.CellR\x05cells\"\x9f\x04\n" +
+	"\x05cells\x18\x01 \x03(\v2\x0f.foible.v1.CellR\x05cells\x12.\n" +
+	"\x06judged\x18\x02 \x01(\v2\x16.foible.v1.JudgedCellsR\x06judged\"\x98\x02\n" +
+	"\vJudgedCells\x12\x1f\n" +
+	"\vcell_hashes\x18\x01 \x01(\fR\n" +
+	"cellHashes\x12\x1c\n" +
+	"\tposterior\x18\x02 \x03(\x01R\tposterior\x12\x1d\n" +
+	"\n" +
+	"short_runs\x18\x03 \x03(\x02R\tshortRuns\x12\x12\n" +
+	"\x04runs\x18\x04 \x03(\x05R\x04runs\x12\x1a\n" +
+	"\bevidence\x18\x05 \x03(\x01R\bevidence\x12\x18\n" +
+	"\asamples\x18\x06 \x03(\x05R\asamples\x12)\n" +
+	"\x10unreachable_from\x18\a \x03(\x11R\x0funreachableFrom\x126\n" +
+	"\tundefined\x18\b \x03(\v2\x18.foible.v1.UndefinedCellR\tundefined\"W\n" +
+	"\rUndefinedCell\x12\x12\n" +
+	"\x04cell\x18\x01 \x01(\x05R\x04cell\x122\n" +
+	"\tundefined\x18\x02 \x01(\v2\x14.foible.v1.UndefinedR\tundefined\"\x9f\x04\n" +
 	"\x04Cell\x12\x1b\n" +
 	"\tcell_hash\x18\x04 \x01(\fR\bcellHash\x12\x1c\n" +
 	"\tposterior\x18\x05 \x03(\x01R\tposterior\x127\n" +
@@ -3417,7 +3738,7 @@ func file_foible_v1_sweep_proto_rawDescGZIP() []byte {
 }
 
 var file_foible_v1_sweep_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_foible_v1_sweep_proto_msgTypes = make([]protoimpl.MessageInfo, 44)
+var file_foible_v1_sweep_proto_msgTypes = make([]protoimpl.MessageInfo, 47)
 var file_foible_v1_sweep_proto_goTypes = []any{
 	(SweepState)(0),                  // 0: foible.v1.SweepState
 	(*SweepConfig)(nil),              // 1: foible.v1.SweepConfig
@@ -3426,120 +3747,126 @@ var file_foible_v1_sweep_proto_goTypes = []any{
 	(*StageConfig)(nil),              // 4: foible.v1.StageConfig
 	(*BootstrapConfig)(nil),          // 5: foible.v1.BootstrapConfig
 	(*ParameterSet)(nil),             // 6: foible.v1.ParameterSet
-	(*StimulusShape)(nil),            // 7: foible.v1.StimulusShape
-	(*Sweep)(nil),                    // 8: foible.v1.Sweep
-	(*Progress)(nil),                 // 9: foible.v1.Progress
-	(*PartProgress)(nil),             // 10: foible.v1.PartProgress
-	(*CreateSweepRequest)(nil),       // 11: foible.v1.CreateSweepRequest
-	(*CreateSweepResponse)(nil),      // 12: foible.v1.CreateSweepResponse
-	(*GetSweepRequest)(nil),          // 13: foible.v1.GetSweepRequest
-	(*GetSweepResponse)(nil),         // 14: foible.v1.GetSweepResponse
-	(*ListSweepsRequest)(nil),        // 15: foible.v1.ListSweepsRequest
-	(*ListSweepsResponse)(nil),       // 16: foible.v1.ListSweepsResponse
-	(*WatchSweepRequest)(nil),        // 17: foible.v1.WatchSweepRequest
-	(*WatchSweepResponse)(nil),       // 18: foible.v1.WatchSweepResponse
-	(*PauseSweepRequest)(nil),        // 19: foible.v1.PauseSweepRequest
-	(*PauseSweepResponse)(nil),       // 20: foible.v1.PauseSweepResponse
-	(*ResumeSweepRequest)(nil),       // 21: foible.v1.ResumeSweepRequest
-	(*ResumeSweepResponse)(nil),      // 22: foible.v1.ResumeSweepResponse
-	(*CancelSweepRequest)(nil),       // 23: foible.v1.CancelSweepRequest
-	(*CancelSweepResponse)(nil),      // 24: foible.v1.CancelSweepResponse
-	(*ExtendSweepRequest)(nil),       // 25: foible.v1.ExtendSweepRequest
-	(*ExtendSweepResponse)(nil),      // 26: foible.v1.ExtendSweepResponse
-	(*SetSweepPriorityRequest)(nil),  // 27: foible.v1.SetSweepPriorityRequest
-	(*SetSweepPriorityResponse)(nil), // 28: foible.v1.SetSweepPriorityResponse
-	(*ListFitsRequest)(nil),          // 29: foible.v1.ListFitsRequest
-	(*ListFitsResponse)(nil),         // 30: foible.v1.ListFitsResponse
-	(*ExportResultsRequest)(nil),     // 31: foible.v1.ExportResultsRequest
-	(*ExportResultsResponse)(nil),    // 32: foible.v1.ExportResultsResponse
-	(*JobResult)(nil),                // 33: foible.v1.JobResult
-	(*Failure)(nil),                  // 34: foible.v1.Failure
-	(*InferResult)(nil),              // 35: foible.v1.InferResult
-	(*Cell)(nil),                     // 36: foible.v1.Cell
-	(*Mistakes)(nil),                 // 37: foible.v1.Mistakes
-	(*Undefined)(nil),                // 38: foible.v1.Undefined
-	(*ScoreResult)(nil),              // 39: foible.v1.ScoreResult
-	(*Fit)(nil),                      // 40: foible.v1.Fit
-	(*Correlation)(nil),              // 41: foible.v1.Correlation
-	(*Interval)(nil),                 // 42: foible.v1.Interval
-	nil,                              // 43: foible.v1.SweepConfig.ModelsEntry
-	nil,                              // 44: foible.v1.ExtendSweepRequest.ModelsEntry
-	(*timestamppb.Timestamp)(nil),    // 45: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),      // 46: google.protobuf.Duration
+	(*ParameterColumns)(nil),         // 7: foible.v1.ParameterColumns
+	(*StimulusShape)(nil),            // 8: foible.v1.StimulusShape
+	(*Sweep)(nil),                    // 9: foible.v1.Sweep
+	(*Progress)(nil),                 // 10: foible.v1.Progress
+	(*PartProgress)(nil),             // 11: foible.v1.PartProgress
+	(*CreateSweepRequest)(nil),       // 12: foible.v1.CreateSweepRequest
+	(*CreateSweepResponse)(nil),      // 13: foible.v1.CreateSweepResponse
+	(*GetSweepRequest)(nil),          // 14: foible.v1.GetSweepRequest
+	(*GetSweepResponse)(nil),         // 15: foible.v1.GetSweepResponse
+	(*ListSweepsRequest)(nil),        // 16: foible.v1.ListSweepsRequest
+	(*ListSweepsResponse)(nil),       // 17: foible.v1.ListSweepsResponse
+	(*WatchSweepRequest)(nil),        // 18: foible.v1.WatchSweepRequest
+	(*WatchSweepResponse)(nil),       // 19: foible.v1.WatchSweepResponse
+	(*PauseSweepRequest)(nil),        // 20: foible.v1.PauseSweepRequest
+	(*PauseSweepResponse)(nil),       // 21: foible.v1.PauseSweepResponse
+	(*ResumeSweepRequest)(nil),       // 22: foible.v1.ResumeSweepRequest
+	(*ResumeSweepResponse)(nil),      // 23: foible.v1.ResumeSweepResponse
+	(*CancelSweepRequest)(nil),       // 24: foible.v1.CancelSweepRequest
+	(*CancelSweepResponse)(nil),      // 25: foible.v1.CancelSweepResponse
+	(*ExtendSweepRequest)(nil),       // 26: foible.v1.ExtendSweepRequest
+	(*ExtendSweepResponse)(nil),      // 27: foible.v1.ExtendSweepResponse
+	(*SetSweepPriorityRequest)(nil),  // 28: foible.v1.SetSweepPriorityRequest
+	(*SetSweepPriorityResponse)(nil), // 29: foible.v1.SetSweepPriorityResponse
+	(*ListFitsRequest)(nil),          // 30: foible.v1.ListFitsRequest
+	(*ListFitsResponse)(nil),         // 31: foible.v1.ListFitsResponse
+	(*ExportResultsRequest)(nil),     // 32: foible.v1.ExportResultsRequest
+	(*ExportResultsResponse)(nil),    // 33: foible.v1.ExportResultsResponse
+	(*JobResult)(nil),                // 34: foible.v1.JobResult
+	(*Failure)(nil),                  // 35: foible.v1.Failure
+	(*InferResult)(nil),              // 36: foible.v1.InferResult
+	(*JudgedCells)(nil),              // 37: foible.v1.JudgedCells
+	(*UndefinedCell)(nil),            // 38: foible.v1.UndefinedCell
+	(*Cell)(nil),                     // 39: foible.v1.Cell
+	(*Mistakes)(nil),                 // 40: foible.v1.Mistakes
+	(*Undefined)(nil),                // 41: foible.v1.Undefined
+	(*ScoreResult)(nil),              // 42: foible.v1.ScoreResult
+	(*Fit)(nil),                      // 43: foible.v1.Fit
+	(*Correlation)(nil),              // 44: foible.v1.Correlation
+	(*Interval)(nil),                 // 45: foible.v1.Interval
+	nil,                              // 46: foible.v1.SweepConfig.ModelsEntry
+	nil,                              // 47: foible.v1.ExtendSweepRequest.ModelsEntry
+	(*timestamppb.Timestamp)(nil),    // 48: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),      // 49: google.protobuf.Duration
 }
 var file_foible_v1_sweep_proto_depIdxs = []int32{
-	43, // 0: foible.v1.SweepConfig.models:type_name -> foible.v1.SweepConfig.ModelsEntry
+	46, // 0: foible.v1.SweepConfig.models:type_name -> foible.v1.SweepConfig.ModelsEntry
 	4,  // 1: foible.v1.SweepConfig.fit:type_name -> foible.v1.StageConfig
 	5,  // 2: foible.v1.SweepConfig.bootstrap:type_name -> foible.v1.BootstrapConfig
 	2,  // 3: foible.v1.SweepConfig.inference:type_name -> foible.v1.InferenceConfig
 	4,  // 4: foible.v1.SweepConfig.report:type_name -> foible.v1.StageConfig
 	1,  // 5: foible.v1.Sweep.config:type_name -> foible.v1.SweepConfig
-	7,  // 6: foible.v1.Sweep.stimuli:type_name -> foible.v1.StimulusShape
-	45, // 7: foible.v1.Sweep.create_time:type_name -> google.protobuf.Timestamp
-	45, // 8: foible.v1.Sweep.end_time:type_name -> google.protobuf.Timestamp
+	8,  // 6: foible.v1.Sweep.stimuli:type_name -> foible.v1.StimulusShape
+	48, // 7: foible.v1.Sweep.create_time:type_name -> google.protobuf.Timestamp
+	48, // 8: foible.v1.Sweep.end_time:type_name -> google.protobuf.Timestamp
 	0,  // 9: foible.v1.Sweep.state:type_name -> foible.v1.SweepState
-	9,  // 10: foible.v1.Sweep.progress:type_name -> foible.v1.Progress
-	46, // 11: foible.v1.Sweep.eta_low:type_name -> google.protobuf.Duration
-	46, // 12: foible.v1.Sweep.eta_high:type_name -> google.protobuf.Duration
-	10, // 13: foible.v1.Progress.stages:type_name -> foible.v1.PartProgress
-	10, // 14: foible.v1.Progress.models:type_name -> foible.v1.PartProgress
-	10, // 15: foible.v1.Progress.stimuli:type_name -> foible.v1.PartProgress
-	40, // 16: foible.v1.Progress.best:type_name -> foible.v1.Fit
+	10, // 10: foible.v1.Sweep.progress:type_name -> foible.v1.Progress
+	49, // 11: foible.v1.Sweep.eta_low:type_name -> google.protobuf.Duration
+	49, // 12: foible.v1.Sweep.eta_high:type_name -> google.protobuf.Duration
+	11, // 13: foible.v1.Progress.stages:type_name -> foible.v1.PartProgress
+	11, // 14: foible.v1.Progress.models:type_name -> foible.v1.PartProgress
+	11, // 15: foible.v1.Progress.stimuli:type_name -> foible.v1.PartProgress
+	43, // 16: foible.v1.Progress.best:type_name -> foible.v1.Fit
 	1,  // 17: foible.v1.CreateSweepRequest.config:type_name -> foible.v1.SweepConfig
-	7,  // 18: foible.v1.CreateSweepRequest.stimuli:type_name -> foible.v1.StimulusShape
-	8,  // 19: foible.v1.CreateSweepResponse.sweep:type_name -> foible.v1.Sweep
-	8,  // 20: foible.v1.GetSweepResponse.sweep:type_name -> foible.v1.Sweep
-	8,  // 21: foible.v1.ListSweepsResponse.sweeps:type_name -> foible.v1.Sweep
-	8,  // 22: foible.v1.WatchSweepResponse.sweep:type_name -> foible.v1.Sweep
-	8,  // 23: foible.v1.PauseSweepResponse.sweep:type_name -> foible.v1.Sweep
-	8,  // 24: foible.v1.ResumeSweepResponse.sweep:type_name -> foible.v1.Sweep
-	8,  // 25: foible.v1.CancelSweepResponse.sweep:type_name -> foible.v1.Sweep
-	44, // 26: foible.v1.ExtendSweepRequest.models:type_name -> foible.v1.ExtendSweepRequest.ModelsEntry
-	8,  // 27: foible.v1.ExtendSweepResponse.sweep:type_name -> foible.v1.Sweep
-	8,  // 28: foible.v1.SetSweepPriorityResponse.sweep:type_name -> foible.v1.Sweep
-	40, // 29: foible.v1.ListFitsResponse.fits:type_name -> foible.v1.Fit
-	33, // 30: foible.v1.ExportResultsResponse.result:type_name -> foible.v1.JobResult
-	35, // 31: foible.v1.JobResult.infer:type_name -> foible.v1.InferResult
-	39, // 32: foible.v1.JobResult.score:type_name -> foible.v1.ScoreResult
-	34, // 33: foible.v1.JobResult.failure:type_name -> foible.v1.Failure
-	36, // 34: foible.v1.InferResult.cells:type_name -> foible.v1.Cell
-	38, // 35: foible.v1.Cell.undefined:type_name -> foible.v1.Undefined
-	37, // 36: foible.v1.Cell.mistakes:type_name -> foible.v1.Mistakes
-	40, // 37: foible.v1.ScoreResult.fits:type_name -> foible.v1.Fit
-	6,  // 38: foible.v1.Fit.parameter_set:type_name -> foible.v1.ParameterSet
-	41, // 39: foible.v1.Fit.overall:type_name -> foible.v1.Correlation
-	41, // 40: foible.v1.Fit.by_category:type_name -> foible.v1.Correlation
-	41, // 41: foible.v1.Fit.by_stimulus:type_name -> foible.v1.Correlation
-	42, // 42: foible.v1.Fit.intervals:type_name -> foible.v1.Interval
-	3,  // 43: foible.v1.SweepConfig.ModelsEntry.value:type_name -> foible.v1.ModelConfig
-	3,  // 44: foible.v1.ExtendSweepRequest.ModelsEntry.value:type_name -> foible.v1.ModelConfig
-	11, // 45: foible.v1.SweepService.CreateSweep:input_type -> foible.v1.CreateSweepRequest
-	13, // 46: foible.v1.SweepService.GetSweep:input_type -> foible.v1.GetSweepRequest
-	15, // 47: foible.v1.SweepService.ListSweeps:input_type -> foible.v1.ListSweepsRequest
-	17, // 48: foible.v1.SweepService.WatchSweep:input_type -> foible.v1.WatchSweepRequest
-	19, // 49: foible.v1.SweepService.PauseSweep:input_type -> foible.v1.PauseSweepRequest
-	21, // 50: foible.v1.SweepService.ResumeSweep:input_type -> foible.v1.ResumeSweepRequest
-	23, // 51: foible.v1.SweepService.CancelSweep:input_type -> foible.v1.CancelSweepRequest
-	25, // 52: foible.v1.SweepService.ExtendSweep:input_type -> foible.v1.ExtendSweepRequest
-	27, // 53: foible.v1.SweepService.SetSweepPriority:input_type -> foible.v1.SetSweepPriorityRequest
-	29, // 54: foible.v1.SweepService.ListFits:input_type -> foible.v1.ListFitsRequest
-	31, // 55: foible.v1.SweepService.ExportResults:input_type -> foible.v1.ExportResultsRequest
-	12, // 56: foible.v1.SweepService.CreateSweep:output_type -> foible.v1.CreateSweepResponse
-	14, // 57: foible.v1.SweepService.GetSweep:output_type -> foible.v1.GetSweepResponse
-	16, // 58: foible.v1.SweepService.ListSweeps:output_type -> foible.v1.ListSweepsResponse
-	18, // 59: foible.v1.SweepService.WatchSweep:output_type -> foible.v1.WatchSweepResponse
-	20, // 60: foible.v1.SweepService.PauseSweep:output_type -> foible.v1.PauseSweepResponse
-	22, // 61: foible.v1.SweepService.ResumeSweep:output_type -> foible.v1.ResumeSweepResponse
-	24, // 62: foible.v1.SweepService.CancelSweep:output_type -> foible.v1.CancelSweepResponse
-	26, // 63: foible.v1.SweepService.ExtendSweep:output_type -> foible.v1.ExtendSweepResponse
-	28, // 64: foible.v1.SweepService.SetSweepPriority:output_type -> foible.v1.SetSweepPriorityResponse
-	30, // 65: foible.v1.SweepService.ListFits:output_type -> foible.v1.ListFitsResponse
-	32, // 66: foible.v1.SweepService.ExportResults:output_type -> foible.v1.ExportResultsResponse
-	56, // [56:67] is the sub-list for method output_type
-	45, // [45:56] is the sub-list for method input_type
-	45, // [45:45] is the sub-list for extension type_name
-	45, // [45:45] is the sub-list for extension extendee
-	0,  // [0:45] is the sub-list for field type_name
+	8,  // 18: foible.v1.CreateSweepRequest.stimuli:type_name -> foible.v1.StimulusShape
+	9,  // 19: foible.v1.CreateSweepResponse.sweep:type_name -> foible.v1.Sweep
+	9,  // 20: foible.v1.GetSweepResponse.sweep:type_name -> foible.v1.Sweep
+	9,  // 21: foible.v1.ListSweepsResponse.sweeps:type_name -> foible.v1.Sweep
+	9,  // 22: foible.v1.WatchSweepResponse.sweep:type_name -> foible.v1.Sweep
+	9,  // 23: foible.v1.PauseSweepResponse.sweep:type_name -> foible.v1.Sweep
+	9,  // 24: foible.v1.ResumeSweepResponse.sweep:type_name -> foible.v1.Sweep
+	9,  // 25: foible.v1.CancelSweepResponse.sweep:type_name -> foible.v1.Sweep
+	47, // 26: foible.v1.ExtendSweepRequest.models:type_name -> foible.v1.ExtendSweepRequest.ModelsEntry
+	9,  // 27: foible.v1.ExtendSweepResponse.sweep:type_name -> foible.v1.Sweep
+	9,  // 28: foible.v1.SetSweepPriorityResponse.sweep:type_name -> foible.v1.Sweep
+	43, // 29: foible.v1.ListFitsResponse.fits:type_name -> foible.v1.Fit
+	34, // 30: foible.v1.ExportResultsResponse.result:type_name -> foible.v1.JobResult
+	36, // 31: foible.v1.JobResult.infer:type_name -> foible.v1.InferResult
+	42, // 32: foible.v1.JobResult.score:type_name -> foible.v1.ScoreResult
+	35, // 33: foible.v1.JobResult.failure:type_name -> foible.v1.Failure
+	39, // 34: foible.v1.InferResult.cells:type_name -> foible.v1.Cell
+	37, // 35: foible.v1.InferResult.judged:type_name -> foible.v1.JudgedCells
+	38, // 36: foible.v1.JudgedCells.undefined:type_name -> foible.v1.UndefinedCell
+	41, // 37: foible.v1.UndefinedCell.undefined:type_name -> foible.v1.Undefined
+	41, // 38: foible.v1.Cell.undefined:type_name -> foible.v1.Undefined
+	40, // 39: foible.v1.Cell.mistakes:type_name -> foible.v1.Mistakes
+	43, // 40: foible.v1.ScoreResult.fits:type_name -> foible.v1.Fit
+	6,  // 41: foible.v1.Fit.parameter_set:type_name -> foible.v1.ParameterSet
+	44, // 42: foible.v1.Fit.overall:type_name -> foible.v1.Correlation
+	44, // 43: foible.v1.Fit.by_category:type_name -> foible.v1.Correlation
+	44, // 44: foible.v1.Fit.by_stimulus:type_name -> foible.v1.Correlation
+	45, // 45: foible.v1.Fit.intervals:type_name -> foible.v1.Interval
+	3,  // 46: foible.v1.SweepConfig.ModelsEntry.value:type_name -> foible.v1.ModelConfig
+	3,  // 47: foible.v1.ExtendSweepRequest.ModelsEntry.value:type_name -> foible.v1.ModelConfig
+	12, // 48: foible.v1.SweepService.CreateSweep:input_type -> foible.v1.CreateSweepRequest
+	14, // 49: foible.v1.SweepService.GetSweep:input_type -> foible.v1.GetSweepRequest
+	16, // 50: foible.v1.SweepService.ListSweeps:input_type -> foible.v1.ListSweepsRequest
+	18, // 51: foible.v1.SweepService.WatchSweep:input_type -> foible.v1.WatchSweepRequest
+	20, // 52: foible.v1.SweepService.PauseSweep:input_type -> foible.v1.PauseSweepRequest
+	22, // 53: foible.v1.SweepService.ResumeSweep:input_type -> foible.v1.ResumeSweepRequest
+	24, // 54: foible.v1.SweepService.CancelSweep:input_type -> foible.v1.CancelSweepRequest
+	26, // 55: foible.v1.SweepService.ExtendSweep:input_type -> foible.v1.ExtendSweepRequest
+	28, // 56: foible.v1.SweepService.SetSweepPriority:input_type -> foible.v1.SetSweepPriorityRequest
+	30, // 57: foible.v1.SweepService.ListFits:input_type -> foible.v1.ListFitsRequest
+	32, // 58: foible.v1.SweepService.ExportResults:input_type -> foible.v1.ExportResultsRequest
+	13, // 59: foible.v1.SweepService.CreateSweep:output_type -> foible.v1.CreateSweepResponse
+	15, // 60: foible.v1.SweepService.GetSweep:output_type -> foible.v1.GetSweepResponse
+	17, // 61: foible.v1.SweepService.ListSweeps:output_type -> foible.v1.ListSweepsResponse
+	19, // 62: foible.v1.SweepService.WatchSweep:output_type -> foible.v1.WatchSweepResponse
+	21, // 63: foible.v1.SweepService.PauseSweep:output_type -> foible.v1.PauseSweepResponse
+	23, // 64: foible.v1.SweepService.ResumeSweep:output_type -> foible.v1.ResumeSweepResponse
+	25, // 65: foible.v1.SweepService.CancelSweep:output_type -> foible.v1.CancelSweepResponse
+	27, // 66: foible.v1.SweepService.ExtendSweep:output_type -> foible.v1.ExtendSweepResponse
+	29, // 67: foible.v1.SweepService.SetSweepPriority:output_type -> foible.v1.SetSweepPriorityResponse
+	31, // 68: foible.v1.SweepService.ListFits:output_type -> foible.v1.ListFitsResponse
+	33, // 69: foible.v1.SweepService.ExportResults:output_type -> foible.v1.ExportResultsResponse
+	59, // [59:70] is the sub-list for method output_type
+	48, // [48:59] is the sub-list for method input_type
+	48, // [48:48] is the sub-list for extension type_name
+	48, // [48:48] is the sub-list for extension extendee
+	0,  // [0:48] is the sub-list for field type_name
 }
 
 func init() { file_foible_v1_sweep_proto_init() }
@@ -3550,20 +3877,20 @@ func file_foible_v1_sweep_proto_init() {
 	file_foible_v1_sweep_proto_msgTypes[1].OneofWrappers = []any{}
 	file_foible_v1_sweep_proto_msgTypes[4].OneofWrappers = []any{}
 	file_foible_v1_sweep_proto_msgTypes[5].OneofWrappers = []any{}
-	file_foible_v1_sweep_proto_msgTypes[32].OneofWrappers = []any{
+	file_foible_v1_sweep_proto_msgTypes[33].OneofWrappers = []any{
 		(*JobResult_Infer)(nil),
 		(*JobResult_Score)(nil),
 		(*JobResult_Failure)(nil),
 	}
-	file_foible_v1_sweep_proto_msgTypes[35].OneofWrappers = []any{}
-	file_foible_v1_sweep_proto_msgTypes[40].OneofWrappers = []any{}
+	file_foible_v1_sweep_proto_msgTypes[38].OneofWrappers = []any{}
+	file_foible_v1_sweep_proto_msgTypes[43].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_foible_v1_sweep_proto_rawDesc), len(file_foible_v1_sweep_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   44,
+			NumMessages:   47,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -820,8 +820,8 @@ type InferJob struct {
 	Inference *InferenceConfig `protobuf:"bytes,4,opt,name=inference,proto3" json:"inference,omitempty"`
 	// What action_noise means.
 	ActionNoiseKind string `protobuf:"bytes,5,opt,name=action_noise_kind,json=actionNoiseKind,proto3" json:"action_noise_kind,omitempty"`
-	// One a cell.
-	ParameterSets []*ParameterSet `protobuf:"bytes,6,rep,name=parameter_sets,json=parameterSets,proto3" json:"parameter_sets,omitempty"`
+	// The parameter sets, one a cell.
+	Columns []*ParameterColumns `protobuf:"bytes,8,rep,name=columns,proto3" json:"columns,omitempty"`
 	// How much of a cell is wanted: judged, posteriors at the judgement steps; steps, at every step; mistakes, those of
 	// mistakes too.
 	Detail        string `protobuf:"bytes,7,opt,name=detail,proto3" json:"detail,omitempty"`
@@ -894,9 +894,9 @@ func (x *InferJob) GetActionNoiseKind() string {
 	return ""
 }
 
-func (x *InferJob) GetParameterSets() []*ParameterSet {
+func (x *InferJob) GetColumns() []*ParameterColumns {
 	if x != nil {
-		return x.ParameterSets
+		return x.Columns
 	}
 	return nil
 }
@@ -914,7 +914,10 @@ type ScoreJob struct {
 	// How intervals are made.
 	Bootstrap *BootstrapConfig `protobuf:"bytes,1,opt,name=bootstrap,proto3" json:"bootstrap,omitempty"`
 	// One a parameter set.
-	Scored        []*Scored `protobuf:"bytes,2,rep,name=scored,proto3" json:"scored,omitempty"`
+	Scored []*Scored `protobuf:"bytes,2,rep,name=scored,proto3" json:"scored,omitempty"`
+	// What is recorded of them, if that is of judgement steps alone: one a stimulus, in the study's order, with a cell for
+	// each of scored.
+	Judged        []*InferResult `protobuf:"bytes,3,rep,name=judged,proto3" json:"judged,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -963,12 +966,19 @@ func (x *ScoreJob) GetScored() []*Scored {
 	return nil
 }
 
+func (x *ScoreJob) GetJudged() []*InferResult {
+	if x != nil {
+		return x.Judged
+	}
+	return nil
+}
+
 // Scored has what a parameter set predicts at the judgement steps.
 type Scored struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The parameters.
 	ParameterSet *ParameterSet `protobuf:"bytes,1,opt,name=parameter_set,json=parameterSet,proto3" json:"parameter_set,omitempty"`
-	// One a stimulus, in the study's order.
+	// One a stimulus, in the study's order; empty if the job has judged cells.
 	Predictions   []*Predictions `protobuf:"bytes,2,rep,name=predictions,proto3" json:"predictions,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1211,18 +1221,19 @@ const file_foible_v1_worker_proto_rawDesc = "" +
 	"\x05infer\x18\a \x01(\v2\x13.foible.v1.InferJobH\x00R\x05infer\x12+\n" +
 	"\x05score\x18\b \x01(\v2\x13.foible.v1.ScoreJobH\x00R\x05score\x12!\n" +
 	"\ftrace_parent\x18\t \x01(\tR\vtraceParentB\x06\n" +
-	"\x04work\"\xa6\x02\n" +
+	"\x04work\"\xb3\x02\n" +
 	"\bInferJob\x12\x1a\n" +
 	"\bstimulus\x18\x01 \x01(\tR\bstimulus\x12\x14\n" +
 	"\x05stage\x18\x02 \x01(\tR\x05stage\x12*\n" +
 	"\x04size\x18\x03 \x01(\v2\x16.foible.v1.StageConfigR\x04size\x128\n" +
 	"\tinference\x18\x04 \x01(\v2\x1a.foible.v1.InferenceConfigR\tinference\x12*\n" +
-	"\x11action_noise_kind\x18\x05 \x01(\tR\x0factionNoiseKind\x12>\n" +
-	"\x0eparameter_sets\x18\x06 \x03(\v2\x17.foible.v1.ParameterSetR\rparameterSets\x12\x16\n" +
-	"\x06detail\x18\a \x01(\tR\x06detail\"o\n" +
+	"\x11action_noise_kind\x18\x05 \x01(\tR\x0factionNoiseKind\x125\n" +
+	"\acolumns\x18\b \x03(\v2\x1b.foible.v1.ParameterColumnsR\acolumns\x12\x16\n" +
+	"\x06detail\x18\a \x01(\tR\x06detailJ\x04\b\x06\x10\aR\x0eparameter_sets\"\x9f\x01\n" +
 	"\bScoreJob\x128\n" +
 	"\tbootstrap\x18\x01 \x01(\v2\x1a.foible.v1.BootstrapConfigR\tbootstrap\x12)\n" +
-	"\x06scored\x18\x02 \x03(\v2\x11.foible.v1.ScoredR\x06scored\"\x80\x01\n" +
+	"\x06scored\x18\x02 \x03(\v2\x11.foible.v1.ScoredR\x06scored\x12.\n" +
+	"\x06judged\x18\x03 \x03(\v2\x16.foible.v1.InferResultR\x06judged\"\x80\x01\n" +
 	"\x06Scored\x12<\n" +
 	"\rparameter_set\x18\x01 \x01(\v2\x17.foible.v1.ParameterSetR\fparameterSet\x128\n" +
 	"\vpredictions\x18\x02 \x03(\v2\x16.foible.v1.PredictionsR\vpredictions\"]\n" +
@@ -1260,26 +1271,28 @@ func file_foible_v1_worker_proto_rawDescGZIP() []byte {
 var file_foible_v1_worker_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
 var file_foible_v1_worker_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_foible_v1_worker_proto_goTypes = []any{
-	(Verdict)(0),            // 0: foible.v1.Verdict
-	(*WorkRequest)(nil),     // 1: foible.v1.WorkRequest
-	(*Hello)(nil),           // 2: foible.v1.Hello
-	(*Heartbeat)(nil),       // 3: foible.v1.Heartbeat
-	(*Result)(nil),          // 4: foible.v1.Result
-	(*Drain)(nil),           // 5: foible.v1.Drain
-	(*WorkResponse)(nil),    // 6: foible.v1.WorkResponse
-	(*Cancel)(nil),          // 7: foible.v1.Cancel
-	(*Welcome)(nil),         // 8: foible.v1.Welcome
-	(*Assign)(nil),          // 9: foible.v1.Assign
-	(*InferJob)(nil),        // 10: foible.v1.InferJob
-	(*ScoreJob)(nil),        // 11: foible.v1.ScoreJob
-	(*Scored)(nil),          // 12: foible.v1.Scored
-	(*Predictions)(nil),     // 13: foible.v1.Predictions
-	(*Recorded)(nil),        // 14: foible.v1.Recorded
-	(*JobResult)(nil),       // 15: foible.v1.JobResult
-	(*StageConfig)(nil),     // 16: foible.v1.StageConfig
-	(*InferenceConfig)(nil), // 17: foible.v1.InferenceConfig
-	(*ParameterSet)(nil),    // 18: foible.v1.ParameterSet
-	(*BootstrapConfig)(nil), // 19: foible.v1.BootstrapConfig
+	(Verdict)(0),             // 0: foible.v1.Verdict
+	(*WorkRequest)(nil),      // 1: foible.v1.WorkRequest
+	(*Hello)(nil),            // 2: foible.v1.Hello
+	(*Heartbeat)(nil),        // 3: foible.v1.Heartbeat
+	(*Result)(nil),           // 4: foible.v1.Result
+	(*Drain)(nil),            // 5: foible.v1.Drain
+	(*WorkResponse)(nil),     // 6: foible.v1.WorkResponse
+	(*Cancel)(nil),           // 7: foible.v1.Cancel
+	(*Welcome)(nil),          // 8: foible.v1.Welcome
+	(*Assign)(nil),           // 9: foible.v1.Assign
+	(*InferJob)(nil),         // 10: foible.v1.InferJob
+	(*ScoreJob)(nil),         // 11: foible.v1.ScoreJob
+	(*Scored)(nil),           // 12: foible.v1.Scored
+	(*Predictions)(nil),      // 13: foible.v1.Predictions
+	(*Recorded)(nil),         // 14: foible.v1.Recorded
+	(*JobResult)(nil),        // 15: foible.v1.JobResult
+	(*StageConfig)(nil),      // 16: foible.v1.StageConfig
+	(*InferenceConfig)(nil),  // 17: foible.v1.InferenceConfig
+	(*ParameterColumns)(nil), // 18: foible.v1.ParameterColumns
+	(*BootstrapConfig)(nil),  // 19: foible.v1.BootstrapConfig
+	(*InferResult)(nil),      // 20: foible.v1.InferResult
+	(*ParameterSet)(nil),     // 21: foible.v1.ParameterSet
 }
 var file_foible_v1_worker_proto_depIdxs = []int32{
 	2,  // 0: foible.v1.WorkRequest.hello:type_name -> foible.v1.Hello
@@ -1295,19 +1308,20 @@ var file_foible_v1_worker_proto_depIdxs = []int32{
 	11, // 10: foible.v1.Assign.score:type_name -> foible.v1.ScoreJob
 	16, // 11: foible.v1.InferJob.size:type_name -> foible.v1.StageConfig
 	17, // 12: foible.v1.InferJob.inference:type_name -> foible.v1.InferenceConfig
-	18, // 13: foible.v1.InferJob.parameter_sets:type_name -> foible.v1.ParameterSet
+	18, // 13: foible.v1.InferJob.columns:type_name -> foible.v1.ParameterColumns
 	19, // 14: foible.v1.ScoreJob.bootstrap:type_name -> foible.v1.BootstrapConfig
 	12, // 15: foible.v1.ScoreJob.scored:type_name -> foible.v1.Scored
-	18, // 16: foible.v1.Scored.parameter_set:type_name -> foible.v1.ParameterSet
-	13, // 17: foible.v1.Scored.predictions:type_name -> foible.v1.Predictions
-	0,  // 18: foible.v1.Recorded.verdict:type_name -> foible.v1.Verdict
-	1,  // 19: foible.v1.WorkerService.Work:input_type -> foible.v1.WorkRequest
-	6,  // 20: foible.v1.WorkerService.Work:output_type -> foible.v1.WorkResponse
-	20, // [20:21] is the sub-list for method output_type
-	19, // [19:20] is the sub-list for method input_type
-	19, // [19:19] is the sub-list for extension type_name
-	19, // [19:19] is the sub-list for extension extendee
-	0,  // [0:19] is the sub-list for field type_name
+	20, // 16: foible.v1.ScoreJob.judged:type_name -> foible.v1.InferResult
+	21, // 17: foible.v1.Scored.parameter_set:type_name -> foible.v1.ParameterSet
+	13, // 18: foible.v1.Scored.predictions:type_name -> foible.v1.Predictions
+	0,  // 19: foible.v1.Recorded.verdict:type_name -> foible.v1.Verdict
+	1,  // 20: foible.v1.WorkerService.Work:input_type -> foible.v1.WorkRequest
+	6,  // 21: foible.v1.WorkerService.Work:output_type -> foible.v1.WorkResponse
+	21, // [21:22] is the sub-list for method output_type
+	20, // [20:21] is the sub-list for method input_type
+	20, // [20:20] is the sub-list for extension type_name
+	20, // [20:20] is the sub-list for extension extendee
+	0,  // [0:20] is the sub-list for field type_name
 }
 
 func init() { file_foible_v1_worker_proto_init() }
