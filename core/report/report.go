@@ -81,7 +81,8 @@ type Report struct {
 	drawn    gallery
 
 	first  map[string]int // index in the plan of each model's first parameter set
-	scored []sweep.ParameterFit
+	scored []scored
+	unit   string             // of their intervals; "" where they have none
 	best   map[string]*chosen // by model
 	all    bool               // every table has every parameter set
 
@@ -93,6 +94,14 @@ type Report struct {
 	cross          *sweep.CrossValidator
 	tablesOfPeople peopleTables
 	people         peopleSide // after Close
+}
+
+// scored is what is kept of each parameter set of the fit stage; a large sweep has many.
+type scored struct {
+	index     int     // in the plan
+	r         float64 // NaN where it is not defined
+	low, high float64 // of its first interval; 0 without
+	undefined int     // stimuli
 }
 
 // chosen is a model's best parameter set so far: as it was fitted and, once
@@ -196,14 +205,19 @@ func (r *Report) choose(g *sweep.Gathered) {
 	case g.Stage == sweep.ReportStage && best != nil:
 		best.Gathered = g
 	case g.Stage == sweep.FitStage:
-		r.scored = append(r.scored, sweep.ParameterFit{Set: g.Set, Fit: sweep.Fit{Overall: g.Fit.Overall, Intervals: g.Fit.Intervals, Undefined: g.Fit.Undefined}}) // a large sweep has many
+		f := scored{index: g.Index, r: correlation(&g.Fit.Overall), undefined: g.Fit.Undefined}
+		if len(g.Fit.Intervals) > 0 {
+			in := &g.Fit.Intervals[0]
+			f.low, f.high, r.unit = in.Low, in.High, in.Unit
+		}
+		r.scored = append(r.scored, f)
 		if g.Better(best.gathered()) {
 			r.best[g.Set.Model] = &chosen{at: len(r.scored) - 1, fitted: g.Fit.Overall.PearsonR, Gathered: g}
 		}
 	case g.Stage == sweep.TopUpStage:
 		r.toppedUp[g.Index] = struct{}{}
 		if g.Better(best.gathered()) {
-			at := slices.IndexFunc(r.scored, func(f sweep.ParameterFit) bool { return f.Set == g.Set })
+			at := slices.IndexFunc(r.scored, func(f scored) bool { return f.index == g.Index })
 			r.best[g.Set.Model] = &chosen{at: at, round: g.Round, fitted: g.Fit.Overall.PearsonR, Gathered: g}
 		}
 	}
