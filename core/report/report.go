@@ -17,8 +17,8 @@ import (
 	"foible/core/sweep"
 )
 
-// Output makes the files of a report; names are relative and slash-separated.
-// See also [TableOutput].
+// Output makes the files of a report, one after the other; names are relative and
+// slash-separated. Files are written, and closed, side by side. See also [TableOutput].
 type Output interface {
 	Create(name string) (io.WriteCloser, error)
 }
@@ -57,8 +57,9 @@ type TopUp struct {
 	Separated  bool `json:"separated"`      // one of them is the best with a probability of .95
 }
 
-// Report is a report in the making: New, Add for each parameter set in the
-// plan's order, Close.
+// Report is a report in the making: New, Add for all parameter sets in the
+// plan's order, some at a time, Close. What it does of them it does side by side;
+// the files do not depend on how many come at a time.
 type Report struct {
 	Manifest  Manifest
 	Recovered *Recovered // what report.html is to say of a recovery; nil: nothing
