@@ -4,14 +4,18 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
 
+	"github.com/hashicorp/go-hclog"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/status"
 
 	"foible/core/sweep"
+	"foible/core/words"
 	foiblev1 "foible/proto/foible/v1"
 )
 
@@ -116,5 +120,21 @@ func TestExport(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// A disk that is full while results are gathered is told with the directory.
+func TestFitOnAFullDisk(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip("a file that has no room is a device of Linux")
+	}
+	dir := t.TempDir()
+	if err := os.Symlink("/dev/full", filepath.Join(dir, "posteriors.csv.part")); err != nil {
+		t.Fatal(err)
+	}
+	e := &Env{Out: io.Discard, Err: io.Discard, Logger: hclog.NewNullLogger()}
+	err := e.Fit(t.Context(), FitOptions{Out: dir, Workers: 2, Sweep: SweepChoice{Models: []string{"boltzmann"}, Set: []string{"alpha=1,2"}}})
+	if want := "cannot write to the directory " + words.Quoted(dir) + ": no space left on device; name another with --out"; err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
 	}
 }

@@ -133,7 +133,7 @@ func (e *Env) collect(ctx context.Context, c *client, m *foiblev1.Sweep, s *doma
 	r.Story = func(st *study.Stimulus) (figure.Story, error) { return storyOf(s, st, st.JudgementSteps) }
 	r.Recovered = recovered
 	if err := c.export(ctx, m.GetSweepId(), partial, plan, sweep.NewGather(plan, r.Add)); err != nil {
-		return err
+		return cannotWrite(dir, "--out", err)
 	}
 	if err := r.Close(); err != nil {
 		return cannotWrite(dir, "--out", err)
