@@ -276,8 +276,13 @@ func (r *recovering) gather(ctx context.Context, c *client, i int, m *foiblev1.S
 		return err
 	}
 	r.ids[i], r.plan, r.posteriors[i] = m.GetSweepId(), plan, recovery.NewPosteriors(len(plan.Sets))
-	return c.export(ctx, m.GetSweepId(), false, plan, sweep.NewGather(plan, func(g *sweep.Gathered) error {
-		return r.posteriors[i].Add(plan, g)
+	return c.export(ctx, m.GetSweepId(), false, plan, sweep.NewGather(plan, func(sets ...*sweep.Gathered) error {
+		for _, g := range sets {
+			if err := r.posteriors[i].Add(plan, g); err != nil {
+				return err
+			}
+		}
+		return nil
 	}))
 }
 

@@ -16,6 +16,9 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/grpc/status"
+
 	"foible/command/tables"
 	"foible/core/figure"
 	"foible/core/report"
@@ -130,7 +133,7 @@ func (e *Env) collect(ctx context.Context, c *client, m *foiblev1.Sweep, s *doma
 	r.Story = func(st *study.Stimulus) (figure.Story, error) { return storyOf(s, st, st.JudgementSteps) }
 	r.Recovered = recovered
 	if err := c.export(ctx, m.GetSweepId(), partial, plan, sweep.NewGather(plan, r.Add)); err != nil {
-		return err
+		return cannotWrite(dir, "--out", err)
 	}
 	if err := r.Close(); err != nil {
 		return cannotWrite(dir, "--out", err)
@@ -158,35 +161,73 @@ func recoveryOf(dir string, s *domains.Study) (*report.Recovered, error) {
 
 const failuresFile = "failures.csv"
 
-// export gathers the recorded results of a sweep.
+// export gathers the recorded results of a sweep: while some are gathered, the next are received and read.
 func (c *client) export(ctx context.Context, id string, partial bool, plan *sweep.Plan, gather *sweep.Gather) error {
+	known := *plan                     // while it is gathered, the plan learns what comes after
 	err := c.again(ctx, func() error { // what comes twice is gathered once
-		stream, err := c.sweeps.ExportResults(ctx, &foiblev1.ExportResultsRequest{SweepId: id, Partial: partial})
-		if err != nil {
-			return err
-		}
-		for {
-			result, err := stream.Recv()
+		group, ctx := errgroup.WithContext(ctx)
+		received, read := make(chan *foiblev1.ExportResultsResponse, ahead), make(chan outcome, ahead)
+		group.Go(func() error {
+			defer close(received)
+			stream, err := c.sweeps.ExportResults(ctx, &foiblev1.ExportResultsRequest{SweepId: id, Partial: partial})
+			for err == nil {
+				var result *foiblev1.ExportResultsResponse
+				if result, err = stream.Recv(); err == nil {
+					err = send(ctx, received, result)
+				}
+			}
 			if errors.Is(err, io.EOF) {
 				return nil
 			}
-			if err != nil {
-				return err
+			return err
+		})
+		group.Go(func() error {
+			defer close(read)
+			for result := range received {
+				job := int(result.GetJob())
+				of, err := codec.Outcome(result.GetResult(), &known, job)
+				if err != nil {
+					return fmt.Errorf("job %d: %w", job, err)
+				}
+				if err := send(ctx, read, outcome{job, of}); err != nil {
+					return err
+				}
 			}
-			job := int(result.GetJob())
-			outcome, err := codec.Outcome(result.GetResult(), plan, job)
-			if err != nil {
-				return fmt.Errorf("job %d: %w", job, err)
+			return nil
+		})
+		group.Go(func() error {
+			for o := range read {
+				if err := gather.Add(o.job, o.of); err != nil {
+					return err
+				}
 			}
-			if err := gather.Add(job, outcome); err != nil {
-				return err
-			}
-		}
+			return nil
+		})
+		return group.Wait()
 	})
 	if err != nil {
 		return c.explain(err)
 	}
 	return gather.Close()
+}
+
+// ahead is how many results may be received, and read, before they are gathered.
+const ahead = 4
+
+// outcome is what a job came to.
+type outcome struct {
+	job int
+	of  sweep.Outcome
+}
+
+// send waits until there is room for something, or ctx ends.
+func send[T any](ctx context.Context, to chan<- T, what T) error {
+	select {
+	case to <- what:
+		return nil
+	case <-ctx.Done():
+		return status.FromContextError(ctx.Err()).Err()
+	}
 }
 
 // summarize prints the best parameter set of each model.

@@ -17,15 +17,18 @@ import (
 // RowGroup is the number of rows of a row group. A table in the making holds no more.
 const RowGroup = 32_768
 
+// pageSize is more than a column of a row group has, so that it is one page however
+// many rows are written at once.
+const pageSize = 16 * RowGroup
+
 // Create begins a table on a file, which is closed with it. Real numbers are
 // doubles, whole ones 64-bit integers, texts UTF-8 strings.
 func Create(file io.WriteCloser, columns []report.Column) report.Rows {
 	return &rows{
 		file: file,
 		// Gzip is the same portable code everywhere; Snappy's assembly may choose other bytes.
-		writer: parquet.NewGenericWriter[any](file, schema(columns), parquet.MaxRowsPerRowGroup(RowGroup),
+		writer: parquet.NewGenericWriter[any](file, schema(columns), parquet.PageBufferSize(pageSize),
 			parquet.Compression(&parquet.Gzip), parquet.CreatedBy("foible", "1.0.0", "0")),
-		row: make(parquet.Row, len(columns)),
 	}
 }
 
@@ -48,27 +51,52 @@ func schema(columns []report.Column) *parquet.Schema {
 type rows struct {
 	file   io.Closer
 	writer *parquet.GenericWriter[any]
-	row    parquet.Row
+	n      int // rows of the row group in the making
+	values []parquet.Value
+	text   []byte // of values
 }
 
-// Row implements [report.Rows].
-func (r *rows) Row(values []any) error {
-	for i, v := range values {
-		switch v := v.(type) {
-		case nil:
-			r.row[i] = parquet.NullValue().Level(0, 0, i)
-		case string:
-			r.row[i] = parquet.ByteArrayValue([]byte(v)).Level(0, 1, i)
-		case int64:
-			r.row[i] = parquet.Int64Value(v).Level(0, 1, i)
-		case float64:
-			r.row[i] = parquet.DoubleValue(v).Level(0, 1, i)
-		default:
-			panic(fmt.Sprintf("tables: no column holds %T", v))
+// Write implements [report.Rows].
+func (r *rows) Write(columns []report.Values) error {
+	for from, all := 0, len(columns[0].Null); from < all; {
+		to := min(all, from+RowGroup-r.n)
+		for i, column := range r.writer.ColumnWriters() {
+			if _, err := column.WriteRowValues(r.take(&columns[i], i, from, to)); err != nil {
+				return err
+			}
+		}
+		r.n += to - from
+		from = to
+		if r.n == RowGroup {
+			r.n = 0
+			if err := r.writer.Flush(); err != nil {
+				return err
+			}
 		}
 	}
-	_, err := r.writer.WriteRows([]parquet.Row{r.row})
-	return err
+	return nil
+}
+
+// take has some values of a column as Parquet's; good until the next call.
+func (r *rows) take(of *report.Values, column, from, to int) []parquet.Value {
+	r.values, r.text = r.values[:0], r.text[:0]
+	for i := from; i < to; i++ {
+		v, level := parquet.NullValue(), 1
+		switch {
+		case of.Null[i]:
+			level = 0
+		case of.Text != nil:
+			at := len(r.text)
+			r.text = append(r.text, of.Text[i]...)
+			v = parquet.ByteArrayValue(r.text[at:])
+		case of.Whole != nil:
+			v = parquet.Int64Value(of.Whole[i])
+		default:
+			v = parquet.DoubleValue(of.Real[i])
+		}
+		r.values = append(r.values, v.Level(0, level, column))
+	}
+	return r.values
 }
 
 // Close implements [report.Rows].

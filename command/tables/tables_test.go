@@ -253,11 +253,18 @@ func TestRowGroups(t *testing.T) {
 	rows := tables.Create(f, []report.Column{{Name: "n", Kind: report.Whole}, {Name: "r"}, {Name: "unit", Kind: report.Text}})
 	const n = 100_000
 	left := 0 // bytes that have left when a row group is full
-	for i := range n {
-		if err := rows.Row([]any{int64(i), float64(i) / 7, "stimuli"}); err != nil {
+	for i := 0; i < n; {
+		var whole, number, text report.Values
+		for ; i < n && len(whole.Null) < 1000; i++ {
+			for _, of := range []*report.Values{&whole, &number, &text} {
+				of.Null = append(of.Null, false)
+			}
+			whole.Whole, number.Real, text.Text = append(whole.Whole, int64(i)), append(number.Real, float64(i)/7), append(text.Text, "stimuli")
+		}
+		if err := rows.Write([]report.Values{whole, number, text}); err != nil {
 			t.Fatal(err)
 		}
-		if i == tables.RowGroup {
+		if left == 0 && i >= tables.RowGroup {
 			left = f.Len()
 		}
 	}
@@ -284,15 +291,27 @@ func BenchmarkRows(b *testing.B) {
 	for _, name := range strings.Fields("a b c d e f g h i j k l m n o p q r s t") {
 		columns = append(columns, report.Column{Name: name + "_"})
 	}
-	values := []any{"full", int64(1)}
-	for range columns[2:] {
-		values = append(values, nil)
+	block := make([]report.Values, len(columns))
+	for range 1024 {
+		for i, c := range columns {
+			block[i].Null = append(block[i].Null, i > 6)
+			switch c.Kind {
+			case report.Text:
+				block[i].Text = append(block[i].Text, "full")
+			case report.Whole:
+				block[i].Whole = append(block[i].Whole, 1)
+			default:
+				block[i].Real = append(block[i].Real, 0)
+			}
+		}
 	}
 	rows := tables.Create(&file{}, columns)
 	b.ReportAllocs()
-	for i := 0; b.Loop(); i++ {
-		values[5], values[6] = float64(i), float64(i%10)
-		if err := rows.Row(values); err != nil {
+	for n := 0; b.Loop(); n++ {
+		for i := range block[5].Real {
+			block[5].Real[i], block[6].Real[i] = float64(1024*n+i), float64(i%10)
+		}
+		if err := rows.Write(block); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -26,7 +26,7 @@ type Curve struct {
 type Point struct {
 	R         float64 // correlation with the people; NaN = undefined
 	Low, High float64 // its interval; none unless Low < High
-	Label     string  // the parameter set in words, for the figure's description
+	Label     string  // the parameter set in words, for the figure's description of the chosen one
 }
 
 // SensitivityOptions are the details of a sensitivity plot.

@@ -57,14 +57,19 @@ func BenchmarkReport(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
+				var chunk []*sweep.Gathered
 				for i := range sets {
 					one := sweep.Correlation{N: 400, PearsonR: rng.Float64(), Defined: true, RMSE: 0.1}
 					f := &sweep.Fit{Overall: one, ByCategory: []sweep.Correlation{one, one, one, one}, MCSE: 0.001}
 					for range cells {
 						f.ByStimulus = append(f.ByStimulus, one)
 					}
-					if err := r.Add(&sweep.Gathered{Stage: sweep.FitStage, Index: i, Set: sets[i], Cells: cells, Fit: f}); err != nil {
-						b.Fatal(err)
+					chunk = append(chunk, &sweep.Gathered{Stage: sweep.FitStage, Index: i, Set: sets[i], Cells: cells, Fit: f})
+					if len(chunk) == plan.CellsPerJob || i == len(sets)-1 {
+						if err := r.Add(chunk...); err != nil {
+							b.Fatal(err)
+						}
+						chunk = nil
 					}
 				}
 				if err := r.Close(); err != nil {

@@ -87,7 +87,7 @@ func (r *Report) heldOut() *matrix {
 			}
 		}
 		m.Rows = append(m.Rows, row{Name: model, Cells: []string{
-			words.Decimals(r.scored[r.best[model].at].Overall.PearsonR, 3), words.Decimals(v.Overall.PearsonR, 3), words.Decimals(v.Overall.RMSE, 3), words.Thousands(v.Overall.N),
+			words.Decimals(r.scored[r.best[model].at].r, 3), words.Decimals(v.Overall.PearsonR, 3), words.Decimals(v.Overall.RMSE, 3), words.Thousands(v.Overall.N),
 			fmt.Sprintf("%s in %s", words.Thousands(len(sets)), words.Count(len(v.Folds), "choice")),
 		}})
 	}

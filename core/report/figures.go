@@ -50,22 +50,21 @@ func (r *Report) title(of string) string {
 
 func (r *Report) sensitivity() *figure.Figure {
 	options := figure.SensitivityOptions{Title: r.title(""), Ceiling: r.ceilings.All.Ceiling}
+	if r.unit != "" {
+		options.Interval = "95% interval by " + r.unit
+	}
 	var curves []figure.Curve
 	for _, model := range sweep.Models {
 		curve := figure.Curve{Model: model.Name, Chosen: -1}
 		for i := range r.scored {
 			f := &r.scored[i]
-			if f.Set.Model != model.Name {
+			set := &r.plan.Sets[f.index]
+			if set.Model != model.Name {
 				continue
 			}
+			p := figure.Point{R: f.r, Low: f.low, High: f.high}
 			if c := r.best[model.Name]; c != nil && c.at == i {
-				curve.Chosen = len(curve.Points)
-			}
-			p := figure.Point{R: correlation(&f.Overall), Label: f.Set.Settings()}
-			if len(f.Intervals) > 0 {
-				in := f.Intervals[0]
-				p.Low, p.High = in.Low, in.High
-				options.Interval = "95% interval by " + in.Unit
+				curve.Chosen, p.Label = len(curve.Points), set.Settings()
 			}
 			curve.Points = append(curve.Points, p)
 		}
@@ -161,7 +160,7 @@ func (r *Report) profile(model sweep.Model) []figure.ProfilePanel {
 func (r *Report) correlations(model string) iter.Seq2[*sweep.ParameterSet, float64] {
 	return func(yield func(*sweep.ParameterSet, float64) bool) {
 		for i := range r.scored {
-			if f := &r.scored[i]; f.Set.Model == model && !yield(&f.Set, correlation(&f.Overall)) {
+			if set := &r.plan.Sets[r.scored[i].index]; set.Model == model && !yield(set, r.scored[i].r) {
 				return
 			}
 		}

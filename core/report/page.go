@@ -329,9 +329,9 @@ func (r *Report) degenerate() *matrix {
 		}
 		sets, degenerate := 0, 0
 		for i := range r.scored {
-			if f := &r.scored[i]; f.Set.Model == c.Set.Model {
+			if f := &r.scored[i]; r.plan.Sets[f.index].Model == c.Set.Model {
 				sets++
-				if f.Undefined > 0 {
+				if f.undefined > 0 {
 					degenerate++
 				}
 			}

@@ -4,19 +4,21 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"slices"
+	"sync"
 
 	"foible/core/study"
 	"foible/core/sweep"
 )
 
-// Output makes the files of a report; names are relative and slash-separated.
-// See also [TableOutput].
+// Output makes the files of a report, one after the other; names are relative and
+// slash-separated. Files are written, and closed, side by side. See also [TableOutput].
 type Output interface {
 	Create(name string) (io.WriteCloser, error)
 }
@@ -55,8 +57,9 @@ type TopUp struct {
 	Separated  bool `json:"separated"`      // one of them is the best with a probability of .95
 }
 
-// Report is a report in the making: New, Add for each parameter set in the
-// plan's order, Close.
+// Report is a report in the making: New, Add for all parameter sets in the
+// plan's order, some at a time, Close. What it does of them it does side by side;
+// the files do not depend on how many come at a time.
 type Report struct {
 	Manifest  Manifest
 	Recovered *Recovered // what report.html is to say of a recovery; nil: nothing
@@ -66,20 +69,21 @@ type Report struct {
 	config    sweep.Config
 	out       Output
 
-	tables  []*table
-	fits    *table
-	group   map[string]*table // by_category, by_stimulus
-	bounds  *table
-	beliefs *table
-	filters *table
-	failed  *table // nil until something failed
-	slips   *table // mistakes.csv; nil until a cell has them
+	tables                  []*table
+	fits                    *table
+	byCategories, byStimuli *table
+	bounds                  *table
+	beliefs                 *table
+	filters                 *table
+	failed                  *table // nil until something failed
+	slips                   *table // mistakes.csv; nil until a cell has them
 
 	ceilings sweep.Ceilings
 	drawn    gallery
 
 	first  map[string]int // index in the plan of each model's first parameter set
-	scored []sweep.ParameterFit
+	scored []scored
+	unit   string             // of their intervals; "" where they have none
 	best   map[string]*chosen // by model
 	all    bool               // every table has every parameter set
 
@@ -91,6 +95,14 @@ type Report struct {
 	cross          *sweep.CrossValidator
 	tablesOfPeople peopleTables
 	people         peopleSide // after Close
+}
+
+// scored is what is kept of each parameter set of the fit stage; a large sweep has many.
+type scored struct {
+	index     int     // in the plan
+	r         float64 // NaN where it is not defined
+	low, high float64 // of its first interval; 0 without
+	undefined int     // stimuli
 }
 
 // chosen is a model's best parameter set so far: as it was fitted and, once
@@ -108,7 +120,7 @@ func New(out Output, st *study.Study, plan *sweep.Plan, config sweep.Config, m M
 	m.Seed, m.Parameters = config.Seed, map[string]int{}
 	r := &Report{
 		Manifest: m, study: st, plan: plan, config: config, out: out,
-		group: map[string]*table{}, first: map[string]int{}, best: map[string]*chosen{},
+		first: map[string]int{}, best: map[string]*chosen{},
 		all: plan.Detailed(), toppedUp: map[int]struct{}{},
 	}
 	for i, set := range plan.Sets {
@@ -142,8 +154,8 @@ func New(out Output, st *study.Study, plan *sweep.Plan, config sweep.Config, m M
 	columns := append([]string{"stage", "model", "parameter_set"}, parameters...)
 	r.fits = open("fits.csv", append(columns, "runs", "particles_per_goal", "samples", "n", "pearson_r", "ci_low", "ci_high", "mc_se", "rmse", "ci_unit", "undefined_stimuli")...)
 	r.bounds = open("intervals.csv", "stage", "model", "parameter_set", "unit", "ci_low", "ci_high", "resamples")
-	r.group["category"] = open("fits_by_category.csv", "stage", "model", "parameter_set", "category", "n", "pearson_r", "rmse")
-	r.group["stimulus"] = open("fits_by_stimulus.csv", "stage", "model", "parameter_set", "stimulus", "n", "pearson_r", "rmse")
+	r.byCategories = open("fits_by_category.csv", "stage", "model", "parameter_set", "category", "n", "pearson_r", "rmse")
+	r.byStimuli = open("fits_by_stimulus.csv", "stage", "model", "parameter_set", "stimulus", "n", "pearson_r", "rmse")
 	r.beliefs = open("posteriors.csv", "stage", "model", "parameter_set", "stimulus", "step", "goal", "probability", "mc_se", "human", "human_se", "log_evidence", "outcome")
 	r.filters = open("degeneracy.csv", "stage", "model", "parameter_set", "stimulus", "runs", "failed_runs", "least_ess", "least_goals_alive", "log_evidence", "outcome")
 	r.tablesOfPeople.open(open)
@@ -161,38 +173,76 @@ func (r *Report) key(g *sweep.Gathered, more ...any) []any {
 	return append([]any{g.Stage, g.Set.Model, r.number(g)}, more...)
 }
 
-// Add writes the rows of a parameter set.
-func (r *Report) Add(g *sweep.Gathered) error {
-	if g.Fit == nil {
-		return r.fail(g)
+// Add writes the rows of parameter sets, and keeps what Close needs of them.
+func (r *Report) Add(sets ...*sweep.Gathered) error {
+	var fitted []*sweep.Gathered
+	for _, g := range sets {
+		if g.Fit != nil {
+			fitted = append(fitted, g)
+		} else if err := r.fail(g); err != nil {
+			return err
+		}
 	}
-	if err := r.addFit(g); err != nil {
-		return err
+	for _, g := range fitted {
+		r.choose(g)
 	}
-	r.warner.Add(g)
-	if err := r.cross.Add(g); err != nil {
-		return err
+	all := []func() error{
+		func() error { return each(fitted, r.addFit) },
+		func() error {
+			return each(fitted, func(g *sweep.Gathered) error { r.warner.Add(g); return nil })
+		},
+		func() error { return each(fitted, r.cross.Add) },
 	}
+	if r.all {
+		all = append(all, func() error { return r.addDetails(fitted...) })
+	}
+	return together(all...)
+}
+
+// choose keeps a parameter set, if it is its model's best so far.
+func (r *Report) choose(g *sweep.Gathered) {
 	best := r.best[g.Set.Model]
 	switch {
 	case g.Stage == sweep.ReportStage && best != nil:
 		best.Gathered = g.Copy()
 	case g.Stage == sweep.FitStage:
-		r.scored = append(r.scored, sweep.ParameterFit{Set: g.Set, Fit: sweep.Fit{Overall: g.Fit.Overall, Intervals: g.Fit.Intervals, Undefined: g.Fit.Undefined}}) // a large sweep has many
+		f := scored{index: g.Index, r: correlation(&g.Fit.Overall), undefined: g.Fit.Undefined}
+		if len(g.Fit.Intervals) > 0 {
+			in := &g.Fit.Intervals[0]
+			f.low, f.high, r.unit = in.Low, in.High, in.Unit
+		}
+		r.scored = append(r.scored, f)
 		if g.Better(best.gathered()) {
 			r.best[g.Set.Model] = &chosen{at: len(r.scored) - 1, fitted: g.Fit.Overall.PearsonR, Gathered: g.Copy()}
 		}
 	case g.Stage == sweep.TopUpStage:
 		r.toppedUp[g.Index] = struct{}{}
 		if g.Better(best.gathered()) {
-			at := slices.IndexFunc(r.scored, func(f sweep.ParameterFit) bool { return f.Set == g.Set })
+			at := slices.IndexFunc(r.scored, func(f scored) bool { return f.index == g.Index })
 			r.best[g.Set.Model] = &chosen{at: at, round: g.Round, fitted: g.Fit.Overall.PearsonR, Gathered: g.Copy()}
 		}
 	}
-	if r.all {
-		return r.addDetails(g)
+}
+
+// each does something with parameter sets, in their order, up to the first error.
+func each(sets []*sweep.Gathered, do func(*sweep.Gathered) error) error {
+	for _, g := range sets {
+		if err := do(g); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// together does all at once, to the end; the error is the first by their order.
+func together(all ...func() error) error {
+	errs := make([]error, len(all))
+	var doing sync.WaitGroup
+	for i, do := range all {
+		doing.Go(func() { errs[i] = do() })
+	}
+	doing.Wait()
+	return cmp.Or(errs...)
 }
 
 // gathered is nil where none is chosen.
@@ -204,8 +254,12 @@ func (c *chosen) gathered() *sweep.Gathered {
 }
 
 // addDetails writes what a large sweep has of its best parameter sets alone.
-func (r *Report) addDetails(g *sweep.Gathered) error {
-	return errors.Join(r.addGroups(g), r.addIntervals(g), r.addDegeneracy(g), r.addPosteriors(g), r.addMistakes(g))
+func (r *Report) addDetails(sets ...*sweep.Gathered) error {
+	var all []func() error
+	for _, add := range []func(*sweep.Gathered) error{r.addCategories, r.addStimuli, r.addIntervals, r.addDegeneracy, r.addPosteriors, r.addMistakes} {
+		all = append(all, func() error { return each(sets, add) })
+	}
+	return together(all...)
 }
 
 func (r *Report) fail(g *sweep.Gathered) error {
@@ -239,7 +293,7 @@ func (r *Report) openOnce(t **table, name string, columns ...string) error {
 
 func (r *Report) addFit(g *sweep.Gathered) error {
 	f := g.Fit
-	row := r.key(g)
+	row := append(make([]any, 0, 32), g.Stage, g.Set.Model, r.number(g))
 	for _, name := range parameters {
 		v, ok := g.Set.Get(name)
 		switch {
@@ -252,54 +306,50 @@ func (r *Report) addFit(g *sweep.Gathered) error {
 		}
 	}
 	runs, particles := r.size(g)
-	row = append(row, runs, particles, samples(g), f.Overall.N)
-	if f.Overall.Defined {
-		row = append(row, f.Overall.PearsonR)
-	} else {
-		row = append(row, nil)
-	}
+	pearson, rmse := numbers(&f.Overall)
+	var low, high, unit any
 	if len(f.Intervals) > 0 {
-		row = append(row, f.Intervals[0].Low, f.Intervals[0].High)
-	} else {
-		row = append(row, nil, nil)
+		in := &f.Intervals[0]
+		low, high, unit = in.Low, in.High, in.Unit
 	}
-	row = append(row, f.MCSE)
-	if f.Overall.N > 0 {
-		row = append(row, f.Overall.RMSE)
-	} else {
-		row = append(row, nil)
+	return r.fits.row(append(row, runs, particles, samples(g), f.Overall.N, pearson, low, high, f.MCSE, rmse, unit, f.Undefined)...)
+}
+
+// numbers of a correlation; nil where they are not defined.
+func numbers(c *sweep.Correlation) (pearson, rmse any) {
+	if c.Defined {
+		pearson = c.PearsonR
 	}
-	if len(f.Intervals) > 0 {
-		row = append(row, f.Intervals[0].Unit)
-	} else {
-		row = append(row, nil)
+	if c.N > 0 {
+		rmse = c.RMSE
 	}
-	return r.fits.row(append(row, f.Undefined)...)
+	return pearson, rmse
 }
 
 func (r *Report) addIntervals(g *sweep.Gathered) error {
 	for _, in := range g.Fit.Intervals {
-		if err := r.bounds.row(r.key(g, in.Unit, in.Low, in.High, in.Resamples)...); err != nil {
+		if err := r.bounds.row(g.Stage, g.Set.Model, r.number(g), in.Unit, in.Low, in.High, in.Resamples); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// addGroups writes the correlations by category and by stimulus.
-func (r *Report) addGroups(g *sweep.Gathered) error {
-	for name, groups := range map[string][]sweep.Correlation{"category": g.Fit.ByCategory, "stimulus": g.Fit.ByStimulus} {
-		for _, c := range groups {
-			row := r.key(g, c.Group, c.N, nil, nil)
-			if c.Defined {
-				row[5] = c.PearsonR
-			}
-			if c.N > 0 {
-				row[6] = c.RMSE
-			}
-			if err := r.group[name].row(row...); err != nil {
-				return err
-			}
+func (r *Report) addCategories(g *sweep.Gathered) error {
+	return r.addGroups(r.byCategories, g, g.Fit.ByCategory)
+}
+
+func (r *Report) addStimuli(g *sweep.Gathered) error {
+	return r.addGroups(r.byStimuli, g, g.Fit.ByStimulus)
+}
+
+// addGroups writes the correlations by category or by stimulus.
+func (r *Report) addGroups(t *table, g *sweep.Gathered, groups []sweep.Correlation) error {
+	for i := range groups {
+		c := &groups[i]
+		pearson, rmse := numbers(c)
+		if err := t.row(g.Stage, g.Set.Model, r.number(g), c.Group, c.N, pearson, rmse); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -396,23 +446,23 @@ func (r *Report) addPosteriors(g *sweep.Gathered) error {
 				step = st.JudgementSteps[k]
 			}
 			for goal, p := range row {
-				out := r.key(g, st.ID, step, st.Goals[goal].Name, p, nil, nil, nil, nil, nil)
-				if se, ok := cell.Error(k, goal); ok {
-					out[7] = se
+				var se, human, humanSE, evidence, outcome any
+				if x, ok := cell.Error(k, goal); ok {
+					se = x
 				}
 				if j := slices.Index(st.JudgementSteps, step); j >= 0 && j < len(st.Human.Mean) && st.Human.Mean[j] != nil {
-					out[8] = st.Human.Mean[j][goal]
+					human = st.Human.Mean[j][goal]
 					if j < len(st.Human.SE) && st.Human.SE[j] != nil {
-						out[9] = st.Human.SE[j][goal]
+						humanSE = st.Human.SE[j][goal]
 					}
 				}
 				if k < len(cell.LogEvidence) && !math.IsInf(cell.LogEvidence[k][goal], -1) {
-					out[10] = cell.LogEvidence[k][goal]
+					evidence = cell.LogEvidence[k][goal]
 				}
 				if from := unreachable(cell, goal); from >= 0 && step >= from {
-					out[11] = "goal cannot be reached"
+					outcome = "goal cannot be reached"
 				}
-				if err := r.beliefs.row(out...); err != nil {
+				if err := r.beliefs.row(g.Stage, g.Set.Model, r.number(g), st.ID, step, st.Goals[goal].Name, p, se, human, humanSE, evidence, outcome); err != nil {
 					return err
 				}
 			}
@@ -439,8 +489,8 @@ func (r *Report) addMistakes(g *sweep.Gathered) error {
 		m := cell.Mistakes
 		for k := range m.Confused {
 			confused, slip, path := m.Confused[k], m.Slip[k], m.OffPath[k]
-			row := r.key(g, r.study.Stimuli[i].ID, k+1, confused.Probability, confused.SE, slip.Probability, slip.SE, path.Probability, path.SE)
-			if err := r.slips.row(row...); err != nil {
+			if err := r.slips.row(g.Stage, g.Set.Model, r.number(g), r.study.Stimuli[i].ID, k+1,
+				confused.Probability, confused.SE, slip.Probability, slip.SE, path.Probability, path.SE); err != nil {
 				return err
 			}
 		}
@@ -496,7 +546,13 @@ func (r *Report) Close() error {
 			r.note("Intervals are those of the report stage alone.")
 		}
 	}
-	r.warnings = r.warner.Warnings()
+	if err := together(
+		func() error { return errors.Join(r.comparePeople(), r.closeTables()) },
+		r.figures,
+		func() error { r.warnings = r.warner.Warnings(); return nil },
+	); err != nil {
+		return err
+	}
 	r.sumUp()
 	for _, w := range r.warnings {
 		text := w.Text + "."
@@ -508,12 +564,6 @@ func (r *Report) Close() error {
 			text += "` goes on there."
 		}
 		r.Manifest.Warnings = append(r.Manifest.Warnings, text)
-	}
-	if err := errors.Join(r.comparePeople(), r.closeTables()); err != nil {
-		return err
-	}
-	if err := r.figures(); err != nil {
-		return err
 	}
 	if err := r.write("sweep.yaml", func(w io.Writer) error { return writeConfig(w, &r.config) }); err != nil {
 		return err

@@ -1,12 +1,15 @@
 package report
 
 import (
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"reflect"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // TableOutput is an [Output] that keeps tables in another form as well, beside
@@ -16,12 +19,20 @@ type TableOutput interface {
 	CreateTable(name string, columns []Column) (Rows, error)
 }
 
-// Rows takes the rows of a table. A row has a value a column: nil where the
-// field of the CSV is empty, or else a string, an int64 or a finite float64, as
-// the column's kind is. It is the caller's again after the call.
+// Rows takes the rows of a table, many at once, by column. They are the caller's
+// again after the call.
 type Rows interface {
-	Row(values []any) error
+	Write(columns []Values) error
 	Close() error
+}
+
+// Values are those of a column in some rows: one a row in the field of its kind,
+// which is zero where the field of the CSV is empty. Numbers are finite.
+type Values struct {
+	Null  []bool // the field of the CSV is empty
+	Real  []float64
+	Whole []int64
+	Text  []string
 }
 
 // Column is a column of a table.
@@ -51,95 +62,167 @@ var kinds = map[string]Kind{
 	"dataset": Whole, "datasets": Whole, "true_parameter_set": Whole, "values": Whole, "count": Whole,
 }
 
-// table is a CSV file with a fixed number of columns, and what the output keeps beside it.
+// blockRows is the number of rows that are written at once.
+const blockRows = 1024
+
+// table is a CSV file with a fixed number of columns, and what the output keeps
+// beside it. Different tables may be written at once.
 type table struct {
 	name    string
 	columns []Column
 	file    io.WriteCloser
-	csv     *csv.Writer
-	record  []string
-	beside  Rows // nil if there is nothing
-	values  []any
+	beside  Rows     // nil if there is nothing
+	block   []Values // rows that are not written yet, by column
+	rows    int      // of block
+	csv     []byte   // not written yet
 }
 
 func newTable(out Output, name string, names []string) (*table, error) {
-	t := &table{name: name}
-	for _, column := range names {
+	t := &table{name: name, block: make([]Values, len(names))}
+	for i, column := range names {
 		t.columns = append(t.columns, Column{column, kinds[column]})
+		t.csv = append(appendText(t.csv, column), separator(i, len(names)))
 	}
 	var err error
 	if t.file, err = out.Create(name); err != nil {
 		return nil, err
 	}
-	t.csv = csv.NewWriter(t.file)
 	if out, ok := out.(TableOutput); ok {
 		if t.beside, err = out.CreateTable(strings.TrimSuffix(name, ".csv"), t.columns); err != nil {
 			return nil, errors.Join(err, t.file.Close())
 		}
 	}
-	if err := t.csv.Write(names); err != nil {
-		return nil, errors.Join(err, t.close())
-	}
 	return t, nil
 }
 
-// row writes a row; nil is an empty field. A number that is not finite is refused.
+// row adds a row; nil is an empty field, and so is an empty text. A number that is not
+// finite is refused.
 func (t *table) row(values ...any) error {
 	if len(values) != len(t.columns) {
 		panic(fmt.Sprintf("report: %d values for the %d columns of %s", len(values), len(t.columns), t.name))
 	}
-	t.record, t.values = t.record[:0], t.values[:0]
 	for i, v := range values {
-		v = t.columns[i].typed(v)
-		text, err := field(v)
-		if err != nil {
-			return fmt.Errorf("%s: %w", t.name, err)
-		}
-		t.record, t.values = append(t.record, text), append(t.values, v)
-	}
-	if t.beside != nil {
-		if err := t.beside.Row(t.values); err != nil {
+		if err := t.block[i].add(&t.columns[i], v); err != nil {
+			for k := range t.block[:i] {
+				t.block[k].cut(t.rows)
+			}
 			return fmt.Errorf("%s: %w", t.name, err)
 		}
 	}
-	return t.csv.Write(t.record)
+	if t.rows++; t.rows < blockRows {
+		return nil
+	}
+	return t.flush()
 }
 
-// typed is a value as the column's kind has it; nil for an empty text, and 0 for -0.
-func (c *Column) typed(v any) any {
+// add appends a value as the column's kind has it; 0 for -0.
+func (c *Values) add(column *Column, v any) error {
+	var number float64
+	var whole int64
+	var text string
+	fits := false
 	switch v := v.(type) {
 	case nil:
-		return nil
+		fits = true
 	case string:
-		switch {
-		case c.Kind == Text && v == "":
-			return nil
-		case c.Kind == Text:
-			return v
-		}
+		text, fits = v, column.Kind == Text
 	case int:
-		switch c.Kind {
-		case Whole:
-			return int64(v)
-		case Real:
-			return float64(v)
-		}
+		number, whole, fits = float64(v), int64(v), column.Kind != Text
 	case float64:
-		switch {
-		case v == 0 && c.Kind == Real:
-			return 0.0
-		case c.Kind == Real:
-			return v
-		case c.Kind == Whole && v == math.Trunc(v):
-			return int64(v)
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("a value is %v", v)
+		}
+		if v != 0 {
+			number = v
+		}
+		whole = int64(v)
+		fits = column.Kind == Real || column.Kind == Whole && v == math.Trunc(v)
+	}
+	if !fits {
+		panic(fmt.Sprintf("report: column %s cannot hold %v", column.Name, reflect.TypeOf(v)))
+	}
+	c.Null = append(c.Null, v == nil || column.Kind == Text && text == "")
+	switch column.Kind {
+	case Real:
+		c.Real = append(c.Real, number)
+	case Whole:
+		c.Whole = append(c.Whole, whole)
+	case Text:
+		c.Text = append(c.Text, text)
+	}
+	return nil
+}
+
+// cut keeps the first rows.
+func (c *Values) cut(rows int) {
+	c.Null = c.Null[:rows]
+	c.Real, c.Whole, c.Text = c.Real[:min(rows, len(c.Real))], c.Whole[:min(rows, len(c.Whole))], c.Text[:min(rows, len(c.Text))]
+}
+
+// flush writes the rows that are not written yet.
+func (t *table) flush() error {
+	err := together(t.writeCSV, func() error {
+		if t.beside == nil || t.rows == 0 {
+			return nil
+		}
+		return t.beside.Write(t.block)
+	})
+	for i := range t.block {
+		t.block[i].cut(0)
+	}
+	t.rows = 0
+	if err != nil {
+		return fmt.Errorf("%s: %w", t.name, err)
+	}
+	return nil
+}
+
+// writeCSV writes rows as encoding/csv would.
+func (t *table) writeCSV() error {
+	for row := range t.rows {
+		for i := range t.block {
+			if of := &t.block[i]; !of.Null[row] {
+				switch t.columns[i].Kind {
+				case Real:
+					t.csv = appendNumber(t.csv, of.Real[row])
+				case Whole:
+					t.csv = strconv.AppendInt(t.csv, of.Whole[row], 10)
+				case Text:
+					t.csv = appendText(t.csv, of.Text[row])
+				}
+			}
+			t.csv = append(t.csv, separator(i, len(t.block)))
 		}
 	}
-	panic(fmt.Sprintf("report: column %s cannot hold %T(%v)", c.Name, v, v))
+	_, err := t.file.Write(t.csv)
+	t.csv = t.csv[:0]
+	return err
+}
+
+// separator is what follows field i of n.
+func separator(i, n int) byte {
+	if i == n-1 {
+		return '\n'
+	}
+	return ','
+}
+
+// appendNumber appends the shortest decimal that reads back as the same number.
+func appendNumber(b []byte, x float64) []byte { return strconv.AppendFloat(b, x, 'g', -1, 64) }
+
+// appendText appends a text, in quotes where a CSV needs them.
+func appendText(b []byte, text string) []byte {
+	first, _ := utf8.DecodeRuneInString(text)
+	if text != `\.` && !strings.ContainsAny(text, "\n\r\",") && !unicode.IsSpace(first) {
+		return append(b, text...)
+	}
+	b = append(b, '"')
+	b = append(b, strings.ReplaceAll(text, `"`, `""`)...)
+	return append(b, '"')
 }
 
 func (t *table) close() error {
-	t.csv.Flush()
-	err := t.csv.Error()
+	err := t.flush()
 	if t.beside != nil {
 		err = errors.Join(err, t.beside.Close())
 	}

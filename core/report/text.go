@@ -3,31 +3,10 @@ package report
 import (
 	"fmt"
 	"io"
-	"math"
-	"strconv"
 	"strings"
 
 	"foible/core/sweep"
 )
-
-// field is a value as it stands in a table: the shortest decimal that reads
-// back as the same number.
-func field(v any) (string, error) {
-	switch v := v.(type) {
-	case nil:
-		return "", nil
-	case string:
-		return v, nil
-	case int64:
-		return strconv.FormatInt(v, 10), nil
-	case float64:
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return "", fmt.Errorf("a value is %v", v)
-		}
-		return strconv.FormatFloat(v, 'g', -1, 64), nil
-	}
-	panic(fmt.Sprintf("report: no field for %T", v))
-}
 
 // valuesOf are the values of an axis that a grid has.
 func valuesOf(grid *sweep.ModelGrid, axis string) []sweep.Setting {

@@ -9,11 +9,12 @@ import (
 
 // Predictions are what the cells of a parameter set predict; not ok where one is missing.
 func (p *Plan) Predictions(g *Gathered) (predictions []Prediction, ok bool) {
+	predictions = make([]Prediction, len(g.Cells))
 	for i, cell := range g.Cells {
 		if cell == nil {
 			return nil, false
 		}
-		predictions = append(predictions, p.Stimuli[i].Predict(cell))
+		predictions[i] = p.Stimuli[i].Predict(cell)
 	}
 	return predictions, true
 }

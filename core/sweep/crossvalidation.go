@@ -92,17 +92,43 @@ func (c *CrossValidator) Add(g *Gathered) error {
 	if !ok {
 		return nil
 	}
-	model, err := c.scorer.flat(predictions)
-	if err != nil {
+	if !c.fit(predictions) {
+		_, err := c.scorer.flat(predictions) // says why
 		return err
 	}
-	parts := make([]moments, len(model))
-	for i, row := range model {
-		parts[i].x0, parts[i].y0 = c.y0, c.y0
-		parts[i].add(row, c.scorer.human.Stimuli[i].Mean)
+	parts := make([]moments, len(predictions))
+	for i := range predictions {
+		parts[i] = moments{x0: c.y0, y0: c.y0}
+		people := c.scorer.human.Stimuli[i].Mean
+		for _, row := range predictions[i].Rows {
+			parts[i].add(row, people[:len(row)])
+			people = people[len(row):]
+		}
 	}
-	of.add(g.Index, parts, func(i int) { of.predicted[i] = model[i] })
+	of.add(g.Index, parts, func(i int) {
+		st := &c.scorer.study.Stimuli[i]
+		of.predicted[i] = flatten(predictions[i].Rows, len(st.JudgementSteps), len(st.Goals))
+	})
 	return nil
+}
+
+// fit says whether predictions have the steps and goals of the stimuli.
+func (c *CrossValidator) fit(predictions []Prediction) bool {
+	stimuli := c.scorer.study.Stimuli
+	if len(predictions) != len(stimuli) {
+		return false
+	}
+	for i, p := range predictions {
+		if n := len(stimuli[i].JudgementSteps); len(p.Rows) > n || len(p.Rows) < n && !p.Undefined {
+			return false
+		}
+		for _, row := range p.Rows {
+			if len(row) != len(stimuli[i].Goals) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // Of a model; not ok where there is a stimulus, without which no set has an r.

@@ -53,7 +53,7 @@ func (g *Gathered) Copy() *Gathered {
 // incomplete, and the overall correlation of each fit.
 type Gather struct {
 	plan    *Plan
-	visit   func(*Gathered) error
+	visit   func(...*Gathered) error
 	pending map[int]*chunk
 	next    int // first chunk that has not been visited
 	latest  Latest
@@ -90,8 +90,8 @@ func (o *Outcome) check(job *Job) error {
 	return nil
 }
 
-// NewGather makes a gather that calls visit for each parameter set.
-func NewGather(p *Plan, visit func(*Gathered) error) *Gather {
+// NewGather makes a gather that calls visit for the parameter sets of each chunk.
+func NewGather(p *Plan, visit func(...*Gathered) error) *Gather {
 	return &Gather{plan: p, visit: visit, pending: map[int]*chunk{}, latest: Latest{}}
 }
 
@@ -175,6 +175,7 @@ func (g *Gather) flush() error {
 	if score.Stage != ReportStage {
 		g.latest.Add(&score, fits)
 	}
+	gathered := make([]*Gathered, len(score.Sets))
 	for i, set := range score.Sets {
 		out := &Gathered{Stage: score.Stage, Round: score.Round, Index: score.Index(i), Set: set, Cells: make([]*Cell, len(cells)), Failures: failures}
 		for stimulus := range cells {
@@ -185,9 +186,7 @@ func (g *Gather) flush() error {
 		if fits != nil {
 			out.Fit = &fits[i]
 		}
-		if err := g.visit(out); err != nil {
-			return err
-		}
+		gathered[i] = out
 	}
-	return nil
+	return g.visit(gathered...)
 }

@@ -38,7 +38,14 @@ func outcome(p *sweep.Plan, number int, failed bool) sweep.Outcome {
 // visits collects what is visited, as text.
 type visits []string
 
-func (v *visits) add(g *sweep.Gathered) error {
+func (v *visits) add(sets ...*sweep.Gathered) error {
+	for _, g := range sets {
+		*v = append(*v, visited(g))
+	}
+	return nil
+}
+
+func visited(g *sweep.Gathered) string {
 	text := fmt.Sprint(g.Stage, " ", g.Index, " ", &g.Set, ":")
 	for _, c := range g.Cells {
 		if c == nil {
@@ -50,8 +57,7 @@ func (v *visits) add(g *sweep.Gathered) error {
 	if g.Fit != nil {
 		text += fmt.Sprint(" fit ", g.Fit.Overall.N)
 	}
-	*v = append(*v, text+" "+strings.Join(g.Failures, ", "))
-	return nil
+	return text + " " + strings.Join(g.Failures, ", ")
 }
 
 // expected is what must be visited when some jobs failed and some are missing.
@@ -237,7 +243,7 @@ func TestGatherRefuses(t *testing.T) {
 func TestGatherStopsAtAnError(t *testing.T) {
 	p := aPlan(t, 2, 1, 1)
 	full := errors.New("disk full")
-	g := sweep.NewGather(p, func(*sweep.Gathered) error { return full })
+	g := sweep.NewGather(p, func(...*sweep.Gathered) error { return full })
 	if err := errors.Join(g.Add(0, outcome(p, 0, false)), g.Add(p.ScoreJob(0), outcome(p, p.ScoreJob(0), false))); !errors.Is(err, full) {
 		t.Error(err)
 	}

@@ -1,0 +1,200 @@
+package report_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"foible/core/report"
+	"foible/core/sweep"
+)
+
+// tabled is a folder that keeps tables as CSV of its own making, too.
+type tabled struct{ folder }
+
+func (d *tabled) CreateTable(name string, columns []report.Column) (report.Rows, error) {
+	f, err := d.Create(name + ".rows")
+	return &lines{f, columns}, err
+}
+
+type lines struct {
+	io.WriteCloser
+	columns []report.Column
+}
+
+func (l *lines) Write(columns []report.Values) error {
+	var b strings.Builder
+	for row := range columns[0].Null {
+		for i, c := range columns {
+			switch {
+			case c.Null[row]:
+			case l.columns[i].Kind == report.Text:
+				b.WriteString(c.Text[row])
+			case l.columns[i].Kind == report.Whole:
+				fmt.Fprint(&b, c.Whole[row])
+			default:
+				b.WriteString(strconv.FormatFloat(c.Real[row], 'g', -1, 64))
+			}
+			b.WriteByte('\t')
+		}
+		b.WriteByte('\n')
+	}
+	_, err := io.WriteString(l.WriteCloser, b.String())
+	return err
+}
+
+// many is a detailed report of so many parameter sets, added so many at a time, up to
+// the first error of adding.
+func many(t *testing.T, out report.Output, n, chunk int) error {
+	t.Helper()
+	c := config("optimal")
+	alphas := make([]sweep.Setting, n)
+	for i := range alphas {
+		alphas[i].Number = float64(i + 1)
+	}
+	c.Models[0].Axes["alpha"] = alphas
+	sets, err := c.ParameterSets()
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := sweep.NewPlan(sets, shapes(), 256, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := report.New(out, tiny(), plan, c, report.Manifest{Complete: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []*sweep.Gathered
+	for i := range sets {
+		a, b := cell("optimal", 0), cell("optimal", 1)
+		one := sweep.Correlation{N: 7, PearsonR: float64(i*7919%n) / float64(n), Defined: i%5 > 0, RMSE: 0.1}
+		g := &sweep.Gathered{Stage: sweep.FitStage, Index: i, Set: sets[i], Cells: []*sweep.Cell{&a, &b}}
+		if i%11 == 3 {
+			g.Failures = []string{"why, " + strconv.Itoa(i)}
+		} else {
+			g.Fit = &sweep.Fit{Overall: one, ByCategory: []sweep.Correlation{one, one}, ByStimulus: []sweep.Correlation{one, one}}
+			if i%3 == 0 {
+				g.Fit.Intervals = []sweep.Interval{{Unit: "stimuli", Low: -0.5, High: 0.5, Resamples: 20}}
+			}
+		}
+		all = append(all, g)
+	}
+	for part := range slices.Chunk(all, chunk) {
+		if err := r.Add(part...); err != nil {
+			return err
+		}
+	}
+	return r.Close()
+}
+
+// The files of a report are the same however many processors there are, and however
+// many parameter sets come at once; what is kept beside a CSV has its rows.
+func TestSameFilesHoweverWritten(t *testing.T) {
+	files := func(processors, chunk int) map[string]*file {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
+		out := &tabled{}
+		if err := many(t, out, 1500, chunk); err != nil {
+			t.Fatal(err)
+		}
+		return out.files
+	}
+	want := files(1, 1)
+	for _, name := range []string{"fits", "posteriors", "failures"} {
+		csv, rows := want[name+".csv"].String(), want[name+".rows"].String()
+		if strings.Count(csv, "\n") != strings.Count(rows, "\n")+1 || strings.Count(rows, "\n") < 100 {
+			t.Errorf("%s: %d rows, and %d beside", name, strings.Count(csv, "\n")-1, strings.Count(rows, "\n"))
+		}
+	}
+	if got, want := column(t, &folder{files: want}, "failures.csv", "reason")[1], "why, 14"; got != want {
+		t.Errorf("failure %q, want %q", got, want)
+	}
+	for _, test := range [][2]int{{4, 1}, {4, 256}, {2, 1500}} {
+		got := files(test[0], test[1])
+		if len(got) != len(want) {
+			t.Errorf("%v: files %v", test, slices.Sorted(maps.Keys(got)))
+		}
+		for name := range want {
+			if got[name] == nil || !bytes.Equal(got[name].Bytes(), want[name].Bytes()) {
+				t.Errorf("with %d processors and %d at once, %s differs", test[0], test[1], name)
+			}
+		}
+	}
+}
+
+// cramped has room for some bytes of one file.
+type cramped struct {
+	tabled
+	name string
+	room int
+}
+
+func (d *cramped) Create(name string) (io.WriteCloser, error) {
+	f, err := d.tabled.Create(name)
+	if name == d.name {
+		return &short{f, d.room}, err
+	}
+	return f, err
+}
+
+func (d *cramped) CreateTable(name string, columns []report.Column) (report.Rows, error) {
+	f, err := d.Create(name + ".rows")
+	return &lines{f, columns}, err
+}
+
+type short struct {
+	io.WriteCloser
+	room int
+}
+
+var errFull = errors.New("disk full")
+
+func (s *short) Write(b []byte) (int, error) {
+	if s.room -= len(b); s.room < 0 {
+		return 0, errFull
+	}
+	return s.WriteCloser.Write(b)
+}
+
+// The error of one table, while others are written, is that of the report.
+func TestErrorOfATable(t *testing.T) {
+	for _, name := range []string{"fits", "posteriors", "fits_by_stimulus", "intervals"} {
+		for _, end := range []string{".csv", ".rows"} {
+			out := &cramped{name: name + end, room: 30_000}
+			if name == "intervals" {
+				out.room = 0 // which is found when it is closed
+			}
+			synctest.Test(t, func(t *testing.T) { // no goroutine is left
+				if err := many(t, out, 1500, 256); !errors.Is(err, errFull) || !strings.HasPrefix(err.Error(), name+".csv: ") {
+					t.Errorf("%s: %v", name+end, err)
+				}
+			})
+		}
+	}
+}
+
+// Fields are as encoding/csv writes them.
+func TestFieldsOfATable(t *testing.T) {
+	st := tiny()
+	ids := []string{`\.`, " blank"}
+	for i := range st.Stimuli {
+		st.Stimuli[i].ID = ids[i]
+	}
+	out, _ := write(t, st, config("optimal"), 1, []int{0, 1, 2}, nil)
+	for _, want := range []string{`1,"\.",0,red,`, `1," blank",1,blue,`} {
+		if !strings.Contains(out.text("posteriors.csv"), want) {
+			t.Errorf("no %s in\n%s", want, out.text("posteriors.csv"))
+		}
+	}
+	if got := column(t, out, "posteriors.csv", "stimulus"); got[0] != ids[0] || got[len(got)-1] != ids[1] {
+		t.Errorf("stimuli %q", got)
+	}
+}
