@@ -23,35 +23,40 @@ func (s *Scorer) PseudoValues(predictions []Prediction) []float64 {
 		return nil
 	}
 	all := newPoints(points)
-	means := make([][]float64, len(predictions))
-	flat := make([]float64, 0, points)
+	at, ends := make([]int32, 0, points), make([]int, len(predictions)) // places in the stimulus; by stimulus
 	for i := range predictions {
-		st, first := &s.study.Stimuli[i], len(flat)
-		flat = appendFlat(flat, predictions[i].Rows, len(st.JudgementSteps), len(st.Goals))
-		means[i] = flat[first:]
-		all.add(means[i], s.human.Stimuli[i].Mean)
+		human, k := s.human.Stimuli[i].Mean, 0
+		for _, row := range predictions[i].Rows {
+			for _, x := range row {
+				if !math.IsNaN(x) && !math.IsNaN(human[k]) {
+					all.model, all.human, at = append(all.model, x), append(all.human, human[k]), append(at, int32(k))
+				}
+				k++
+			}
+		}
+		ends[i] = len(at)
 	}
 	if len(all.model) < 2 {
 		return nil
 	}
-	x0, y0 := mean(all.model), mean(all.human)
-	whole := moments{x0: x0, y0: y0}
+	whole := moments{x0: mean(all.model), y0: mean(all.human)}
 	whole.add(all.model, all.human)
 	r, ok := whole.pearson()
 	if !ok {
 		return nil
 	}
+	ys := all.human
+	for i := range ys {
+		ys[i] -= whole.y0
+	}
 	values := make([]float64, n)
-	left := make([]float64, 0, points)
 	for k := range values {
-		without := moments{x0: x0, y0: y0}
-		for i := range predictions {
-			row := means[i]
-			if m := predictions[i].Runs.Len(); m > 1 {
-				left = predictions[i].Runs.appendLeft(left[:0], row, k%m)
-				row = left
-			}
-			without.add(row, s.human.Stimuli[i].Mean)
+		without := whole // of the people, all sums stay
+		without.x, without.xx, without.xy = 0, 0, 0
+		from := 0
+		for i, to := range ends {
+			predictions[i].Runs.addLeft(&without, all.model[from:to], ys[from:to], at[from:to], k)
+			from = to
 		}
 		rest, ok := without.pearson()
 		if !ok {

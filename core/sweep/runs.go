@@ -113,6 +113,39 @@ func (r Runs) appendLeft(b, mean []float64, run int) []float64 {
 	return leave(b, mean, r.numbers[run*size:(run+1)*size], r.Len())
 }
 
+// addLeft adds to the sums of x, and of x with y, what is left of the mean of the runs without
+// run k modulo their number, or the mean where there are not two. at are the places of the
+// means in a run.
+func (r Runs) addLeft(sums *moments, mean, y []float64, at []int32, k int) {
+	n, size := r.Len(), r.rows*r.goals
+	switch {
+	case n < 2:
+		for i, x := range mean {
+			x -= sums.x0
+			sums.x += x
+			sums.xx += float64(x * x)
+			sums.xy += float64(x * y[i])
+		}
+	case r.short != nil:
+		addLeft(sums, mean, y, at, r.short[k%n*size:(k%n+1)*size], n)
+	default:
+		addLeft(sums, mean, y, at, r.numbers[k%n*size:(k%n+1)*size], n)
+	}
+}
+
+func addLeft[T float32 | float64](sums *moments, mean, y []float64, at []int32, run []T, n int) {
+	x0, sx, sxx, sxy := sums.x0, sums.x, sums.xx, sums.xy
+	times, less := float64(n), float64(n-1)
+	y, at = y[:len(mean)], at[:len(mean)]
+	for i, m := range mean {
+		x := (float64(times*m)-float64(run[at[i]]))/less - x0
+		sx += x
+		sxx += float64(x * x)
+		sxy += float64(x * y[i])
+	}
+	sums.x, sums.xx, sums.xy = sx, sxx, sxy
+}
+
 func leave[T float32 | float64](b, mean []float64, run []T, n int) []float64 {
 	for i, x := range run {
 		b = append(b, (float64(float64(n)*mean[i])-float64(x))/float64(n-1))
