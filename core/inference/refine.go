@@ -1,7 +1,6 @@
 package inference
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -151,7 +150,15 @@ func (m *Marginal) refine(s *store, p *agent.Parameters, from *levels, q *sweep.
 			x.gain = x.variance / (m.cost(s, x.goal, at.of(x.goal, x.tau)) * s.of[x.goal][x.tau].effort())
 		}
 		slices.SortFunc(shares, func(a, b share) int {
-			return cmp.Or(cmp.Compare(b.gain, a.gain), cmp.Compare(a.goal, b.goal), cmp.Compare(a.tau, b.tau))
+			switch {
+			case a.gain > b.gain:
+				return -1
+			case a.gain < b.gain:
+				return 1
+			case a.goal != b.goal:
+				return a.goal - b.goal
+			}
+			return a.tau - b.tau
 		})
 		part := min(partRaised, 2*(1-1/excess)) * total
 		next := &levels{slices.Clone(at.by), at.n}
