@@ -147,7 +147,8 @@ func (m *Marginal) refine(s *store, p *agent.Parameters, from *levels, q *sweep.
 		for i := range shares {
 			x := &shares[i]
 			total += x.variance
-			x.gain = x.variance / (m.cost(s, x.goal, at.of(x.goal, x.tau)) * s.of[x.goal][x.tau].effort())
+			level := at.of(x.goal, x.tau)
+			x.gain = x.variance / (m.cost(s, x.goal, level) * s.of[x.goal][x.tau].effortAt(level))
 		}
 		slices.SortFunc(shares, func(a, b share) int {
 			switch {
@@ -195,17 +196,17 @@ type share struct {
 	gain      float64 // of variance, by the work of searches more
 }
 
-// effort is what a search takes, in successors.
-func (t *sampled) effort() float64 {
-	return float64(t.generated+1) / float64(t.searches+1)
+// effortAt is what a search takes, up to a level; 1 of a table without searches.
+func (t *sampled) effortAt(level int) float64 {
+	if t.known != nil {
+		return 1
+	}
+	return t.effort[level]
 }
 
 // cost is how many searches a table has at a level.
 func (m *Marginal) cost(s *store, goal, level int) float64 {
-	if goal >= m.sips.candidates && level < apart {
-		return float64(min(s.batches, 1<<level))
-	}
-	return float64(s.batches * searches(level, goal < m.sips.candidates))
+	return float64(allSearches(level, s.batches, goal < m.sips.candidates))
 }
 
 // errors finds where the variances come from that are larger than asked for; none

@@ -74,13 +74,21 @@ func (e *event) draw() int { return int(e.of / 2) }
 
 // sampled are the searches for a goal from the state after tau actions.
 type sampled struct {
-	seed                [2]uint64
-	original            bool
-	levels              []level
-	most                []int                                    // by level: actions that some plan gets right, up to there
-	stray               func(to ground.StateID, length int) bool // nil where it is not asked or not known
-	known               []event                                  // of one search, if all tell the same: there is no need to search
-	searches, generated int                                      // and the successors that these have generated
+	seed     [2]uint64
+	original bool
+	levels   []level
+	most     []int                                    // by level: actions that some plan gets right, up to there
+	effort   []float64                                // by level: successors that a search generates, up to there
+	stray    func(to ground.StateID, length int) bool // nil where it is not asked or not known
+	known    []event                                  // of one search, if all tell the same: there is no need to search
+}
+
+// allSearches are those of all batches, up to a level.
+func allSearches(level, batches int, original bool) int {
+	if !original && level < apart {
+		return min(batches, 1<<level)
+	}
+	return batches * searches(level, original)
 }
 
 // in reports whether a batch has any search of its own at a level.
@@ -122,9 +130,10 @@ func (s *sampler) reach(all *store, t *sampled, tau, goal, upTo, batches int) {
 	}
 	for l := len(t.levels); l <= upTo; l++ {
 		t.levels = append(t.levels, make(level, batches))
-		most := 0
+		most, generated := 0, -float64(s.sips.search.Generated)
 		if l > 0 {
 			most = t.most[l-1]
+			generated += float64(allSearches(l-1, batches, t.original)) * t.effort[l-1]
 		}
 		for batch := range batches {
 			if !t.in(l, batch) {
@@ -140,7 +149,8 @@ func (s *sampler) reach(all *store, t *sampled, tau, goal, upTo, batches int) {
 			}
 			most = max(most, right(t.levels[l][batch]))
 		}
-		t.most = append(t.most, most)
+		generated += float64(s.sips.search.Generated)
+		t.most, t.effort = append(t.most, most), append(t.effort, generated/float64(allSearches(l, batches, t.original)))
 	}
 }
 
@@ -193,7 +203,6 @@ func (s *sampler) batch(all *store, t *sampled, tau, goal, batch, from, to int) 
 		add = s.note // there is nothing to sum up
 	}
 	h := s.sips.goals.Heuristic[goal]
-	generated := s.sips.search.Generated
 	for i := from; i < to; i++ {
 		n := uint64(batch)<<32 | uint64(i)
 		s.pcg.Seed(scramble(t.seed[0]+n), scramble(t.seed[1]+n))
@@ -219,7 +228,6 @@ func (s *sampler) batch(all *store, t *sampled, tau, goal, batch, from, to int) 
 			s.confused(all.draws, o.Budget, ended, add)
 		}
 	}
-	t.searches, t.generated = t.searches+to-from, t.generated+s.sips.search.Generated-generated
 	s.just.Drain(func(draw int, m search.Meeting, sum float64) {
 		s.events = append(s.events, event{int32(2*draw + 1), m, float32(sum)})
 	})
