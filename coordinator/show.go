@@ -48,7 +48,8 @@ func (r *sweepRun) count() *foiblev1.Progress {
 		p.Stimuli = parts(r.progress.Stimuli())
 	}
 	if f := r.final; f != nil && p.JobsDone < f.GetJobsDone() { // another coordinator was faster
-		p.CellsDone, p.JobsDone, p.JobsFailed, p.Failures = f.GetCellsDone(), f.GetJobsDone(), f.GetJobsFailed(), f.GetFailures()
+		p.Cells, p.CellsDone = f.GetCells(), f.GetCellsDone()
+		p.JobsDone, p.JobsFailed, p.Failures = f.GetJobsDone(), f.GetJobsFailed(), f.GetFailures()
 		p.Stages, p.Models, p.Stimuli, p.Best = f.GetStages(), f.GetModels(), f.GetStimuli(), f.GetBest()
 	}
 	return p

@@ -10,6 +10,7 @@ import (
 const (
 	MaxCellsPerJob = 1024
 	maxResultBytes = 1 << 20
+	maxScoreBytes  = 32 << 20 // of a score job, which has the results of all stimuli
 )
 
 // Shape is what a plan needs to know of a stimulus.
@@ -63,12 +64,19 @@ func (p *Plan) Models() []ModelSets { return p.models }
 // CellsPerJob chooses a job's size: large enough to be worth sending, small
 // enough to keep `parallel` slots busy to the end and to bound the result.
 func CellsPerJob(sets int, stimuli []Shape, runs, parallel int) int {
-	bytes := 1
-	for i := range stimuli {
-		bytes = max(bytes, stimuli[i].bytes(runs, sets*len(stimuli) > MaxDetailedCells))
-	}
+	most := mostCells(stimuli, runs, sets*len(stimuli) > MaxDetailedCells)
 	spread := (sets*len(stimuli) + 4*parallel - 1) / (4 * parallel) // four jobs a slot at least
-	return max(1, min(MaxCellsPerJob, maxResultBytes/bytes, spread, sets))
+	return max(1, min(most, spread, sets))
+}
+
+// mostCells are as many a job as the limits allow.
+func mostCells(stimuli []Shape, runs int, judged bool) int {
+	largest, all := 1, 1
+	for i := range stimuli {
+		bytes := stimuli[i].bytes(runs, judged)
+		largest, all = max(largest, bytes), all+bytes
+	}
+	return max(1, min(MaxCellsPerJob, maxResultBytes/largest, maxScoreBytes/all))
 }
 
 // NewPlan checks and makes a plan without topping up; see [Config.Plan].

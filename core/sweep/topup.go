@@ -49,12 +49,8 @@ func (p *Plan) newTopUp(c *Config) topUp {
 	if c.TopUp < 2 || contenders == 0 {
 		return topUp{}
 	}
-	bytes := 1
 	most := p.Procedure(c, FitStage).times(c.TopUp)
-	for i := range p.Stimuli {
-		bytes = max(bytes, p.Stimuli[i].bytes(most.Runs, most.Detail == DetailJudged))
-	}
-	each := max(1, min(p.CellsPerJob, maxResultBytes/bytes))
+	each := min(p.CellsPerJob, mostCells(p.Stimuli, most.Runs, most.Detail == DetailJudged))
 	t := topUp{times: c.TopUp, chunks: (contenders + each - 1) / each, seed: c.Seed}
 	for t.after(t.rounds) < t.times {
 		t.rounds++
