@@ -148,7 +148,7 @@ func TestCellsPerJob(t *testing.T) {
 		{"bytes of the longest stimulus", 1000, long, 1, 64, 3},
 		{"bytes of steps", 1000, judged, 1, 64, 7},
 		{"bytes of runs", 1000, judged, 50, 64, 5},
-		{"only the judged steps of many cells", 1_000_000, judged, 50, 64, 50}, // 21 KB
+		{"only the judged steps of many cells", 1_000_000, judged, 50, 64, 50},         // 21 KB
 		{"bytes of many stimuli, scored together", 1_000_000, shapes(500), 50, 64, 69}, // 480 KB a set
 	}
 	for _, test := range tests {
