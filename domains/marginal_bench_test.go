@@ -48,6 +48,21 @@ func BenchmarkMarginal(b *testing.B) {
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(stimulus.Plan)), "ns/set-step")
 		})
+		b.Run("abreast/"+size, func(b *testing.B) {
+			// As in a dense scan: goal noises that are inferred together.
+			sets := []sweep.ParameterSet{*set, *set, *set, *set}
+			for i := range sets {
+				sets[i].GoalNoise.Number = 0.1 + 0.02*float64(i)
+			}
+			for b.Loop() {
+				for _, err := range ready.InferAll(sets, q, 0) {
+					if err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(sets))/float64(len(stimulus.Plan)), "ns/set-step")
+		})
 		b.Run("actions/"+size, func(b *testing.B) {
 			// Action noises in turn: what plans do is joined with what is seen anew.
 			sets := []sweep.ParameterSet{*set, *set}
