@@ -307,7 +307,7 @@ func (m *Marginal) converge(ps []agent.Parameters, q *sweep.Procedure, seed uint
 	}
 	margin := 1.0
 	if named != nil {
-		margin = unsureTo
+		margin = sweep.UnsureTo
 	}
 	for _, i := range unsure {
 		m.infer(m.results[:1], s, ps[i:i+1], m.refine(s, &ps[i], at, q, judged, margin), named)
@@ -326,13 +326,6 @@ func (r *result) sum(step int) (sum float64) {
 	return sum
 }
 
-// In a large sweep, errors of so many times what was asked for are clearly too large, and
-// are brought down to so many times that.
-const (
-	clearlyUnsure = 3
-	unsureTo      = 2
-)
-
 // ofR is the variance of the probabilities, on average, by that of r, over some ten
 // stimuli: a rule of thumb from the published grids. A worker has one stimulus and so
 // cannot know; the score of all says what the error of r came to.
@@ -347,7 +340,7 @@ const ofR = 25
 func (r *result) sure(judged []int, q *sweep.Procedure) bool {
 	slack := 1.0
 	if q.Detail == sweep.DetailJudged {
-		slack = clearlyUnsure * clearlyUnsure
+		slack = sweep.ClearlyUnsure * sweep.ClearlyUnsure
 	}
 	var squares, n float64
 	for _, step := range judged {

@@ -148,6 +148,9 @@ func (r *Report) inferenceText() string {
 	case !sampled:
 	case in.Method == sweep.Marginal:
 		text = fmt.Sprintf("Goals were inferred by marginal inference: the observed states are taken as known, what the agent may have in mind (goal, plan, budget) is summed over by a forward recursion, and the outcomes of searches alone are sampled, with a target for the Monte-Carlo standard error of r of %v and for that of each probability at a judgement step of %v.", in.MCSE, in.PosteriorSE)
+		if !r.plan.Detailed() {
+			text += fmt.Sprintf(" In the fit stage probes said how much each kind of parameter sets was sampled, and errors of more than %d times these targets were brought down to %d times.", sweep.ClearlyUnsure, sweep.UnsureTo)
+		}
 	default:
 		text = fmt.Sprintf("Goals were inferred by Sequential Inverse Plan Search, a particle filter (observe: %s; filters: %s; resample: %s, threshold %v of the particles, %s; rejuvenate: %s).", in.Observe, in.Filters, in.Resample, in.ResampleThreshold, in.ResampleKind, in.Rejuvenate)
 		if in.Observe == "noisy" {

@@ -109,6 +109,14 @@ const (
 // MaxDetailedCells bounds the cells of a sweep of which every step is kept.
 const MaxDetailedCells = 20_000
 
+// In a larger sweep by marginal inference, probes say how much a kind of parameter sets is
+// sampled. Errors of more than ClearlyUnsure times what was asked for are brought down, to
+// UnsureTo times that.
+const (
+	ClearlyUnsure = 3
+	UnsureTo      = 2
+)
+
 // Procedure is how cells are computed, besides their parameters.
 type Procedure struct {
 	StageName string // fit, report
