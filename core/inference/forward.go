@@ -114,7 +114,11 @@ func (r *recursion) forward(h *hidden, links []link, noises []float64, named []b
 			}
 			if hasOthers {
 				if m == 0 {
-					begin(r.now, r.hidden[tau], l.nextOf[0], l.order, l.share, &r.inflow[tau], r.hidden[to], &power.stay, &sum, r.noises)
+					kept := 0 // those who may get more right
+					if len(l.nextOf) > 1 {
+						kept = len(l.nextOf[1])
+					}
+					begin(r.now, r.hidden[tau], l.nextOf[0], l.order, l.share, kept, &r.inflow[tau], r.hidden[to], &power.stay, &sum, r.noises)
 				} else {
 					advance(r.now, l.nextOf[m], l.order, r.hidden[to], &power.stay, &sum, r.noises)
 				}

@@ -11,21 +11,21 @@ type lane = [lanes]float64
 // does four or eight numbers at once: no products are fused into sums, and sums run in
 // the same order. Of a row only the first noises are asked for; assembly does all.
 
-// begin gathers the weights of those who plan now, in the order of now: hidden
-// weight, and a share of what has flowed in; adds them, advanced and times stay, to the
-// weights to come; and leaves the sum without stay.
-func beginGo(now, hidden []row, next []lane, order []int32, share []float64, inflow *row, to []row, stay, sum *row, noises int) {
-	now, order, share = now[:len(next)], order[:len(next)], share[:len(next)]
+// begin gathers the weights of those who plan now, hidden weight and a share of what has
+// flowed in, of which the first are kept, in the order of now; adds them, advanced and
+// times stay, to the weights to come; and leaves the sum without stay.
+func beginGo(now, hidden []row, next []lane, order []int32, share []float64, kept int, inflow *row, to []row, stay, sum *row, noises int) {
+	now, order, share = now[:kept], order[:len(next)], share[:len(next)]
 	for i := range noises {
 		f, z := inflow[i], stay[i][0]
 		var s0, s1, s2, s3 float64
 		for place := range next {
 			c := order[place]
-			x, s, h, w, t := &next[place], share[place], &hidden[c][i], &now[place][i], &to[c][i]
-			w[0] = h[0] + float64(s*f[0])
-			w[1] = h[1] + float64(s*f[1])
-			w[2] = h[2] + float64(s*f[2])
-			w[3] = h[3] + float64(s*f[3])
+			x, s, h, t := &next[place], share[place], &hidden[c][i], &to[c][i]
+			w := lane{h[0] + float64(s*f[0]), h[1] + float64(s*f[1]), h[2] + float64(s*f[2]), h[3] + float64(s*f[3])}
+			if place < kept {
+				now[place][i] = w
+			}
 			y0, y1, y2, y3 := float64(w[0]*x[0]), float64(w[1]*x[1]), float64(w[2]*x[2]), float64(w[3]*x[3])
 			s0 += y0
 			s1 += y1

@@ -5,10 +5,10 @@ import "golang.org/x/sys/cpu"
 var hasAVX, hasAVX512 = cpu.X86.HasAVX, cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ
 
 //go:noescape
-func beginAVX(now, hidden *row, next *lane, order *int32, share *float64, n int, inflow, to, stay, sum *row)
+func beginAVX(now, hidden *row, next *lane, order *int32, share *float64, kept, n int, inflow, to, stay, sum *row)
 
 //go:noescape
-func beginAVX512(now, hidden *row, next *lane, order *int32, share *float64, n int, inflow, to, stay, sum *row)
+func beginAVX512(now, hidden *row, next *lane, order *int32, share *float64, kept, n int, inflow, to, stay, sum *row)
 
 //go:noescape
 func advanceAVX(now *row, next *lane, order *int32, to *row, n int, stay, sum *row)
@@ -31,9 +31,9 @@ func passAVX(own *row, next *lane, others, powers, total, ownTo, inflowTo *row)
 //go:noescape
 func mixAVX(to, a, b *lane, n int, x, y float64)
 
-func begin(now, hidden []row, next []lane, order []int32, share []float64, inflow *row, to []row, stay, sum *row, noises int) {
+func begin(now, hidden []row, next []lane, order []int32, share []float64, kept int, inflow *row, to []row, stay, sum *row, noises int) {
 	if !hasAVX {
-		beginGo(now, hidden, next, order, share, inflow, to, stay, sum, noises)
+		beginGo(now, hidden, next, order, share, kept, inflow, to, stay, sum, noises)
 		return
 	}
 	n := len(next)
@@ -41,12 +41,12 @@ func begin(now, hidden []row, next []lane, order []int32, share []float64, inflo
 		*sum = row{}
 		return
 	}
-	_, _, _ = now[n-1], order[n-1], share[n-1]
+	_, _, _, _ = now[n-1], next[:kept], order[n-1], share[n-1]
 	if hasAVX512 {
-		beginAVX512(&now[0], &hidden[0], &next[0], &order[0], &share[0], n, inflow, &to[0], stay, sum)
+		beginAVX512(&now[0], &hidden[0], &next[0], &order[0], &share[0], kept, n, inflow, &to[0], stay, sum)
 		return
 	}
-	beginAVX(&now[0], &hidden[0], &next[0], &order[0], &share[0], n, inflow, &to[0], stay, sum)
+	beginAVX(&now[0], &hidden[0], &next[0], &order[0], &share[0], kept, n, inflow, &to[0], stay, sum)
 }
 
 func advance(now []row, next []lane, order []int32, to []row, stay, sum *row, noises int) {

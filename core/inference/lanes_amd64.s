@@ -3,12 +3,14 @@
 // A lane is one register of four numbers, two lanes one of eight. Products and sums are
 // separate instructions, so that they round as in Go.
 
-// BEGIN is begin of one noise, whose lane is OFFSET bytes into a row. Y6 has next, Y7 the
-// share; R10 points to the inflow, R11 to stay.
-#define BEGIN(OFFSET, SUM) \
+// WEIGH gathers the weight of one noise, whose lane is OFFSET bytes into a row. Y7 has the
+// share; R10 points to the inflow.
+#define WEIGH(OFFSET) \
 	VMULPD OFFSET(R10), Y7, Y0 \
-	VADDPD OFFSET(SI)(AX*1), Y0, Y0 \
-	VMOVUPD Y0, OFFSET(DI) \
+	VADDPD OFFSET(SI)(AX*1), Y0, Y0
+
+// STEP takes it on. Y6 has next; R11 points to stay.
+#define STEP(OFFSET, SUM) \
 	VMULPD Y6, Y0, Y0 \
 	VADDPD Y0, SUM, SUM \
 	VMULPD OFFSET(R11), Y0, Y1 \
@@ -43,35 +45,71 @@
 	VMOVUPD Y15, 96(AX) \
 	VZEROUPPER
 
-// func beginAVX(now, hidden *row, next *lane, order *int32, share *float64, n int, inflow, to, stay, sum *row)
-TEXT ·beginAVX(SB), NOSPLIT, $0-80
+// func beginAVX(now, hidden *row, next *lane, order *int32, share *float64, kept, n int, inflow, to, stay, sum *row)
+TEXT ·beginAVX(SB), NOSPLIT, $0-88
 	MOVQ now+0(FP), DI
 	MOVQ hidden+8(FP), SI
 	MOVQ next+16(FP), R9
 	MOVQ order+24(FP), DX
 	MOVQ share+32(FP), BX
-	MOVQ n+40(FP), CX
-	MOVQ inflow+48(FP), R10
-	MOVQ to+56(FP), R8
-	MOVQ stay+64(FP), R11
+	MOVQ kept+40(FP), CX
+	MOVQ inflow+56(FP), R10
+	MOVQ to+64(FP), R8
+	MOVQ stay+72(FP), R11
 	CLEAR
+	TESTQ CX, CX
+	JZ begun
 
 begin:
 	MOVLQSX (DX), AX
 	SHLQ $7, AX
 	VBROADCASTSD (BX), Y7
 	VMOVUPD (R9), Y6
-	BEGIN(0, Y12)
-	BEGIN(32, Y13)
-	BEGIN(64, Y14)
-	BEGIN(96, Y15)
+	WEIGH(0)
+	VMOVUPD Y0, (DI)
+	STEP(0, Y12)
+	WEIGH(32)
+	VMOVUPD Y0, 32(DI)
+	STEP(32, Y13)
+	WEIGH(64)
+	VMOVUPD Y0, 64(DI)
+	STEP(64, Y14)
+	WEIGH(96)
+	VMOVUPD Y0, 96(DI)
+	STEP(96, Y15)
 	ADDQ $4, DX
 	ADDQ $8, BX
 	ADDQ $128, DI
 	ADDQ $32, R9
 	DECQ CX
 	JNZ begin
-	MOVQ sum+72(FP), AX
+
+begun:
+	MOVQ n+48(FP), CX
+	SUBQ kept+40(FP), CX
+	JZ left
+
+rest:
+	MOVLQSX (DX), AX
+	SHLQ $7, AX
+	VBROADCASTSD (BX), Y7
+	VMOVUPD (R9), Y6
+	WEIGH(0)
+	STEP(0, Y12)
+	WEIGH(32)
+	STEP(32, Y13)
+	WEIGH(64)
+	STEP(64, Y14)
+	WEIGH(96)
+	STEP(96, Y15)
+	ADDQ $4, DX
+	ADDQ $8, BX
+	ADDQ $32, R9
+	DECQ CX
+	JNZ rest
+
+left:
+	MOVQ sum+80(FP), AX
 	LEAVE
 	RET
 
@@ -123,11 +161,13 @@ dot:
 	LEAVE
 	RET
 
-// BEGIN512 is begin of two noises. Z6 has next twice, Z7 the share.
-#define BEGIN512(OFFSET, INFLOW, STAY, SUM) \
+// WEIGH512 gathers the weights of two noises. Z7 has the share.
+#define WEIGH512(OFFSET, INFLOW) \
 	VMULPD INFLOW, Z7, Z0 \
-	VADDPD OFFSET(SI)(AX*1), Z0, Z0 \
-	VMOVUPD Z0, OFFSET(DI) \
+	VADDPD OFFSET(SI)(AX*1), Z0, Z0
+
+// STEP512 takes them on. Z6 has next twice.
+#define STEP512(OFFSET, STAY, SUM) \
 	VMULPD Z6, Z0, Z0 \
 	VADDPD Z0, SUM, SUM \
 	VMULPD STAY, Z0, Z1 \
@@ -142,38 +182,66 @@ dot:
 	VADDPD OFFSET(R8)(AX*1), Z1, Z1 \
 	VMOVUPD Z1, OFFSET(R8)(AX*1)
 
-// func beginAVX512(now, hidden *row, next *lane, order *int32, share *float64, n int, inflow, to, stay, sum *row)
-TEXT ·beginAVX512(SB), NOSPLIT, $0-80
+// func beginAVX512(now, hidden *row, next *lane, order *int32, share *float64, kept, n int, inflow, to, stay, sum *row)
+TEXT ·beginAVX512(SB), NOSPLIT, $0-88
 	MOVQ now+0(FP), DI
 	MOVQ hidden+8(FP), SI
 	MOVQ next+16(FP), R9
 	MOVQ order+24(FP), DX
 	MOVQ share+32(FP), BX
-	MOVQ n+40(FP), CX
-	MOVQ inflow+48(FP), R10
-	MOVQ to+56(FP), R8
-	MOVQ stay+64(FP), R11
+	MOVQ kept+40(FP), CX
+	MOVQ inflow+56(FP), R10
+	MOVQ to+64(FP), R8
+	MOVQ stay+72(FP), R11
 	VMOVUPD (R10), Z8
 	VMOVUPD 64(R10), Z9
 	VMOVUPD (R11), Z10
 	VMOVUPD 64(R11), Z11
 	VPXORQ Z12, Z12, Z12
 	VPXORQ Z13, Z13, Z13
+	TESTQ CX, CX
+	JZ begun512
 
 begin512:
 	MOVLQSX (DX), AX
 	SHLQ $7, AX
 	VBROADCASTSD (BX), Z7
 	VBROADCASTF64X4 (R9), Z6
-	BEGIN512(0, Z8, Z10, Z12)
-	BEGIN512(64, Z9, Z11, Z13)
+	WEIGH512(0, Z8)
+	VMOVUPD Z0, (DI)
+	STEP512(0, Z10, Z12)
+	WEIGH512(64, Z9)
+	VMOVUPD Z0, 64(DI)
+	STEP512(64, Z11, Z13)
 	ADDQ $4, DX
 	ADDQ $8, BX
 	ADDQ $128, DI
 	ADDQ $32, R9
 	DECQ CX
 	JNZ begin512
-	MOVQ sum+72(FP), AX
+
+begun512:
+	MOVQ n+48(FP), CX
+	SUBQ kept+40(FP), CX
+	JZ left512
+
+rest512:
+	MOVLQSX (DX), AX
+	SHLQ $7, AX
+	VBROADCASTSD (BX), Z7
+	VBROADCASTF64X4 (R9), Z6
+	WEIGH512(0, Z8)
+	STEP512(0, Z10, Z12)
+	WEIGH512(64, Z9)
+	STEP512(64, Z11, Z13)
+	ADDQ $4, DX
+	ADDQ $8, BX
+	ADDQ $32, R9
+	DECQ CX
+	JNZ rest512
+
+left512:
+	MOVQ sum+80(FP), AX
 	VMOVUPD Z12, (AX)
 	VMOVUPD Z13, 64(AX)
 	VZEROUPPER

@@ -58,11 +58,13 @@ func testLanes(t *testing.T, n int) {
 	advanceGo(weights, next, order, want, &stay, &wantSum, abreast)
 	equal(t, fmt.Sprintf("advance of %d", n), append(to, sum), append(want, wantSum))
 
-	now, wantNow := randomRows(n, 6), randomRows(n, 7)
-	begin(now, weights, next, order, share, &inflow, to, &stay, &sum, abreast)
-	beginGo(wantNow, weights, next, order, share, &inflow, want, &stay, &wantSum, abreast)
-	equal(t, fmt.Sprintf("begin of %d", n), append(to, sum), append(want, wantSum))
-	equal(t, fmt.Sprintf("begin of %d, weights", n), now, wantNow)
+	for _, kept := range []int{0, n / 3, n} {
+		now, wantNow := randomRows(n, 6), randomRows(n, 6)
+		begin(now, weights, next, order, share, kept, &inflow, to, &stay, &sum, abreast)
+		beginGo(wantNow, weights, next, order, share, kept, &inflow, want, &stay, &wantSum, abreast)
+		equal(t, fmt.Sprintf("begin of %d", n), append(to, sum), append(want, wantSum))
+		equal(t, fmt.Sprintf("begin of %d, weights", n), now, wantNow)
+	}
 
 	mixed, wantMixed := randomLanes(n, 8), randomLanes(n, 9)
 	mix(mixed, next, randomLanes(n, 10), 0.3, 1e-200)

@@ -2,8 +2,8 @@
 
 package inference
 
-func begin(now, hidden []row, next []lane, order []int32, share []float64, inflow *row, to []row, stay, sum *row, noises int) {
-	beginGo(now, hidden, next, order, share, inflow, to, stay, sum, noises)
+func begin(now, hidden []row, next []lane, order []int32, share []float64, kept int, inflow *row, to []row, stay, sum *row, noises int) {
+	beginGo(now, hidden, next, order, share, kept, inflow, to, stay, sum, noises)
 }
 
 func advance(now []row, next []lane, order []int32, to []row, stay, sum *row, noises int) {
