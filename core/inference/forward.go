@@ -130,11 +130,9 @@ func (r *recursion) forward(h *hidden, links []link, noises []float64, named []b
 				}
 				others = &sum
 			}
-			var next *lane
+			next := &none[0]
 			if hasOwn {
 				next = &l.next[m]
-			} else {
-				next = &none[0]
 			}
 			pass(&r.own[tau], next, others, power, &r.total[to], &r.own[to], &r.inflow[to], r.noises)
 		}
