@@ -497,7 +497,11 @@ func (m *Marginal) infer(some []*result, s *store, ps []agent.Parameters, at *le
 	for group := range l.of {
 		first, n := group*lanes, min(lanes, s.batches-group*lanes)
 		for goal := range candidates {
-			m.room.forward(&m.hidden[goal], l.of[group][goal], noises[:len(ps)], named)
+			var o *origins
+			if named != nil {
+				o = m.originsFor(l, group, goal, named)
+			}
+			m.room.forward(&m.hidden[goal], l.of[group][goal], noises[:len(ps)], o)
 			m.done.recursions += len(m.steps) * (1 + len(m.hidden[goal].goals))
 			for i := range ps {
 				r := some[i]
