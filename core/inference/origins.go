@@ -28,9 +28,9 @@ func (m *Marginal) originsFor(l *links, group, candidate int, named []bool) *ori
 	}
 	o := &m.origins[at]
 	if o.of != l || !slices.Equal(o.named, named) {
-		o.of, o.named = l, named
+		o.of, o.named = l, append(o.named[:0], named...)
 		o.find(l.of[group][candidate], &m.hidden[candidate], &m.room)
-		m.done.recursions += len(m.steps) / 2 * len(m.hidden[candidate].goals)
+		m.done.recursions += 2 * len(m.steps) * len(m.hidden[candidate].goals) // from all steps
 	}
 	return o
 }

@@ -500,9 +500,11 @@ func (m *Marginal) infer(some []*result, s *store, ps []agent.Parameters, at *le
 			var o *origins
 			if named != nil {
 				o = m.originsFor(l, group, goal, named)
+				m.done.recursions += len(m.steps) * (1 + len(ps))
+			} else {
+				m.done.recursions += len(m.steps) * (1 + len(m.hidden[goal].goals))
 			}
 			m.room.forward(&m.hidden[goal], l.of[group][goal], noises[:len(ps)], o)
-			m.done.recursions += len(m.steps) * (1 + len(m.hidden[goal].goals))
 			for i := range ps {
 				r := some[i]
 				for step := range r.evidence {
