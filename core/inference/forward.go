@@ -17,6 +17,14 @@ func (r *row) times(x float64) {
 	}
 }
 
+func (r *row) add(of *row) {
+	for i := range r {
+		for b := range r[i] {
+			r[i][b] += of[i][b]
+		}
+	}
+}
+
 // recursion has room for the forward recursion.
 type recursion struct {
 	noises int     // goal noises in use, at most abreast
@@ -81,13 +89,14 @@ func (r *recursion) transit(noises [abreast]float64, itself float64, n int) {
 func all(x float64) lane { return lane{x, x, x, x} }
 
 // forward is the recursion for a candidate goal and some goal noises: the evidence at
-// every step is left in total, to be multiplied with 2^-scale. Where steps are named,
-// it is right at those alone, and not kept from underflow.
-func (r *recursion) forward(h *hidden, links []link, noises []float64, named []bool) {
+// every step is left in total, to be multiplied with 2^-scale. With origins of the links it
+// is right at the steps that they name, and not kept from underflow; weights of hidden goals
+// are not made.
+func (r *recursion) forward(h *hidden, links []link, noises []float64, o *origins) {
 	steps := len(links)
 	r.noises = len(noises)
 	confusable := len(h.goals) > 1 && noises[0] > 0 // the others are then, too
-	r.reset(steps, len(h.goals), confusable)
+	r.reset(steps, len(h.goals), confusable && o == nil)
 	var e [abreast]float64
 	if confusable {
 		copy(e[:], noises)
@@ -97,14 +106,18 @@ func (r *recursion) forward(h *hidden, links []link, noises []float64, named []b
 		r.own[0][i], r.inflow[0][i], r.total[0][i] = r.powers[1].own[0][i], r.powers[1].toOthers[0][i], all(1)
 	}
 	var none row
+	var pairs []pair
+	if o != nil {
+		pairs = o.pairs
+	}
 	for tau := range steps {
-		if tau > 0 && named == nil {
+		if tau > 0 && o == nil {
 			r.rescale(tau)
 		}
 		l := &links[tau]
 		for m := range max(len(l.next), len(l.nextOf)) {
 			to := tau + m + 1
-			counts := m > 0 && (named == nil || named[tau+m])
+			counts := m > 0 && (o == nil || o.named[tau+m])
 			power := &r.powers[m+1]
 			others := &none
 			var sum row
@@ -112,16 +125,20 @@ func (r *recursion) forward(h *hidden, links []link, noises []float64, named []b
 			if hasOwn && counts {
 				gain(&r.total[tau+m], &r.own[tau], &l.live[m], r.noises)
 			}
-			if hasOthers {
-				if m == 0 {
-					kept := 0 // those who may get more right
-					if len(l.nextOf) > 1 {
-						kept = len(l.nextOf[1])
-					}
-					begin(r.now, r.hidden[tau], l.nextOf[0], l.order, l.share, kept, &r.inflow[tau], r.hidden[to], &power.stay, &sum, r.noises)
-				} else {
-					advance(r.now, l.nextOf[m], l.order, r.hidden[to], &power.stay, &sum, r.noises)
+			switch {
+			case !hasOthers:
+			case o != nil:
+				stay := &r.powers[1].stay
+				fold(r.inflow[:tau+1], pairs[0].over, stay, &sum, r.noises)
+				if pairs[0].live != nil {
+					var live row
+					fold(r.inflow[:tau+1], pairs[0].live, stay, &live, r.noises)
+					r.total[tau+m].add(&live)
 				}
+				pairs = pairs[1:]
+				others = &sum
+			default:
+				r.advance(l, tau, m, &r.inflow[tau], &power.stay, &sum, r.noises)
 				if counts {
 					var live row
 					dot(r.now, l.left[m], &live, r.noises)
@@ -139,6 +156,21 @@ func (r *recursion) forward(h *hidden, links []link, noises []float64, named []b
 	}
 }
 
+// advance takes on the hidden goals of those who plan at a step, where inflow has come, to
+// where their plans are over that got m actions right.
+func (r *recursion) advance(l *link, tau, m int, inflow, stay, sum *row, noises int) {
+	to := r.hidden[tau+m+1]
+	if m > 0 {
+		advance(r.now, l.nextOf[m], l.order, to, stay, sum, noises)
+		return
+	}
+	kept := 0 // those who may get more right
+	if len(l.nextOf) > 1 {
+		kept = len(l.nextOf[1])
+	}
+	begin(r.now, r.hidden[tau], l.nextOf[0], l.order, l.share, kept, inflow, to, stay, sum, noises)
+}
+
 // reset makes room for a plan of so many steps and hidden goals.
 func (r *recursion) reset(steps, hidden int, confusable bool) {
 	if len(r.own) < steps+1 {
@@ -152,16 +184,21 @@ func (r *recursion) reset(steps, hidden int, confusable bool) {
 	if !confusable {
 		return
 	}
-	if len(r.hidden) < steps+1 || len(r.hidden[0]) < hidden {
-		flat := make([]row, (steps+1)*hidden)
+	r.clearHidden(0, steps, hidden)
+}
+
+// clearHidden makes the weights of hidden goals 0 from one step to another.
+func (r *recursion) clearHidden(from, to, hidden int) {
+	if len(r.hidden) < to+1 || len(r.hidden[0]) < hidden {
+		flat := make([]row, (to+1)*hidden)
 		r.hidden = nil
-		for i := range steps + 1 {
+		for i := range to + 1 {
 			r.hidden = append(r.hidden, flat[i*hidden:(i+1)*hidden])
 		}
 		r.now = make([]row, hidden)
 		return
 	}
-	for _, rows := range r.hidden[:steps+1] {
+	for _, rows := range r.hidden[from : to+1] {
 		clear(rows[:hidden])
 	}
 }

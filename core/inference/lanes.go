@@ -79,6 +79,23 @@ func dotGo(a []row, b []lane, sum *row, noises int) {
 	}
 }
 
+// fold is the sum of products, each times stay for every one that stands after it.
+func foldGo(a []row, b []lane, stay, sum *row, noises int) {
+	b = b[:len(a)]
+	for i := range noises {
+		z := stay[i][0]
+		var s0, s1, s2, s3 float64
+		for place := range a {
+			x, w := &b[place], &a[place][i]
+			s0 = float64(s0*z) + float64(w[0]*x[0])
+			s1 = float64(s1*z) + float64(w[1]*x[1])
+			s2 = float64(s2*z) + float64(w[2]*x[2])
+			s3 = float64(s3*z) + float64(w[3]*x[3])
+		}
+		sum[i] = lane{s0, s1, s2, s3}
+	}
+}
+
 // gain adds a b.
 func gainGo(to, a *row, b *lane, noises int) {
 	for i := range noises {

@@ -23,6 +23,12 @@ func dotAVX(a *row, b *lane, n int, sum *row)
 func dotAVX512(a *row, b *lane, n int, sum *row)
 
 //go:noescape
+func foldAVX(a *row, b *lane, n int, stay, sum *row)
+
+//go:noescape
+func foldAVX512(a *row, b *lane, n int, stay, sum *row)
+
+//go:noescape
 func gainAVX(to, a *row, b *lane)
 
 //go:noescape
@@ -83,6 +89,24 @@ func dot(a []row, b []lane, sum *row, noises int) {
 		return
 	}
 	dotAVX(&a[0], &b[0], n, sum)
+}
+
+func fold(a []row, b []lane, stay, sum *row, noises int) {
+	if !hasAVX {
+		foldGo(a, b, stay, sum, noises)
+		return
+	}
+	n := len(a)
+	if n == 0 {
+		*sum = row{}
+		return
+	}
+	_ = b[n-1]
+	if hasAVX512 {
+		foldAVX512(&a[0], &b[0], n, stay, sum)
+		return
+	}
+	foldAVX(&a[0], &b[0], n, stay, sum)
 }
 
 func gain(to, a *row, b *lane, noises int) {

@@ -30,6 +30,11 @@
 	VMULPD OFFSET(SI), Y6, Y0 \
 	VADDPD Y0, SUM, SUM
 
+// FOLD is fold of one noise. R11 points to stay.
+#define FOLD(OFFSET, SUM) \
+	VMULPD OFFSET(R11), SUM, SUM \
+	DOT(OFFSET, SUM)
+
 // CLEAR makes the sums 0.
 #define CLEAR \
 	VXORPD Y12, Y12, Y12 \
@@ -158,6 +163,28 @@ dot:
 	DECQ CX
 	JNZ dot
 	MOVQ sum+24(FP), AX
+	LEAVE
+	RET
+
+// func foldAVX(a *row, b *lane, n int, stay, sum *row)
+TEXT ·foldAVX(SB), NOSPLIT, $0-40
+	MOVQ a+0(FP), SI
+	MOVQ b+8(FP), DI
+	MOVQ n+16(FP), CX
+	MOVQ stay+24(FP), R11
+	CLEAR
+
+fold:
+	VMOVUPD (DI), Y6
+	FOLD(0, Y12)
+	FOLD(32, Y13)
+	FOLD(64, Y14)
+	FOLD(96, Y15)
+	ADDQ $128, SI
+	ADDQ $32, DI
+	DECQ CX
+	JNZ fold
+	MOVQ sum+32(FP), AX
 	LEAVE
 	RET
 
@@ -296,6 +323,35 @@ dot512:
 	DECQ CX
 	JNZ dot512
 	MOVQ sum+24(FP), AX
+	VMOVUPD Z12, (AX)
+	VMOVUPD Z13, 64(AX)
+	VZEROUPPER
+	RET
+
+// func foldAVX512(a *row, b *lane, n int, stay, sum *row)
+TEXT ·foldAVX512(SB), NOSPLIT, $0-40
+	MOVQ a+0(FP), SI
+	MOVQ b+8(FP), DI
+	MOVQ n+16(FP), CX
+	MOVQ stay+24(FP), R11
+	VMOVUPD (R11), Z10
+	VMOVUPD 64(R11), Z11
+	VPXORQ Z12, Z12, Z12
+	VPXORQ Z13, Z13, Z13
+
+fold512:
+	VBROADCASTF64X4 (DI), Z6
+	VMULPD Z10, Z12, Z12
+	VMULPD (SI), Z6, Z0
+	VADDPD Z0, Z12, Z12
+	VMULPD Z11, Z13, Z13
+	VMULPD 64(SI), Z6, Z1
+	VADDPD Z1, Z13, Z13
+	ADDQ $128, SI
+	ADDQ $32, DI
+	DECQ CX
+	JNZ fold512
+	MOVQ sum+32(FP), AX
 	VMOVUPD Z12, (AX)
 	VMOVUPD Z13, 64(AX)
 	VZEROUPPER

@@ -54,6 +54,10 @@ func testLanes(t *testing.T, n int) {
 	dotGo(weights, next, &wantSum, abreast)
 	equal(t, fmt.Sprintf("dot of %d", n), []row{sum}, []row{wantSum})
 
+	fold(weights, next, &stay, &sum, abreast)
+	foldGo(weights, next, &stay, &wantSum, abreast)
+	equal(t, fmt.Sprintf("fold of %d", n), []row{sum}, []row{wantSum})
+
 	advance(weights, next, order, to, &stay, &sum, abreast)
 	advanceGo(weights, next, order, want, &stay, &wantSum, abreast)
 	equal(t, fmt.Sprintf("advance of %d", n), append(to, sum), append(want, wantSum))

@@ -12,6 +12,8 @@ func advance(now []row, next []lane, order []int32, to []row, stay, sum *row, no
 
 func dot(a []row, b []lane, sum *row, noises int) { dotGo(a, b, sum, noises) }
 
+func fold(a []row, b []lane, stay, sum *row, noises int) { foldGo(a, b, stay, sum, noises) }
+
 func gain(to, a *row, b *lane, noises int) { gainGo(to, a, b, noises) }
 
 func pass(own *row, next *lane, others *row, p *power, total, ownTo, inflowTo *row, noises int) {

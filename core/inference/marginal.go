@@ -26,10 +26,11 @@ type Marginal struct {
 	far     *policy.Distances // nil until needed, or where there are too many states
 	asked   bool              // for far
 
-	keep     int      // events of stores
-	stores   []*store // most recently used first
-	plans    []*plans // used last, latest first
-	links    *links   // used last
+	keep     int       // events of stores
+	stores   []*store  // most recently used first
+	plans    []*plans  // used last, latest first
+	links    *links    // used last
+	origins  []origins // [group of lanes x candidate]
 	room     recursion
 	backward backward
 	results  [abreast]*result

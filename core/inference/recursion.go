@@ -497,8 +497,14 @@ func (m *Marginal) infer(some []*result, s *store, ps []agent.Parameters, at *le
 	for group := range l.of {
 		first, n := group*lanes, min(lanes, s.batches-group*lanes)
 		for goal := range candidates {
-			m.room.forward(&m.hidden[goal], l.of[group][goal], noises[:len(ps)], named)
-			m.done.recursions += len(m.steps) * (1 + len(m.hidden[goal].goals))
+			var o *origins
+			if named != nil {
+				o = m.originsFor(l, group, goal, named)
+				m.done.recursions += len(m.steps) * (1 + len(ps))
+			} else {
+				m.done.recursions += len(m.steps) * (1 + len(m.hidden[goal].goals))
+			}
+			m.room.forward(&m.hidden[goal], l.of[group][goal], noises[:len(ps)], o)
 			for i := range ps {
 				r := some[i]
 				for step := range r.evidence {

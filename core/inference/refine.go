@@ -27,6 +27,7 @@ func (l *levels) most(goals int) int {
 // family is a kind of parameter sets that find the same tables difficult.
 type family struct {
 	slips, confused   float64 // action and goal noise of the probes
+	wide              bool    // there are probes of common goal noises as well
 	budgets           int     // which of probeBudgets
 	kind              agent.NoiseKind
 	posteriorSE, mcse float64 // asked for
@@ -48,12 +49,13 @@ func familyOf(p *agent.Parameters, q *sweep.Procedure) family {
 		for f.slips = 0.05; f.slips > p.ActionNoise; f.slips /= 2 {
 		}
 	}
-	if p.GoalNoise >= 0.1 {
+	if p.GoalNoise >= 0.1 && q.Detail != sweep.DetailJudged {
 		f.confused = 0.2
 	} else if p.GoalNoise > 0 {
 		for f.confused = 0.05; f.confused > p.GoalNoise; f.confused /= 2 {
 		}
 	}
+	f.wide = f.confused == 0.05 && q.Detail == sweep.DetailJudged
 	for !p.Unlimited && p.Budget().Mean() > probeBudgets[f.budgets].upTo {
 		f.budgets++
 	}
@@ -64,15 +66,24 @@ func familyOf(p *agent.Parameters, q *sweep.Procedure) family {
 // sweep asks for, so that the samples of a cell depend on nothing but the cell.
 func (f family) probes(p *agent.Parameters) []agent.Parameters {
 	probe := *p
-	probe.GoalNoise, probe.ActionNoise = f.confused, f.slips
-	if p.Unlimited {
-		return []agent.Parameters{probe}
+	probe.ActionNoise = f.slips
+	confused := []float64{f.confused}
+	if f.wide {
+		confused = []float64{0.2, f.confused}
 	}
-	short, long := probe, probe
-	b := &probeBudgets[f.budgets]
-	short.BudgetR, short.BudgetQ = b.short.R, b.short.Q
-	long.BudgetR, long.BudgetQ = b.long.R, b.long.Q
-	return []agent.Parameters{short, long}
+	var all []agent.Parameters
+	for _, probe.GoalNoise = range confused {
+		if p.Unlimited {
+			all = append(all, probe)
+			continue
+		}
+		b := &probeBudgets[f.budgets]
+		for _, budget := range []agent.Budget{b.short, b.long} {
+			probe.BudgetR, probe.BudgetQ = budget.R, budget.Q
+			all = append(all, probe)
+		}
+	}
+	return all
 }
 
 // levelsFor are the levels with which the inference of a parameter set begins.

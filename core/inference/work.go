@@ -33,7 +33,7 @@ type counts struct {
 	generated  int // successors, by searches
 	moves      int // of particles
 	events     int // of tables, weighed with a budget
-	recursions int // forward and backward: a step and a hidden goal, for a group of lanes
+	recursions int // forward and backward: a step and a hidden goal, or with origins a goal noise, for a group of lanes
 	posteriors int // at a step: a goal, a batch, and a batch without which it is formed
 	edges      int // of the graph of all states, followed
 	values     int // weighed by a policy
