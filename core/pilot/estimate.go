@@ -157,6 +157,7 @@ func (r *run) estimate(scores float64) (*Estimate, error) {
 	if r.skipped {
 		variance += unlikeKinds * unlikeKinds
 	}
+	e.Fit += perCell * float64(len(r.Plan.Sets)*len(r.of))
 	var work float64
 	if e.TopUpCells, work = r.Plan.MostTopUp(); e.TopUpCells > 0 {
 		e.TopUp = (e.Fit - e.Tables) * work / float64(len(r.Plan.Sets)*len(r.of))
@@ -171,6 +172,10 @@ func (r *run) estimate(scores float64) (*Estimate, error) {
 	}
 	return e, r.errors(e)
 }
+
+// perCell is what a cell takes besides inference, to be sent, recorded and scored: in units
+// of work, by profiles of scans.
+const perCell = 30e-6
 
 // known reports whether what all cells of the stimulus take is known, measured or made up for.
 func (m *measured) known() bool { return m.done || m.partly }
