@@ -27,7 +27,7 @@ func (l *levels) most(goals int) int {
 // family is a kind of parameter sets that find the same tables difficult.
 type family struct {
 	slips, confused   float64 // action and goal noise of the probes
-	wide              bool    // there are probes of common goal noises as well
+	wide              bool    // there are probes of common goal noises, too: a large sweep has both
 	budgets           int     // which of probeBudgets
 	kind              agent.NoiseKind
 	posteriorSE, mcse float64 // asked for
