@@ -65,7 +65,7 @@ func Profile(title, model string, panels []ProfilePanel) *Figure {
 		span(&q.Y, lo, hi, ticks(max(lo, -1), min(hi, 1)), label)
 		at, name := p.places(), p.Axis
 		if p.logarithmic() {
-			name += " (log scale)"
+			name += " (log)"
 		}
 		first, last := -1.0, 1.0
 		if n := len(at); n > 0 {
