@@ -40,17 +40,21 @@ func (s *Stimulus) InferAll(sets []sweep.ParameterSet, p sweep.Procedure, seed u
 
 // inferSome computes the cells of the first parameter sets, one at least.
 func (s *Stimulus) inferSome(sets []sweep.ParameterSet, p *sweep.Procedure, seed uint64) ([]sweep.Cell, error) {
-	if sets[0].Model != "boltzmann" && p.Method == sweep.Marginal {
+	var cell sweep.Cell
+	var err error
+	switch {
+	case sets[0].Model == "boltzmann":
+		cell, err = s.inferBoltzmann(&sets[0])
+	case p.Method == sweep.Marginal:
 		return s.inferMarginal(sets, p, seed)
+	default:
+		cell, err = s.inferSIPS(&sets[0], p, seed)
 	}
-	cell, err := s.infer(&sets[0], *p, seed)
 	return []sweep.Cell{cell}, err
 }
 
-func (s *Stimulus) infer(set *sweep.ParameterSet, p sweep.Procedure, seed uint64) (sweep.Cell, error) {
-	if set.Model == "boltzmann" {
-		return s.inferBoltzmann(set)
-	}
+// inferSIPS computes a cell by runs of the particle filter.
+func (s *Stimulus) inferSIPS(set *sweep.ParameterSet, p *sweep.Procedure, seed uint64) (sweep.Cell, error) {
 	parameters, err := Agent(set, p.Inference)
 	if err != nil {
 		return sweep.Cell{}, err

@@ -17,14 +17,6 @@ func (r *row) times(x float64) {
 	}
 }
 
-func (r *row) add(of *row) {
-	for i := range r {
-		for b := range r[i] {
-			r[i][b] += of[i][b]
-		}
-	}
-}
-
 // recursion has room for the forward recursion.
 type recursion struct {
 	noises int     // goal noises in use, at most abreast
@@ -106,6 +98,7 @@ func (r *recursion) forward(h *hidden, links []link, noises []float64, o *origin
 		r.own[0][i], r.inflow[0][i], r.total[0][i] = r.powers[1].own[0][i], r.powers[1].toOthers[0][i], all(1)
 	}
 	var none row
+	one := all(1)
 	var pairs []pair
 	if o != nil {
 		pairs = o.pairs
@@ -133,7 +126,7 @@ func (r *recursion) forward(h *hidden, links []link, noises []float64, o *origin
 				if pairs[0].live != nil {
 					var live row
 					fold(r.inflow[:tau+1], pairs[0].live, stay, &live, r.noises)
-					r.total[tau+m].add(&live)
+					gain(&r.total[tau+m], &live, &one, r.noises)
 				}
 				pairs = pairs[1:]
 				others = &sum

@@ -20,13 +20,7 @@ func advanceAVX512(now *row, next *lane, order *int32, to *row, n int, stay, sum
 func dotAVX(a *row, b *lane, n int, sum *row)
 
 //go:noescape
-func dotAVX512(a *row, b *lane, n int, sum *row)
-
-//go:noescape
 func foldAVX(a *row, b *lane, n int, stay, sum *row)
-
-//go:noescape
-func foldAVX512(a *row, b *lane, n int, stay, sum *row)
 
 //go:noescape
 func gainAVX(to, a *row, b *lane)
@@ -84,10 +78,6 @@ func dot(a []row, b []lane, sum *row, noises int) {
 		return
 	}
 	_ = a[n-1]
-	if hasAVX512 {
-		dotAVX512(&a[0], &b[0], n, sum)
-		return
-	}
 	dotAVX(&a[0], &b[0], n, sum)
 }
 
@@ -102,10 +92,6 @@ func fold(a []row, b []lane, stay, sum *row, noises int) {
 		return
 	}
 	_ = b[n-1]
-	if hasAVX512 {
-		foldAVX512(&a[0], &b[0], n, stay, sum)
-		return
-	}
 	foldAVX(&a[0], &b[0], n, stay, sum)
 }
 
