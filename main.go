@@ -572,7 +572,7 @@ func worker(env *command.Env) *cobra.Command {
 
 // observeFlags are those of daemons.
 func observeFlags(c *cobra.Command, o *command.ObserveOptions) {
-	c.Flags().StringVar(&o.Metrics, "metrics", "", "`host:port` at which Prometheus reads /metrics, e.g. 127.0.0.1:7411 (default: nowhere)")
+	c.Flags().StringVar(&o.Metrics, "metrics", "", "`host:port` at which Prometheus reads /metrics, e.g. "+command.MetricsExample+" (default: nowhere)")
 	c.Flags().BoolVar(&o.MetricsPublic, "metrics-public", false, "let --metrics name an address at which other machines reach this one; there are no secrets in metrics,\nand no token is asked for")
 	c.Flags().StringVar(&o.OTLP, "otel-endpoint", "", "`url`, e.g. http://127.0.0.1:4317, to send traces to by OTLP over gRPC; OTEL_EXPORTER_OTLP_ENDPOINT sets it too\n(default: there are none)")
 }

@@ -253,7 +253,7 @@ func TestNotify(t *testing.T) {
 		"submit --notify true":         "--notify is done by who waits for the end: say --wait too, or watch the sweep with `foible watch --notify`",
 		"watch a --notify https://":    "--notify \"https://\": write a URL as https://host/path",
 		"worker --metrics :7411":       "--metrics \":7411\": who reaches that address can read the metrics, without a token; add --metrics-public if that is meant, or write 127.0.0.1",
-		"worker --metrics 7411":        "--metrics \"7411\": write it as host:port, e.g. 127.0.0.1:7411",
+		"worker --metrics 7411":        "--metrics \"7411\": write it as host:port, e.g. 127.0.0.1:7412",
 		"worker --otel-endpoint a:1":   "--otel-endpoint \"a:1\": write it as http://host:4317, or https:// with TLS",
 		"coordinator --log-format xml": "--log-format \"xml\": it can be text, json",
 	} {

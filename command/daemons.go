@@ -72,6 +72,9 @@ func (e *Env) Coordinator(ctx context.Context, o CoordinatorOptions) error {
 			return err
 		}
 	}
+	if err := o.distinctAddresses(); err != nil {
+		return err
+	}
 	if o.Data == "" {
 		return usagef("--data: name a directory")
 	}
@@ -135,6 +138,46 @@ func (e *Env) Coordinator(ctx context.Context, o CoordinatorOptions) error {
 		return fmt.Errorf("%w; name its authority by --nats-ca, and the server as its certificate does", err)
 	}
 	return err
+}
+
+// distinctAddresses returns an error if two of the coordinator's flags name one address.
+func (o *CoordinatorOptions) distinctAddresses() error {
+	flags := []struct{ name, address string }{{"--listen", o.Listen}, {"--web", o.Web}, {"--metrics", o.Observe.Metrics}}
+	for i, a := range flags {
+		for _, b := range flags[i+1:] {
+			if sameAddress(a.address, b.address) {
+				return usagef("%s %s and %s %s are the same address; each needs its own, such as --listen %s, --web %s and --metrics %s",
+					a.name, a.address, b.name, b.address, DefaultAddress, DefaultWebAddress, MetricsExample)
+			}
+		}
+	}
+	return nil
+}
+
+// sameAddress reports whether only one of two addresses, each host:port, can be listened on at a time. A host that stands
+// for all addresses of the machine includes every other. Port 0 is a different free port each time.
+func sameAddress(a, b string) bool {
+	hostA, portA, errA := net.SplitHostPort(a)
+	hostB, portB, errB := net.SplitHostPort(b)
+	if errA != nil || errB != nil { // none, or "off"
+		return false
+	}
+	nA, errA := net.LookupPort("tcp", portA)
+	nB, errB := net.LookupPort("tcp", portB)
+	if errA != nil || errB != nil || nA != nB || nA == 0 {
+		return false
+	}
+	all := func(host string) bool {
+		ip := net.ParseIP(host)
+		return host == "" || ip != nil && ip.IsUnspecified()
+	}
+	known := func(host string) string {
+		if host == "localhost" {
+			return "127.0.0.1"
+		}
+		return strings.ToLower(host)
+	}
+	return all(hostA) || all(hostB) || known(hostA) == known(hostB)
 }
 
 // natsServers checks the servers of --nats; nil if there are none.

@@ -35,6 +35,9 @@ type ObserveOptions struct {
 	OTLP          string // URL to which traces are sent; "": that of the environment, if any
 }
 
+// MetricsExample is the address for metrics that messages and documents propose. [DefaultWebAddress] is the dashboard's.
+const MetricsExample = "127.0.0.1:7412"
+
 // endpointEnv are the environment variables that name an endpoint for traces; the exporter reads them itself.
 var endpointEnv = []string{"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"}
 
@@ -84,7 +87,7 @@ const flushTimeout = 3 * time.Second
 func (e *Env) serveMetrics(o ObserveOptions, registry *prometheus.Registry) (stop func(), err error) {
 	host, _, err := net.SplitHostPort(o.Metrics)
 	if err != nil {
-		return nil, usagef("--metrics %q: write it as host:port, e.g. 127.0.0.1:7411", o.Metrics)
+		return nil, usagef("--metrics %q: write it as host:port, e.g. %s", o.Metrics, MetricsExample)
 	}
 	if ip := net.ParseIP(host); !o.MetricsPublic && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
 		return nil, usagef("--metrics %q: who reaches that address can read the metrics, without a token; add --metrics-public if that is meant, or write 127.0.0.1", o.Metrics)

@@ -38,12 +38,20 @@ const DefaultData = "foible-data"
 func hostPort(flag, address string, insecure bool) error {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
-		return usagef("%s %q: write it as host:port, e.g. %s", flag, address, DefaultAddress)
+		return usagef("%s %q: write it as host:port, e.g. %s", flag, address, exampleAddress(flag))
 	}
 	if ip := net.ParseIP(host); !insecure || host == "localhost" || ip != nil && ip.IsLoopback() {
 		return nil
 	}
-	return usagef("%s %q: --insecure is for addresses of one machine, such as %s; leave it out", flag, address, DefaultAddress)
+	return usagef("%s %q: --insecure is for addresses of one machine, such as %s; leave it out", flag, address, exampleAddress(flag))
+}
+
+// exampleAddress is an address that suits a flag.
+func exampleAddress(flag string) string {
+	if flag == "--web" {
+		return DefaultWebAddress
+	}
+	return DefaultAddress
 }
 
 // addresses are those of the target.

@@ -60,12 +60,19 @@ inside() { nsenter --net=/run/netns/kcl "$@"; }
 kube() { inside kubectl --namespace foible "$@"; }
 forward() {
 	nsenter --net=/run/netns/kcl kubectl --namespace=applied port-forward service/foible-coordinator 7410 >"$out/forwarded" 2>&1 &
-	forwarder=$!
+	forwarders=$!
+	nsenter --net=/run/netns/kcl kubectl --namespace=applied port-forward statefulset/foible-coordinator 7411 7412 >"$out/forwarded-web" 2>&1 &
+	forwarders+=" $!"
 	until_taken 20
 }
 forward_no_more() {
-	[ -z "${forwarder:-}" ] || kill "$forwarder" 2>/dev/null || true
-	forwarder=
+	# shellcheck disable=SC2086 # they are process ids
+	[ -z "${forwarders:-}" ] || kill $forwarders 2>/dev/null || true
+	forwarders=
+}
+# page URL TEXT: a page that has come through a forwarded port, and has the text in it.
+page() {
+	inside python3 -c 'import sys, urllib.request; sys.exit(sys.argv[2] not in urllib.request.urlopen(sys.argv[1], timeout=30).read().decode())' "$1" "$2" || fail "$1 has not the text $2"
 }
 # until_taken waits, for so many seconds, until a coordinator takes the token.
 until_taken() {
@@ -196,6 +203,8 @@ pod() { inside kubectl --namespace=applied get pod foible-coordinator-0 --output
 apply
 export FOIBLE_COORDINATOR=127.0.0.1:7410 FOIBLE_TOKEN_FILE=$mine
 forward
+page http://127.0.0.1:7411/ "Log in"
+page http://127.0.0.1:7412/metrics foible_
 id=$(inside "$foible" submit "${sweep[@]}")
 
 step "another token"
