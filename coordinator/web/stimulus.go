@@ -226,16 +226,13 @@ func (s *Server) newStimulusView(l *stimulusLook, v *visitor, step string) (*sti
 	return view, nil
 }
 
-// step is the scene asked for; the last judgement step if none is.
+// step is the scene asked for; the initial state if none is.
 func (v *stimulusLook) step(text string) int {
 	n, err := strconv.Atoi(text)
-	if err == nil && n >= 0 && n < len(v.story.Scenes) {
-		return n
+	if err != nil || n < 0 || n >= len(v.story.Scenes) {
+		return 0
 	}
-	if len(v.judged) > 0 {
-		return v.judged[len(v.judged)-1]
-	}
-	return 0
+	return n
 }
 
 func (v *stimulusLook) steps() []stepView {

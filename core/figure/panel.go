@@ -100,17 +100,33 @@ func (f painter) Plot(c draw.Canvas, p *plot.Plot) {
 }
 
 // heading is a panel's title, above it on the left, cut to the panel's width.
-type heading string
+func heading(title string) headings { return headings{title: title} }
 
-// Plot implements plot.Plotter.
-func (h heading) Plot(c draw.Canvas, _ *plot.Plot) {
-	s := bold(ink(small, black))
-	write(c, s, 0, vg.Point{X: c.Min.X, Y: c.Max.Y + 4}, shorten(s, string(h), c.Max.X-c.Min.X))
+// headings are a panel's title in bold and lines of text below it, all above
+// the data. They begin overhang left of the data and are cut to the width from there.
+type headings struct {
+	title    string
+	below    []string
+	overhang vg.Length
 }
 
-// GlyphBoxes implements plot.GlyphBoxer: room above, none at the sides.
-func (h heading) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
-	return []plot.GlyphBox{{Y: 1, Rectangle: vg.Rectangle{Max: vg.Point{Y: 4 + line}}}}
+// Plot implements plot.Plotter.
+func (h headings) Plot(c draw.Canvas, _ *plot.Plot) {
+	plain := ink(small, black)
+	head := bold(plain)
+	at := vg.Point{X: c.Min.X - h.overhang, Y: c.Max.Y + 4 + vg.Length(len(h.below))*line}
+	width := c.Max.X - at.X
+	write(c, head, 0, at, shorten(head, h.title, width))
+	for _, text := range h.below {
+		at.Y -= line
+		write(c, plain, 0, at, shorten(plain, text, width))
+	}
+}
+
+// GlyphBoxes implements plot.GlyphBoxer: space above, none at the sides.
+func (h headings) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
+	height := 4 + vg.Length(1+len(h.below))*line
+	return []plot.GlyphBox{{Y: 1, Rectangle: vg.Rectangle{Max: vg.Point{Y: height}}}}
 }
 
 // notice is a text in the middle of a panel that has nothing else to show.

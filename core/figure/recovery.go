@@ -59,7 +59,7 @@ func Recovery(title, model string, participants []int, axes []RecoveryAxis) *Fig
 		measure := func(string) vg.Length { return line } // of a label on its side, its height
 		q.X.Tick.Marker = valueTicks{at, labels, q.X.Tick.Label.Width, dataWidth(width, cols)}
 		q.Y.Tick.Marker = valueTicks{at, labels, measure, dataWidth(width, cols)}
-		q.Add(headings{a.Axis, p.statistic()}, p.dots(style))
+		q.Add(headings{title: a.Axis, below: []string{p.statistic()}, overhang: 14}, p.dots(style))
 		return q
 	}
 	var rows [][]*plot.Plot
@@ -150,26 +150,6 @@ func (p *RecoveryPanel) dots(s style) painter {
 			}
 		}
 	}
-}
-
-// overhang is how far headings begin left of the data, over the labels of values.
-const overhang = vg.Length(14)
-
-// headings are a panel's title, and a line below it.
-type headings struct{ title, below string }
-
-// Plot implements plot.Plotter.
-func (h headings) Plot(c draw.Canvas, _ *plot.Plot) {
-	plain := ink(small, black)
-	head := bold(plain)
-	left, width := c.Min.X-overhang, c.Max.X-c.Min.X+overhang+2
-	write(c, head, 0, vg.Point{X: left, Y: c.Max.Y + 3 + line}, shorten(head, h.title, width))
-	write(c, plain, 0, vg.Point{X: left, Y: c.Max.Y + 3}, shorten(plain, h.below, width))
-}
-
-// GlyphBoxes implements plot.GlyphBoxer: room above, none at the sides.
-func (h headings) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
-	return []plot.GlyphBox{{Y: 1, Rectangle: vg.Rectangle{Max: vg.Point{Y: 3 + 2*line}}}}
 }
 
 func describeRecovery(model string, participants []int, axes []RecoveryAxis) string {

@@ -33,8 +33,8 @@ type ScatterPoint struct {
 
 // Scatter shows people's judgements against a model's inferences: square panels
 // from 0 to 1 that share their axes, with the identity line, ±1 standard error
-// of people and model, and r, its interval and n in each. Points that are not finite
-// are left out.
+// of people and model. Above each panel are r, its interval, n and the ceiling on r.
+// Points that are not finite are left out.
 func Scatter(title string, panels []Panel) *Figure {
 	cols, width := 3, page
 	switch n := len(panels); {
@@ -69,14 +69,14 @@ func Scatter(title string, panels []Panel) *Figure {
 	}
 	plots := make([]*plot.Plot, len(panels))
 	for i, p := range panels {
-		left, bottom := i%cols == 0, i+cols >= len(panels)
+		left := i%cols == 0
 		q := newPanel()
-		probability(&q.X, bottom, outside...)
+		probability(&q.X, true, outside...)
 		probability(&q.Y, left, outside...)
 		if left {
 			q.Y.Label.Text = judged
 		}
-		q.Add(heading(p.Category), p.points(most > crowd), p.statistics())
+		q.Add(headings{title: p.Category, below: p.lines()}, p.points(most > crowd))
 		plots[i] = q
 	}
 	inner := width - 2*margin
@@ -159,28 +159,7 @@ func (s style) dotSample(crowded bool) sample {
 	}
 }
 
-// statistics writes r, its interval, n and the ceiling top left.
-func (p Panel) statistics() painter {
-	return func(c draw.Canvas, _, _ func(float64) vg.Length) {
-		s := ink(small, black)
-		var width vg.Length
-		lines := p.lines()
-		for _, l := range lines {
-			width = max(width, s.Width(l))
-		}
-		corner := vg.Point{X: c.Min.X + 2, Y: c.Max.Y}
-		back := vg.Rectangle{
-			Min: vg.Point{X: corner.X, Y: corner.Y - vg.Length(len(lines))*line},
-			Max: vg.Point{X: corner.X + width + 2, Y: corner.Y},
-		}
-		c.SetColor(fade(white, 0.8))
-		c.Fill(back.Path())
-		for i, l := range lines {
-			write(c, s, 0, vg.Point{X: corner.X + 1, Y: corner.Y - vg.Length(i)*line - small + 0.5}, l)
-		}
-	}
-}
-
+// lines are what is said of a panel above it: r with its interval; n and the ceiling.
 func (p Panel) lines() []string {
 	r := "r undefined"
 	if correlation(p.R) && p.N > 0 {
@@ -189,11 +168,11 @@ func (p Panel) lines() []string {
 			r += " " + interval(p.Low, p.High)
 		}
 	}
-	lines := []string{r, "n = " + words.Thousands(max(0, p.N))}
+	n := "n = " + words.Thousands(max(0, p.N))
 	if known(p.Ceiling) {
-		lines = append(lines, "ceiling on r "+number(p.Ceiling))
+		n += ", ceiling on r " + number(p.Ceiling)
 	}
-	return lines
+	return []string{r, n}
 }
 
 func describeScatter(panels []Panel) string {

@@ -23,7 +23,7 @@ func (r *Report) figures() error {
 	}
 	for _, model := range sweep.Models {
 		if panels := r.profile(model); panels != nil {
-			r.drawn.add("profile-"+model.Name, figure.Profile(r.title(model.Name), model.Name, panels))
+			r.drawn.add("profile-"+model.Name, figure.Profile(r.title(model.Name+" model"), model.Name, panels))
 		}
 	}
 	for i := range r.study.Stimuli {
@@ -75,6 +75,12 @@ func (r *Report) sensitivity() *figure.Figure {
 	return figure.Sensitivity(curves, options)
 }
 
+// inWords names a model and its parameters: full model, goal noise 0.1, budget r 2.
+func inWords(set *sweep.ParameterSet) string {
+	parameters := strings.NewReplacer("_", " ", "=", " ", " ", ", ").Replace(set.Settings())
+	return set.Model + " model, " + parameters
+}
+
 func correlation(c *sweep.Correlation) float64 {
 	if !c.Defined {
 		return math.NaN()
@@ -104,7 +110,7 @@ func (r *Report) scatter(c *chosen) *figure.Figure {
 			}
 		}
 	}
-	return figure.Scatter(r.title(c.Set.Settings()), panels)
+	return figure.Scatter(r.title(inWords(&c.Set)), panels)
 }
 
 func (r *Report) points(c *chosen, stimulus int) []figure.ScatterPoint {

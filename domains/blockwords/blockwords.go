@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"foible/core/figure"
 	"foible/core/pddl"
-	"foible/domains/internal/picture"
 )
 
 // Name is the domain's name in study.yaml.
@@ -111,4 +111,4 @@ func list(names []string) string {
 }
 
 // Colour is the colour of the i-th candidate word in figures, "#rrggbb".
-func Colour(goal int, _ string) string { return picture.Colour(goal) }
+func Colour(goal int, _ string) string { return figure.GoalColour(goal) }

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"foible/core/figure"
 	"foible/core/pddl"
-	"foible/domains/internal/picture"
 )
 
 // Name is the domain's name in study.yaml.
@@ -51,7 +51,7 @@ func gems(p *pddl.Problem) []string {
 
 // Colour is the colour of a gem in figures and pictures, "#rrggbb": that of
 // its number if its name ends in one, as in gem2, else that of its place among the goals.
-func Colour(goal int, gem string) string { return picture.Colour(index(goal, gem)) }
+func Colour(goal int, gem string) string { return figure.GoalColour(index(goal, gem)) }
 
 // index is the number of a gem counted from 0, `otherwise` where its name has none.
 func index(otherwise int, gem string) int {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"foible/core/figure"
 	"foible/domains/internal/picture"
 )
 
@@ -40,8 +41,8 @@ func drawItem(c *picture.Canvas, it item) {
 		return
 	}
 	n := it.number
-	c.Path(cut(n), fmt.Sprintf(`fill="%s" stroke="#000000" stroke-width="0.8" stroke-linejoin="round"`, picture.Colour(n)))
-	c.Text(0, 3.6, words, fmt.Sprintf(`font-weight="bold" fill="%s"`, picture.Ink(n)), label(it.name))
+	c.Path(cut(n), fmt.Sprintf(`fill="%s" stroke="#000000" stroke-width="0.8" stroke-linejoin="round"`, figure.GoalColour(n)))
+	c.Text(0, 3.6, words, fmt.Sprintf(`font-weight="bold" fill="%s"`, figure.GoalInk(n)), label(it.name))
 }
 
 // label is the number of a gem, or the first letter of a name without one.

@@ -39,16 +39,3 @@ func TestCanvasIsWellFormed(t *testing.T) {
 		}
 	}
 }
-
-func TestColours(t *testing.T) {
-	seen := map[string]bool{}
-	for i := range 7 {
-		seen[Colour(i)] = true
-		if Ink(i) == Colour(i) {
-			t.Errorf("goal %d: text cannot be seen", i)
-		}
-	}
-	if len(seen) != 7 || Colour(7) != Colour(0) {
-		t.Errorf("%d colours, then %s", len(seen), Colour(7))
-	}
-}
