@@ -119,3 +119,23 @@ func TestFitIsWatched(t *testing.T) {
 		t.Errorf("exit code %d\n%s", got.code, got.stderr)
 	}
 }
+
+// On a terminal the dashboard of a fit stays open after the fit has ended, until it is interrupted.
+func TestFitStaysOpen(t *testing.T) {
+	dir := t.TempDir()
+	fit := startTerminal(t, dir, "xterm-256color", append([]string{"fit", "--web"}, short...)...)
+	fit.shows("The dashboard stays open")
+	link, err := url.Parse(regexp.MustCompile(`http://127\.0\.0\.1:\d+/enter\?key=[\w.-]+`).FindString(fit.drawn.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := browser()
+	response, err := client.PostForm(link.Scheme+"://"+link.Host+"/enter", url.Values{"key": {link.Query().Get("key")}})
+	if got := page(t, response, err); !strings.Contains(got, "badge done") {
+		t.Error(got)
+	}
+	fit.press("\x03")
+	if code := fit.wait(); code != 0 {
+		t.Errorf("exit code %d:\n%s", code, fit.drawn.String())
+	}
+}

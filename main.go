@@ -290,7 +290,7 @@ of a sample: ` + domains.Names() + `.`,
 			return env.Fit(c.Context(), o)
 		},
 	}
-	c.Flags().StringVar(&o.Web, "web", "", "shows the sweep in a browser while it runs, at a free port or at `host:port` of this machine, as in --web=localhost:7411")
+	c.Flags().StringVar(&o.Web, "web", "", "shows the sweep in a browser, on a terminal until you press Ctrl-C, at a free port or at `host:port` of this machine, as in --web=localhost:7411")
 	c.Flags().Lookup("web").NoOptDefVal = command.AnyWebAddress
 	sweepFlags(c, &o.Sweep)
 	notifyFlag(c, &o.Notify)

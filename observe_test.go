@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -287,50 +288,74 @@ func TestLogFormat(t *testing.T) {
 	}
 }
 
+// terminal is a process on a terminal of 100 columns and 40 rows.
+type terminal struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	screen *os.File
+	drawn  *output
+	read   chan struct{} // closed when all that it has drawn is read
+}
+
+// startTerminal starts foible in a directory, with the environment variable TERM.
+func startTerminal(t *testing.T, dir, term string, args ...string) *terminal {
+	t.Helper()
+	cmd := host("").command(foible, args...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "TERM="+term, "NO_COLOR=1")
+	screen, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 40, Cols: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = screen.Close() })
+	s := &terminal{t, cmd, screen, &output{}, make(chan struct{})}
+	go func() {
+		defer close(s.read)
+		_, _ = io.Copy(s.drawn, screen) // ends with an error when the process does
+	}()
+	return s
+}
+
+// shows waits until something is drawn.
+func (s *terminal) shows(what string) {
+	s.t.Helper()
+	for deadline := time.Now().Add(2 * time.Minute); !strings.Contains(s.drawn.String(), what); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			s.t.Fatalf("%q is not drawn:\n%q", what, s.drawn.String())
+		}
+	}
+}
+
+func (s *terminal) press(key string) {
+	s.t.Helper()
+	if _, err := s.screen.WriteString(key); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// wait is the process's exit code, once it has ended.
+func (s *terminal) wait() int {
+	s.t.Helper()
+	select {
+	case <-s.read:
+	case <-time.After(2 * time.Minute):
+		s.t.Fatalf("%v has not ended:\n%q", s.cmd.Args, s.drawn.String())
+	}
+	_ = s.cmd.Wait()
+	return s.cmd.ProcessState.ExitCode()
+}
+
 // On a terminal, watch redraws a view and reads keys; with TERM=dumb it does neither.
 func TestWatchTerminal(t *testing.T) {
 	c, _ := observedCluster(t)
 	id := c.submit()
-	terminal := func(term string, args ...string) (*os.File, *output, func() int) {
-		cmd := host("").command(foible, args...)
-		cmd.Dir, cmd.Env = c.dir, append(os.Environ(), "TERM="+term, "NO_COLOR=1")
-		screen, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 40, Cols: 100})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = screen.Close() })
-		drawn, read := &output{}, make(chan struct{})
-		go func() {
-			defer close(read)
-			_, _ = io.Copy(drawn, screen) // ends with an error when the process does
-		}()
-		return screen, drawn, func() int {
-			<-read
-			_ = cmd.Wait()
-			return cmd.ProcessState.ExitCode()
-		}
-	}
-	shows := func(drawn *output, what string) {
-		t.Helper()
-		for deadline := time.Now().Add(20 * time.Second); !strings.Contains(drawn.String(), what); time.Sleep(20 * time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatalf("%q is not drawn:\n%q", what, drawn.String())
-			}
-		}
-	}
-	press := func(screen *os.File, key string) {
-		t.Helper()
-		if _, err := screen.WriteString(key); err != nil {
-			t.Fatal(err)
-		}
-	}
+	terminal := func(term string, args ...string) *terminal { return startTerminal(t, c.dir, term, args...) }
 	watch := append([]string{"watch", id}, c.flags...)
-	screen, drawn, wait := terminal("xterm-256color", watch...)
-	shows(drawn, "Sweep "+id)
-	shows(drawn, "p pauses it")
-	press(screen, "p")
-	shows(drawn, "Pause the sweep?")
-	press(screen, "y")
+	screen := terminal("xterm-256color", watch...)
+	screen.shows("Sweep " + id)
+	screen.shows("p pauses it")
+	screen.press("p")
+	screen.shows("Pause the sweep?")
+	screen.press("y")
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
 		if _, state := c.progress(id); state == "paused" {
 			break
@@ -339,30 +364,30 @@ func TestWatchTerminal(t *testing.T) {
 			t.Fatal("it is not paused")
 		}
 	}
-	shows(drawn, "resumes")
-	press(screen, "q")
-	if code := wait(); code != 130 {
-		t.Errorf("quit with exit code %d:\n%s", code, drawn.String())
+	screen.shows("resumes")
+	screen.press("q")
+	if code := screen.wait(); code != 130 {
+		t.Errorf("quit with exit code %d:\n%s", code, screen.drawn.String())
 	}
-	if regexp.MustCompile(`\x1b\[3[0-9]`).MatchString(drawn.String()) {
-		t.Errorf("there are colours in spite of NO_COLOR:\n%q", drawn.String())
+	if regexp.MustCompile(`\x1b\[3[0-9]`).MatchString(screen.drawn.String()) {
+		t.Errorf("there are colours in spite of NO_COLOR:\n%q", screen.drawn.String())
 	}
 	c.do("cancel", id)
-	_, drawn, wait = terminal("dumb", watch...)
-	if code := wait(); code != 4 {
-		t.Errorf("exit code %d of a cancelled sweep:\n%s", code, drawn.String())
+	screen = terminal("dumb", watch...)
+	if code := screen.wait(); code != 4 {
+		t.Errorf("exit code %d of a cancelled sweep:\n%s", code, screen.drawn.String())
 	}
-	if strings.Contains(drawn.String(), "\x1b") || !strings.Contains(drawn.String(), "cells ") {
-		t.Errorf("a dumb terminal got\n%q", drawn.String())
+	if strings.Contains(screen.drawn.String(), "\x1b") || !strings.Contains(screen.drawn.String(), "cells ") {
+		t.Errorf("a dumb terminal got\n%q", screen.drawn.String())
 	}
 
-	screen, drawn, wait = terminal("xterm-256color", append([]string{"fit", "--out", "fitted"}, sweepArgs...)...)
-	shows(drawn, "q stops; the same command goes on from here")
-	press(screen, "q")
-	if code := wait(); code != 130 {
+	screen = terminal("xterm-256color", append([]string{"fit", "--out", "fitted"}, sweepArgs...)...)
+	screen.shows("q stops; the same command goes on from here")
+	screen.press("q")
+	if code := screen.wait(); code != 130 {
 		t.Errorf("fit: exit code %d", code)
 	}
-	shows(drawn, "Stopped; nothing recorded is lost.")
+	screen.shows("Stopped; nothing recorded is lost.")
 }
 
 // What `foible status --json` prints is what its help says.

@@ -75,6 +75,11 @@ func (e *Env) Fit(ctx context.Context, o FitOptions) error {
 		return err
 	}
 	err = e.fit(cluster, s, config, workers, recovered, &o)
+	if err == nil && dashboard != nil && redraws(e.Err) {
+		e.say("The dashboard stays open at %s until you press Ctrl-C.", dashboard.URL())
+		<-cluster.ctx.Done()
+		ctx = context.WithoutCancel(ctx) // the fit was not interrupted
+	}
 	return e.stopLocal(ctx, cluster, o.Out, err)
 }
 

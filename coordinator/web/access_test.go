@@ -319,6 +319,46 @@ func TestShare(t *testing.T) {
 	}
 }
 
+// A link to one sweep shows that sweep and nothing else.
+func TestShareOneSweep(t *testing.T) {
+	r := newRig(t, nil)
+	r.login(false)
+	csrf := r.csrf()
+	if got := r.get("/share?sweep=" + theSweep); !strings.Contains(got.body, "<option selected>"+theSweep+"</option>") {
+		t.Error(got.body)
+	}
+	if got := r.post("/share", url.Values{"csrf": {csrf}, "days": {"7"}, "sweep": {"no-such-sweep"}}); got.StatusCode != http.StatusNotFound {
+		t.Errorf("a sweep that is not there: %s", got.Status)
+	}
+	got := r.post("/share", url.Values{"csrf": {csrf}, "days": {"7"}, "sweep": {theSweep}})
+	_, after, _ := strings.Cut(got.body, `value="`+r.server.URL()+"/enter?key=")
+	key, _, _ := strings.Cut(after, `"`)
+	if got.StatusCode != http.StatusOK || key == "" {
+		t.Fatal(got.Status, got.body)
+	}
+	r.client = r.visitor()
+	if got := r.post("/enter", url.Values{"key": {key}}); got.StatusCode != http.StatusSeeOther {
+		t.Fatalf("%s\n%s", got.Status, got.body)
+	}
+	if got := r.get("/"); got.StatusCode != http.StatusSeeOther || got.Header.Get("Location") != "/sweeps/"+theSweep {
+		t.Errorf("the first page: %s to %s", got.Status, got.Header.Get("Location"))
+	}
+	got = r.get("/sweeps/" + theSweep)
+	if got.StatusCode != http.StatusOK || strings.Contains(got.body, `href="/workers"`) || strings.Contains(got.body, `>Sweeps<`) {
+		t.Errorf("%s\n%s", got.Status, got.body)
+	}
+	_, after, _ = strings.Cut(got.body, `name="csrf" value="`)
+	csrf, _, _ = strings.Cut(after, `"`)
+	for _, path := range []string{"/workers", "/events", "/workers/events", "/share", "/sweeps/another", "/sweeps/another/events", "/sweeps/another/figures/sensitivity.svg", "/sweeps/another/stimuli/1-1"} {
+		if got := r.get(path); got.StatusCode != http.StatusForbidden {
+			t.Errorf("%s: %s", path, got.Status)
+		}
+	}
+	if got := r.post("/logout", url.Values{"csrf": {csrf}}); got.StatusCode != http.StatusSeeOther {
+		t.Errorf("log out: %s", got.Status)
+	}
+}
+
 func TestLinks(t *testing.T) {
 	r := newRig(t, nil)
 	hour := time.Now().Add(time.Hour)

@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -98,7 +99,7 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 	if !l.ReadOnly {
 		expires = time.Now().Add(sessionLife)
 	}
-	s.gate.begin(w, session{Token: l.Token, ReadOnly: l.ReadOnly, Expires: expires})
+	s.gate.begin(w, session{Token: l.Token, ReadOnly: l.ReadOnly, Sweep: l.Sweep, Expires: expires})
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 
@@ -106,14 +107,34 @@ type shareView struct {
 	page
 	Link    string
 	Days    int
+	Sweep   string   // the sweep that the link shows; "": all
+	Sweeps  []string // that can be chosen
 	Expires time.Time
 }
 
-func (s *Server) sharePage(w http.ResponseWriter, r *http.Request, v *visitor) {
-	s.show(w, r, http.StatusOK, "share.html", &shareView{page: s.newPage("Share", v), Days: 7})
+// newShareView is the page with all sweeps to choose from.
+func (s *Server) newShareView(r *http.Request, v *visitor) (*shareView, error) {
+	all, err := s.coordinator.ListSweeps(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	view := &shareView{page: s.newPage("Share", v), Days: 7, Sweep: r.FormValue("sweep")}
+	for _, m := range all {
+		view.Sweeps = append(view.Sweeps, m.GetSweepId())
+	}
+	return view, nil
 }
 
-// share makes a link with which others may look until it ends, or the token of who made it does.
+func (s *Server) sharePage(w http.ResponseWriter, r *http.Request, v *visitor) {
+	view, err := s.newShareView(r, v)
+	if err != nil {
+		s.failed(w, r, v, err)
+		return
+	}
+	s.show(w, r, http.StatusOK, "share.html", view)
+}
+
+// share makes a link with which others may look, at one sweep or all, until it ends or the token of who made it does.
 func (s *Server) share(w http.ResponseWriter, r *http.Request, v *visitor) {
 	days, err := strconv.Atoi(r.PostFormValue("days"))
 	life := time.Duration(days) * 24 * time.Hour
@@ -121,12 +142,23 @@ func (s *Server) share(w http.ResponseWriter, r *http.Request, v *visitor) {
 		s.refuse(w, r, v, http.StatusUnprocessableEntity, "A link lasts 1 to 90 days.")
 		return
 	}
-	expires := time.Now().Add(life).Truncate(time.Second)
-	to := url.URL{Scheme: "https", Host: r.Host, Path: "/enter", RawQuery: s.gate.link(link{Token: v.Token, ReadOnly: true, Expires: expires}).Encode()}
+	view, err := s.newShareView(r, v)
+	if err != nil {
+		s.failed(w, r, v, err)
+		return
+	}
+	if view.Sweep != "" && !slices.Contains(view.Sweeps, view.Sweep) {
+		s.refuse(w, r, v, http.StatusNotFound, "There is no sweep "+view.Sweep+".")
+		return
+	}
+	view.Days, view.Expires = days, time.Now().Add(life).Truncate(time.Second)
+	key := s.gate.link(link{Token: v.Token, ReadOnly: true, Sweep: view.Sweep, Expires: view.Expires})
+	to := url.URL{Scheme: "https", Host: r.Host, Path: "/enter", RawQuery: key.Encode()}
 	if s.cfg.Plain {
 		to.Scheme = "http"
 	}
-	s.show(w, r, http.StatusOK, "share.html", &shareView{page: s.newPage("Share", v), Link: to.String(), Days: days, Expires: expires})
+	view.Link = to.String()
+	s.show(w, r, http.StatusOK, "share.html", view)
 }
 
 // local is a path of this dashboard, to go to; the first page if it is none.

@@ -91,6 +91,7 @@ type session struct {
 	ID       string    `json:"id"`
 	Token    string    `json:"token,omitempty"` // hash of the token that it rests on; "" where there are none
 	ReadOnly bool      `json:"read_only,omitempty"`
+	Sweep    string    `json:"sweep,omitempty"` // the only one that may be looked at; "": all
 	Expires  time.Time `json:"expires"`
 }
 
@@ -99,6 +100,7 @@ type link struct {
 	ID       string    `json:"id"`
 	Token    string    `json:"token,omitempty"`
 	ReadOnly bool      `json:"read_only,omitempty"`
+	Sweep    string    `json:"sweep,omitempty"` // the only one that may be looked at; "": all
 	Once     bool      `json:"once,omitempty"`
 	Expires  time.Time `json:"expires"`
 }
@@ -116,6 +118,14 @@ func (v *visitor) CSRF() string { return encoding.EncodeToString(v.gate.mac("csr
 func (v *visitor) meant(csrf string) bool {
 	given, err := encoding.DecodeString(csrf)
 	return err == nil && hmac.Equal(given, v.gate.mac("csrf", []byte(v.ID)))
+}
+
+// Home is the first page that a visitor may look at.
+func (v *visitor) Home() string {
+	if v.Sweep != "" {
+		return sweepPath(v.Sweep)
+	}
+	return "/"
 }
 
 // visitor is who a request is of; nil if it is nobody who may look.

@@ -57,6 +57,10 @@ func (s *Server) looking(handle func(http.ResponseWriter, *http.Request, *visito
 	return func(w http.ResponseWriter, r *http.Request) {
 		v := s.gate.visitor(r)
 		switch {
+		case v != nil && v.Sweep != "" && r.URL.Path == "/":
+			http.Redirect(w, r, v.Home(), http.StatusSeeOther)
+		case v != nil && v.Sweep != "" && r.URL.Path != "/logout" && r.PathValue("sweep") != v.Sweep:
+			s.refuse(w, r, v, http.StatusForbidden, "The link that you came by shows one sweep only.")
 		case v != nil:
 			handle(w, r, v)
 		case r.Method == http.MethodGet && r.Header.Get("Accept") != "text/event-stream":
