@@ -492,7 +492,7 @@ func check(env *command.Env) *cobra.Command {
 		Short:   "Find everything wrong with a study and its sweep",
 		Long:    "Check reads a study and its sweep and prints all errors, warnings and notes. Its exit code is 1 if there are errors.",
 		GroupID: here, Args: atMost(1), ValidArgsFunction: studies,
-		RunE: func(_ *cobra.Command, args []string) error { return env.Check(argument(args), choice) },
+		RunE: func(c *cobra.Command, args []string) error { return env.Check(c.Context(), argument(args), choice) },
 	}
 	sweepFlags(c, &choice)
 	return c

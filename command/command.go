@@ -3,6 +3,7 @@
 package command
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -83,6 +84,14 @@ func usagef(format string, args ...any) error {
 
 func (e *Env) say(format string, args ...any) {
 	fmt.Fprintf(e.Err, format+"\n", args...)
+}
+
+// interrupted is ErrInterrupted in place of an error that comes of the user's stopping the command.
+func interrupted(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return ErrInterrupted
+	}
+	return err
 }
 
 // cause is an error of a file without operation and path, which the message around it has.

@@ -38,7 +38,7 @@ func (e *Env) Estimate(ctx context.Context, o EstimateOptions) error {
 	if o.Pilot <= 0 {
 		return usagef("--pilot %v: must be a time above 0, such as 10s", o.Pilot)
 	}
-	s, config, err := e.prepare(o.Study, o.Sweep)
+	s, config, err := e.prepare(ctx, o.Study, o.Sweep)
 	if err != nil {
 		return err
 	}

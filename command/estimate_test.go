@@ -93,7 +93,7 @@ func wholeSweep(t *testing.T, s *domains.Study, config *foiblev1.SweepConfig, cl
 				of[k] = plan.Sets[set]
 			}
 			k := 0
-			for cell, err := range kept[i].InferAll(of, procedure, c.Seed) {
+			for cell, err := range kept[i].InferAll(context.Background(), of, procedure, c.Seed) {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -173,7 +173,7 @@ func prepared(t *testing.T, study string, choice SweepChoice) (*domains.Study, *
 		study = filepath.Join(data.Dir(t), study)
 	}
 	e := &Env{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}}
-	s, config, err := e.prepare(study, choice)
+	s, config, err := e.prepare(t.Context(), study, choice)
 	if err != nil {
 		t.Fatal(err)
 	}

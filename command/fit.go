@@ -50,7 +50,7 @@ func (e *Env) Fit(ctx context.Context, o FitOptions) error {
 	if _, _, err := net.SplitHostPort(o.Study); err == nil && o.Web == AnyWebAddress {
 		return usagef("--web takes its address behind a =: write --web=%s", o.Study)
 	}
-	s, config, err := e.prepare(o.Study, o.Sweep)
+	s, config, err := e.prepare(ctx, o.Study, o.Sweep)
 	if err != nil {
 		return err
 	}
@@ -196,6 +196,9 @@ func (e *Env) startLocal(ctx context.Context, dataDir string, slots int, dashboa
 
 // stopLocal ends what runs in this process, and says what to do about how it ended.
 func (e *Env) stopLocal(ctx context.Context, cluster *local, out string, err error) error {
+	if ctx.Err() != nil || errors.Is(err, ErrInterrupted) {
+		e.say("Stopping: cells that are not done within a second are given up and computed again later. A second signal ends the process at once.")
+	}
 	stopped := cluster.stop()
 	switch {
 	case ctx.Err() == nil && errors.Is(stopped, engine.ErrInUse):

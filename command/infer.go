@@ -95,7 +95,7 @@ func (e *Env) Infer(ctx context.Context, o InferOptions) error {
 	}
 	cells, err := inferAll(ctx, ready, c, p)
 	if err != nil {
-		return err
+		return interrupted(ctx, err)
 	}
 	e.describe(c)
 	for i := range c.sets {
@@ -111,26 +111,16 @@ func (e *Env) Infer(ctx context.Context, o InferOptions) error {
 	return nil
 }
 
-// inferAll computes a cell for each model, unless it is interrupted.
+// inferAll computes a cell for each model. The error is also that of ctx, if it ends before.
 func inferAll(ctx context.Context, s *inference.Stimulus, c *chosen, p sweep.Procedure) ([]sweep.Cell, error) {
 	cells := make([]sweep.Cell, len(c.sets))
-	done := make(chan error, 1)
-	go func() {
-		for i := range c.sets {
-			var err error
-			if cells[i], err = s.Infer(&c.sets[i], p, c.seed); err != nil {
-				done <- err
-				return
-			}
+	for i := range c.sets {
+		var err error
+		if cells[i], err = s.Infer(ctx, &c.sets[i], p, c.seed); err != nil {
+			return nil, err
 		}
-		done <- nil
-	}()
-	select {
-	case err := <-done:
-		return cells, err
-	case <-ctx.Done():
-		return nil, ErrInterrupted
 	}
+	return cells, nil
 }
 
 // fileName is an id as a part of a file name.

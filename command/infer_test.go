@@ -164,7 +164,7 @@ func TestInferIsTheCellOfASweep(t *testing.T) {
 		t.Fatal(err)
 	}
 	config := sweep.Config{Inference: sweep.PaperInference, Report: sweep.Stage{Runs: 2, ParticlesPerGoal: 20}}
-	cell, err := ready.Infer(&c.sets[0], config.Procedure(sweep.ReportStage), 2021)
+	cell, err := ready.Infer(context.Background(), &c.sets[0], config.Procedure(sweep.ReportStage), 2021)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -104,7 +104,7 @@ func (e *Env) Recover(ctx context.Context, o RecoverOptions) error {
 	if err != nil {
 		return err
 	}
-	s, m, err := e.prepare(o.Study, o.Sweep)
+	s, m, err := e.prepare(ctx, o.Study, o.Sweep)
 	if err != nil {
 		return err
 	}
@@ -126,8 +126,8 @@ func (e *Env) Recover(ctx context.Context, o RecoverOptions) error {
 		return fmt.Errorf("the directory %s holds what `foible fit` wrote; name another with --out", words.Quoted(o.Out))
 	}
 	if o.Plans == PlansSimulated {
-		if err := r.simulate(); err != nil {
-			return err
+		if err := r.simulate(ctx); err != nil {
+			return interrupted(ctx, err)
 		}
 	}
 	r.sweeps = [2]*foiblev1.SweepConfig{truthOf(m, config.Inference.Method), m}
@@ -175,9 +175,9 @@ func truthOf(m *foiblev1.SweepConfig, method string) *foiblev1.SweepConfig {
 var purposes = [2]string{"what simulated observers infer", "what is fitted to them, of other random numbers"}
 
 // simulate lets agents act, and makes a study of what they did.
-func (r *recovering) simulate() error {
+func (r *recovering) simulate(ctx context.Context) error {
 	var err error
-	if r.stimuli, err = recovery.Simulate(r.study.Study, func(i int) (*inference.Stimulus, error) {
+	if r.stimuli, err = recovery.Simulate(ctx, r.study.Study, func(i int) (*inference.Stimulus, error) {
 		return r.study.Ready(r.study.Stimuli[i].ID)
 	}, r.sets, r.config.Inference, r.o.Trajectories, r.config.Seed); err != nil {
 		return err

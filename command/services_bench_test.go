@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"io"
 	"os"
 	"path/filepath"
@@ -105,7 +106,7 @@ func compute(b *testing.B, dir string, choice SweepChoice) {
 			wg.Go(func() {
 				for i := range next {
 					for j := range sets {
-						cell, err := ready[i].Infer(&sets[j], config.Procedure(name), config.Seed)
+						cell, err := ready[i].Infer(context.Background(), &sets[j], config.Procedure(name), config.Seed)
 						if err != nil {
 							b.Error(err)
 							return

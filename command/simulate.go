@@ -59,13 +59,10 @@ func (e *Env) Simulate(ctx context.Context, o SimulateOptions) error {
 	}
 	s := simulation{chosen: c, o: &o, goal: c.stimulus.Goals[goal].Name}
 	for i := range o.N {
-		if ctx.Err() != nil {
-			return ErrInterrupted
-		}
 		rng := sweep.RunStream(c.seed, "simulate "+s.goal, &c.sets[0], c.stimulus.ID, i)
-		t, err := ready.Simulate(&c.sets[0], o.Inference, goal, o.Steps, rng)
+		t, err := ready.Simulate(ctx, &c.sets[0], o.Inference, goal, o.Steps, rng)
 		if err != nil {
-			return err
+			return interrupted(ctx, err)
 		}
 		if err := s.write(i, t); err != nil {
 			return cannotWrite(o.Out, "--out", err)

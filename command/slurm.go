@@ -118,7 +118,7 @@ func (e *Env) SlurmSubmit(ctx context.Context, o SlurmOptions) (err error) {
 	if err := o.validate(); err != nil {
 		return err
 	}
-	s, config, err := e.prepare(o.Study, o.Sweep)
+	s, config, err := e.prepare(ctx, o.Study, o.Sweep)
 	if err != nil {
 		return err
 	}

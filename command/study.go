@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -44,24 +45,31 @@ func openStudy(name string) (fs.FS, error) {
 }
 
 // examine loads a study and finds everything wrong with it. The study is nil if there are errors.
-func examine(fsys fs.FS) (*domains.Study, study.Findings) {
+func examine(ctx context.Context, fsys fs.FS) (*domains.Study, study.Findings, error) {
 	s, found := domains.Load(fsys)
 	if s != nil {
-		found = append(found, study.Check(s.Study)...)
+		checked, err := study.Check(ctx, s.Study)
+		if err != nil {
+			return nil, nil, err
+		}
+		found = append(found, checked...)
 	}
 	if found.Err() != nil {
-		return nil, found
+		return nil, found, nil
 	}
-	return s, found
+	return s, found, nil
 }
 
 // prepare opens a study and its sweep to be run, and prints what is wrong with the study.
-func (e *Env) prepare(name string, choice SweepChoice) (*domains.Study, *foiblev1.SweepConfig, error) {
+func (e *Env) prepare(ctx context.Context, name string, choice SweepChoice) (*domains.Study, *foiblev1.SweepConfig, error) {
 	fsys, err := openStudy(name)
 	if err != nil {
 		return nil, nil, err
 	}
-	s, found := examine(fsys)
+	s, found, err := examine(ctx, fsys)
+	if err != nil {
+		return nil, nil, interrupted(ctx, err)
+	}
 	for _, f := range found {
 		if f.Severity != study.Note {
 			e.say("%s", f)
@@ -75,12 +83,15 @@ func (e *Env) prepare(name string, choice SweepChoice) (*domains.Study, *foiblev
 }
 
 // Check reports everything that is wrong with a study and its sweep.
-func (e *Env) Check(name string, choice SweepChoice) error {
+func (e *Env) Check(ctx context.Context, name string, choice SweepChoice) error {
 	fsys, err := openStudy(name)
 	if err != nil {
 		return err
 	}
-	s, found := examine(fsys)
+	s, found, err := examine(ctx, fsys)
+	if err != nil {
+		return interrupted(ctx, err)
+	}
 	domain := &domains.All[0] // its sweep is no worse than another's
 	if s != nil {
 		domain = s.Domain

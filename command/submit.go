@@ -32,7 +32,7 @@ func (e *Env) Submit(ctx context.Context, o SubmitOptions) error {
 	if o.Notify != "" && !o.Wait {
 		return usagef("--notify is done by who waits for the end: say --wait too, or watch the sweep with `foible watch --notify`")
 	}
-	s, config, err := e.prepare(o.Study, o.Sweep)
+	s, config, err := e.prepare(ctx, o.Study, o.Sweep)
 	if err != nil {
 		return err
 	}

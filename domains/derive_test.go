@@ -2,6 +2,7 @@ package domains
 
 import (
 	"bytes"
+	"context"
 	"encoding/csv"
 	"strings"
 	"testing"
@@ -26,7 +27,7 @@ func TestDerive(t *testing.T) {
 		}
 		const each = 3
 		simulate := func(seed uint64) []recovery.Stimulus {
-			stimuli, err := recovery.Simulate(s.Study, func(i int) (*inference.Stimulus, error) {
+			stimuli, err := recovery.Simulate(context.Background(), s.Study, func(i int) (*inference.Stimulus, error) {
 				return s.Ready(s.Stimuli[i].ID)
 			}, sets, sweep.MarginalInference, each, seed)
 			if err != nil {
@@ -45,7 +46,7 @@ func TestDerive(t *testing.T) {
 		if other, err := s.Derive(simulate(6), `"so": said`); err != nil || other.Hash == derived.Hash {
 			t.Errorf("%s: another seed gives the same study (%v)", s.Name, err)
 		}
-		if err := study.Check(derived.Study).Err(); err != nil {
+		if err := must(study.Check(context.Background(), derived.Study)).Err(); err != nil {
 			t.Errorf("%s: %v", s.Name, err)
 		}
 		if derived.Name != s.Name+"-recovery" || derived.Simulated != `"so": said` || derived.Observation != s.Observation || len(derived.Stimuli) != each*len(s.Stimuli) {
@@ -82,4 +83,12 @@ func TestDerive(t *testing.T) {
 			}
 		}
 	}
+}
+
+// must returns what a call has found; no test here lets it fail.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

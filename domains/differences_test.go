@@ -1,6 +1,7 @@
 package domains_test
 
 import (
+	"context"
 	"encoding/csv"
 	"io"
 	"strconv"
@@ -38,7 +39,7 @@ func TestPublishedDifferences(t *testing.T) {
 					return
 				}
 				for k := range best {
-					cell, err := ready.Infer(&best[k], config.Procedure(sweep.FitStage), config.Seed)
+					cell, err := ready.Infer(context.Background(), &best[k], config.Procedure(sweep.FitStage), config.Seed)
 					if err != nil {
 						t.Error(err)
 						return

@@ -2,6 +2,7 @@ package domains_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -117,7 +118,7 @@ func TestReady(t *testing.T) {
 	}
 	for _, value := range []string{"optimal", "on_policy", "heuristic"} {
 		set := boltzmann(1, value)
-		cell, err := ready.Infer(&set, sweep.Procedure{}, 0)
+		cell, err := ready.Infer(context.Background(), &set, sweep.Procedure{}, 0)
 		if err != nil || len(cell.Posterior) != len(s.Stimuli[slices.Index(ids(s), "4-1")].Plan)+1 || cell.Undefined != nil {
 			t.Errorf("%s: %+v, %v", value, cell, err)
 		}

@@ -1,6 +1,7 @@
 package domains_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
@@ -26,7 +27,7 @@ func BenchmarkMarginal(b *testing.B) {
 		b.Run("refine/"+size, func(b *testing.B) {
 			b.ReportAllocs()
 			for seed := uint64(0); b.Loop(); seed++ {
-				if _, err := ready.Infer(set, q, seed); err != nil {
+				if _, err := ready.Infer(context.Background(), set, q, seed); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -36,13 +37,13 @@ func BenchmarkMarginal(b *testing.B) {
 			sets := []sweep.ParameterSet{*set, *set}
 			sets[1].GoalNoise.Number /= 2
 			for i := range sets {
-				if _, err := ready.Infer(&sets[i], q, 0); err != nil {
+				if _, err := ready.Infer(context.Background(), &sets[i], q, 0); err != nil {
 					b.Fatal(err)
 				}
 			}
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
-				if _, err := ready.Infer(&sets[i%2], q, 0); err != nil {
+				if _, err := ready.Infer(context.Background(), &sets[i%2], q, 0); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -55,7 +56,7 @@ func BenchmarkMarginal(b *testing.B) {
 				sets[i].GoalNoise.Number = 0.1 + 0.02*float64(i)
 			}
 			for b.Loop() {
-				for _, err := range ready.InferAll(sets, q, 0) {
+				for _, err := range ready.InferAll(context.Background(), sets, q, 0) {
 					if err != nil {
 						b.Fatal(err)
 					}
@@ -68,7 +69,7 @@ func BenchmarkMarginal(b *testing.B) {
 			sets := []sweep.ParameterSet{*set, *set}
 			sets[1].ActionNoise.Number *= 2
 			for i := 0; b.Loop(); i++ {
-				if _, err := ready.Infer(&sets[i%2], q, 0); err != nil {
+				if _, err := ready.Infer(context.Background(), &sets[i%2], q, 0); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -1,6 +1,7 @@
 package domains_test
 
 import (
+	"context"
 	"encoding/csv"
 	"fmt"
 	"maps"
@@ -102,7 +103,7 @@ func scoreAll(t *testing.T, s *domains.Study, sets []sweep.ParameterSet, seed ui
 				return
 			}
 			for j := range sets {
-				cell, err := ready.Infer(&sets[j], config.Procedure(sweep.FitStage), seed)
+				cell, err := ready.Infer(context.Background(), &sets[j], config.Procedure(sweep.FitStage), seed)
 				if err != nil {
 					t.Error(err)
 					return

@@ -1,6 +1,7 @@
 package domains_test
 
 import (
+	"context"
 	"encoding/csv"
 	"fmt"
 	"math"
@@ -124,7 +125,7 @@ func TestMarginal(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			cell, err := ready.Infer(&want.set, marginalOf(batches, 0.01, want.kind), 1)
+			cell, err := ready.Infer(context.Background(), &want.set, marginalOf(batches, 0.01, want.kind), 1)
 			if err != nil {
 				t.Error(err)
 				return
@@ -189,7 +190,7 @@ func TestMarginalIsTheFilterWithoutNoise(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			cell, err := ready.Infer(&pair.set, marginalOf(16, 0.01, kind), 2)
+			cell, err := ready.Infer(context.Background(), &pair.set, marginalOf(16, 0.01, kind), 2)
 			if err != nil {
 				t.Error(err)
 				return
@@ -223,7 +224,7 @@ type filterRuns struct {
 }
 
 func filtered(ready *inference.Stimulus, set *sweep.ParameterSet, kind string, runs int, seed uint64) (*filterRuns, error) {
-	sips, err := ready.SIPS()
+	sips, err := ready.SIPS(context.Background())
 	if err != nil {
 		return nil, err
 	}
@@ -235,7 +236,7 @@ func filtered(ready *inference.Stimulus, set *sweep.ParameterSet, kind string, r
 	o.Exact, o.PerGoal, o.ParticlesPerGoal = true, true, 200
 	f := &filterRuns{}
 	for r := range runs {
-		run, err := sips.Run(p, o, sweep.RunStream(seed, "filter", set, "", r))
+		run, err := sips.Run(context.Background(), p, o, sweep.RunStream(seed, "filter", set, "", r))
 		if err != nil {
 			return nil, err
 		}

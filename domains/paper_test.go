@@ -1,6 +1,7 @@
 package domains_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"os"
@@ -133,7 +134,7 @@ func fitAt(t *testing.T, s *domains.Study, scorer *sweep.Scorer, model string) s
 }
 
 func infer(ready *inference.Stimulus, set *sweep.ParameterSet, config sweep.Config) (sweep.Cell, error) {
-	return ready.Infer(set, config.Procedure(sweep.ReportStage), config.Seed)
+	return ready.Infer(context.Background(), set, config.Procedure(sweep.ReportStage), config.Seed)
 }
 
 func shapesOf(s *domains.Study) []sweep.Shape {

@@ -1,6 +1,7 @@
 package domains_test
 
 import (
+	"context"
 	"encoding/csv"
 	"fmt"
 	"math"
@@ -53,7 +54,7 @@ func inferBoltzmann(t testing.TB, s *domains.Study) inferred {
 			ready, err := s.Ready(s.Stimuli[i].ID)
 			for k := range all.sets {
 				if err == nil {
-					all.cells[k][i], err = ready.Infer(&all.sets[k], sweep.Procedure{}, 0)
+					all.cells[k][i], err = ready.Infer(context.Background(), &all.sets[k], sweep.Procedure{}, 0)
 				}
 			}
 			if err != nil {
@@ -111,7 +112,7 @@ func checkStates(t *testing.T, s *domains.Study, want [2]int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !task.Enumerate(1_000_000) {
+		if !must(task.Enumerate(context.Background(), 1_000_000)) {
 			t.Fatalf("%s: %d states and no end", s.Stimuli[i].ID, task.Len())
 		}
 		least, most = min(least, task.Len()), max(most, task.Len())

@@ -1,6 +1,7 @@
 package domains_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -66,7 +67,7 @@ func benchmarkSearch(b *testing.B, name string, o search.Options) {
 	i, expanded := 0, 0
 	run := func() {
 		f := &starts[i%len(starts)]
-		expanded += f.searcher.Run(f.state, f.goal, f.heuristic, o, rng).Expanded
+		expanded += must(f.searcher.Run(context.Background(), f.state, f.goal, f.heuristic, o, rng)).Expanded
 		i++
 	}
 	for range 50 * len(starts) {
@@ -104,7 +105,7 @@ func BenchmarkStudy(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				sips, err := stimulus.SIPS()
+				sips, err := stimulus.SIPS(context.Background())
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -119,7 +120,7 @@ func BenchmarkStudy(b *testing.B) {
 		run := func(all []*inference.SIPS) {
 			for _, sips := range all {
 				for range 5 {
-					if _, err := sips.Run(c.p, o, rng); err != nil {
+					if _, err := sips.Run(context.Background(), c.p, o, rng); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -1,6 +1,7 @@
 package domains_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"reflect"
@@ -60,7 +61,7 @@ func TestSimulatedPlans(t *testing.T) {
 					in.ActionNoiseKind = kind
 					goal := (i + m) % len(st.Goals)
 					rng := sweep.RunStream(1, kind, set, st.ID, 0)
-					trajectory, err := ready.Simulate(set, in, goal, 60, rng)
+					trajectory, err := ready.Simulate(context.Background(), set, in, goal, 60, rng)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -146,7 +147,7 @@ func TestSimulatedMistakesAreAsFrequentAsTheParametersSay(t *testing.T) {
 			var sum inference.Tally
 			var steps, sane, returns, mad int
 			for i := range 400 {
-				trajectory, err := ready.Simulate(set, sweep.PaperInference, 0, 60, sweep.RunStream(3, "simulate", set, "", i))
+				trajectory, err := ready.Simulate(context.Background(), set, sweep.PaperInference, 0, 60, sweep.RunStream(3, "simulate", set, "", i))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -204,7 +205,7 @@ func TestSimulationIsReproducible(t *testing.T) {
 					t.Fatal(err)
 				}
 				for i := from; i < 4; i++ {
-					trajectory, err := ready.Simulate(set, sweep.PaperInference, 0, 60, sweep.RunStream(3, "simulate", set, "", i))
+					trajectory, err := ready.Simulate(context.Background(), set, sweep.PaperInference, 0, 60, sweep.RunStream(3, "simulate", set, "", i))
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -1,6 +1,7 @@
 package domains_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -19,7 +20,7 @@ func BenchmarkSIPS(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		sips, err := ready.SIPS()
+		sips, err := ready.SIPS(context.Background())
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -37,7 +38,7 @@ func BenchmarkSIPS(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/%s/steps=%d/budget=%d", name, stimulus.ID, len(stimulus.Plan), budget.mean), func(b *testing.B) {
 				rng := rand.New(rand.NewPCG(1, 1))
 				run := func() {
-					if _, err := sips.Run(p, o, rng); err != nil {
+					if _, err := sips.Run(context.Background(), p, o, rng); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -167,8 +167,8 @@ func (l *loaded) infer(ctx context.Context, job *foiblev1.Assign, work *foiblev1
 	}
 	hash := sweep.NewCellHash(l.study.Hash, work.GetStimulus(), job.GetSeed(), procedure)
 	cells, hashes := make([]sweep.Cell, 0, len(sets)), make([]byte, 0, len(sets)*sweep.HashSize)
-	for cell, err := range ready.InferAll(sets, procedure, job.GetSeed()) {
-		if err := errors.Join(ctx.Err(), err); err != nil {
+	for cell, err := range ready.InferAll(ctx, sets, procedure, job.GetSeed()) {
+		if err != nil {
 			return nil, err
 		}
 		if procedure.Detail == sweep.DetailJudged {

@@ -4,6 +4,7 @@
 package agent
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -99,19 +100,20 @@ func Begin(goal int) Mind { return Mind{Original: int32(goal), Goal: int32(goal)
 // Think updates goal and plan at a state, the initial one or that to which the
 // last action has led. A plan goes on while it has a next step and led to where
 // the agent is; a change of the goal alone does not end it. It reports whether the
-// plan is a new one.
-func (a *Agent) Think(m *Mind, at ground.StateID, rng *rand.Rand) (planned bool) {
+// plan is a new one. The error is that of ctx, if it ends before there is a plan.
+func (a *Agent) Think(ctx context.Context, m *Mind, at ground.StateID, rng *rand.Rand) (planned bool, err error) {
 	a.changeGoal(m, rng)
 	if len(m.Plan) > 1 && m.Plan[0].State == at {
 		m.Plan = m.Plan[1:]
-		return false
+		return false, nil
 	}
 	budget := search.Unlimited
 	if !a.Unlimited {
 		budget = a.Budget().Draw(rng)
 	}
-	m.Plan = a.search.Run(at, int(m.Goal), a.goals.Heuristic[m.Goal], search.Options{Noise: a.SearchNoise, Budget: budget}, rng).Path
-	return true
+	found, err := a.search.Run(ctx, at, int(m.Goal), a.goals.Heuristic[m.Goal], search.Options{Noise: a.SearchNoise, Budget: budget}, rng)
+	m.Plan = found.Path
+	return true, err
 }
 
 // changeGoal is the goal transition: with probability epsilon_g the original

@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -64,7 +65,7 @@ func TestGoalTransition(t *testing.T) {
 	count := func(m agent.Mind) (goals [3]float64) {
 		for range n {
 			m := m
-			a.Think(&m, task.Initial(), rng)
+			must(a.Think(context.Background(), &m, task.Initial(), rng))
 			goals[m.Goal] += 1. / n
 		}
 		return goals
@@ -93,7 +94,7 @@ func TestPlanUpdate(t *testing.T) {
 	a := newAgent(t, task, nil, agent.Parameters{Unlimited: true})
 	rng := seeded(1)
 	at := map[string]ground.StateID{}
-	task.Enumerate(0)
+	must(task.Enumerate(context.Background(), 0))
 	for s := range ground.StateID(task.Len()) {
 		at[tiny.Node(task, s)] = s
 	}
@@ -117,7 +118,7 @@ func TestPlanUpdate(t *testing.T) {
 		{"b", "cd"},  // pushed away
 		{"a", "bcd"}, // pushed again
 	} {
-		planned := a.Think(&m, at[c.at], rng)
+		planned := must(a.Think(context.Background(), &m, at[c.at], rng))
 		if goesOn := i == 1 || i == 3; planned == goesOn {
 			t.Errorf("thought %d: a new plan: %v", i, planned)
 		}
@@ -127,20 +128,20 @@ func TestPlanUpdate(t *testing.T) {
 	}
 	// The last step of a plan: replaced even where there is nothing else to do.
 	partial := agent.Mind{Plan: []search.Step{{Operator: 0, State: at["b"]}}}
-	a.Think(&partial, at["b"], rng)
+	must(a.Think(context.Background(), &partial, at["b"], rng))
 	if nodes(&partial) != "cd" {
 		t.Errorf("after the last step: %q", nodes(&partial))
 	}
 	// A change of the goal alone does not end a plan.
 	changed := agent.Mind{Original: 0, Goal: 1, Plan: []search.Step{{Operator: 0, State: at["b"]}, {Operator: 1, State: at["c"]}}}
-	a.Think(&changed, at["b"], rng)
+	must(a.Think(context.Background(), &changed, at["b"], rng))
 	if nodes(&changed) != "c" || changed.Goal != 1 {
 		t.Errorf("%+v", changed)
 	}
 	// No way to the goal: stay put.
 	for _, goal := range []int{1, 2} {
 		m := agent.Begin(goal)
-		a.Think(&m, at["b"], rng)
+		must(a.Think(context.Background(), &m, at["b"], rng))
 		if m.Intended() != agent.Noop {
 			t.Errorf("goal %d: %v", goal, m)
 		}
@@ -254,7 +255,7 @@ func TestSimulate(t *testing.T) {
 	rng := seeded(1)
 	slips, confused, done := 0, 0, 0
 	for range 500 {
-		events := a.Simulate(0, 40, rng)
+		events := must(a.Simulate(context.Background(), 0, 40, rng))
 		at := task.Initial()
 		for i := range events {
 			e := &events[i]
@@ -276,12 +277,20 @@ func TestSimulate(t *testing.T) {
 	if slips == 0 || confused == 0 || done < 100 {
 		t.Errorf("%d slips, %d confused, %d of 500 reached the goal", slips, confused, done)
 	}
-	if events := newAgent(t, tiny.Graph(t, "a", nil, "a"), nil, agent.Parameters{Unlimited: true}).Simulate(0, 5, rng); events != nil {
+	if events := must(newAgent(t, tiny.Graph(t, "a", nil, "a"), nil, agent.Parameters{Unlimited: true}).Simulate(context.Background(), 0, 5, rng)); events != nil {
 		t.Errorf("the goal holds, and yet %v", events)
 	}
 	// Nothing can be done: it stays put.
 	idle := newAgent(t, tiny.Graph(t, "a", nil, "b"), nil, agent.Parameters{Unlimited: true, ActionNoise: 1, Kind: agent.PerActionOdds})
-	if events := idle.Simulate(0, 5, rng); len(events) != 5 || slices.ContainsFunc(events, func(e agent.Action) bool { return e.Taken != agent.Noop || e.Slip() }) {
+	if events := must(idle.Simulate(context.Background(), 0, 5, rng)); len(events) != 5 || slices.ContainsFunc(events, func(e agent.Action) bool { return e.Taken != agent.Noop || e.Slip() }) {
 		t.Errorf("%+v", events)
 	}
+}
+
+// must returns what a call has found; no test here lets it fail.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"math/rand/v2"
 
 	"foible/core/ground"
@@ -22,15 +23,21 @@ func (a *Action) Slip() bool { return a.Taken != a.Mind.Intended() }
 func (a *Action) Confused() bool { return a.Mind.Goal != a.Mind.Original }
 
 // Simulate lets an agent act from the initial state until its original goal is
-// satisfied, or for so many steps.
-func (a *Agent) Simulate(original, steps int, rng *rand.Rand) []Action {
+// satisfied, or for so many steps. The error is that of ctx, if it ends before.
+func (a *Agent) Simulate(ctx context.Context, original, steps int, rng *rand.Rand) ([]Action, error) {
 	m, at := Begin(original), a.task.Initial()
 	var actions []Action
 	for len(actions) < steps && !a.task.Satisfies(at, original) {
-		planned := a.Think(&m, at, rng)
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		planned, err := a.Think(ctx, &m, at, rng)
+		if err != nil {
+			return nil, err
+		}
 		taken, to := a.Act(&m, at, rng)
 		actions = append(actions, Action{Mind: m, Planned: planned, At: at, Taken: taken, State: to})
 		at = to
 	}
-	return actions
+	return actions, nil
 }

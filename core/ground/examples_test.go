@@ -1,6 +1,7 @@
 package ground_test
 
 import (
+	"context"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -78,7 +79,7 @@ func TestExamples(t *testing.T) {
 				compare(t, task, rand.New(rand.NewPCG(2, seed)), 30)
 			}
 			const limit = 300
-			complete := task.Enumerate(limit)
+			complete := must(task.Enumerate(context.Background(), limit))
 			if complete != (test.states > 0) || complete && task.Len() != test.states {
 				t.Errorf("%d states, complete %v, want %d", task.Len(), complete, test.states)
 			}

@@ -2,6 +2,7 @@ package ground_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/csv"
 	"math/rand/v2"
 	"os"
@@ -106,7 +107,7 @@ func TestPublished(t *testing.T) {
 					t.Errorf("after %d of %d steps the true goal is %v", k, len(s.plan), !want)
 				}
 			}
-			if !task.Enumerate(0) || !task.Enumerate(task.Len()) || task.Enumerate(task.Len()-1) {
+			if !must(task.Enumerate(context.Background(), 0)) || !must(task.Enumerate(context.Background(), task.Len())) || must(task.Enumerate(context.Background(), task.Len()-1)) {
 				t.Error("Enumerate does not know that it is complete")
 			}
 			if s.domain == "block-words" {
@@ -154,7 +155,7 @@ func BenchmarkEnumeratePublished(b *testing.B) {
 		states = 0
 		for _, s := range stimuli {
 			task := s.task(b)
-			task.Enumerate(0)
+			must(task.Enumerate(context.Background(), 0))
 			states += task.Len()
 		}
 	}
@@ -173,7 +174,7 @@ func BenchmarkNewPublished(b *testing.B) {
 
 func BenchmarkSuccessorsCached(b *testing.B) {
 	task := publishedStimuli(b)[0].task(b)
-	task.Enumerate(0)
+	must(task.Enumerate(context.Background(), 0))
 	s := ground.StateID(0)
 	for b.Loop() {
 		if s++; int(s) == task.Len() {

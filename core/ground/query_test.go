@@ -1,6 +1,7 @@
 package ground_test
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -119,7 +120,7 @@ func TestPropositional(t *testing.T) {
 	if p.Facts != 49+1 || len(p.Operators) != 72 || len(p.Goals) != 5 {
 		t.Errorf("%d facts, %d operators, %d goals", p.Facts, len(p.Operators), len(p.Goals))
 	}
-	task.Enumerate(100)
+	must(task.Enumerate(context.Background(), 100))
 	for s := range ground.StateID(100) {
 		before := p.True(s, nil)
 		for _, next := range task.Successors(s) {
@@ -195,4 +196,12 @@ func TestNotPropositional(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+// must returns what a call has found; no test here lets it fail.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

@@ -1,6 +1,7 @@
 package ground
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -178,15 +179,19 @@ func (t *Task) Satisfies(s StateID, goal int) bool {
 
 // Enumerate interns the states that can be reached, breadth first, and reports whether
 // it has all of them. It stops after the first state whose successors make more than
-// limit states; 0 is no limit.
-func (t *Task) Enumerate(limit int) (complete bool) {
+// limit states; 0 is no limit. The error is that of ctx, if it ends before.
+func (t *Task) Enumerate(ctx context.Context, limit int) (complete bool, err error) {
+	const every = 1 << 10 // states between looks at ctx: some milliseconds
 	for s := 0; s < t.states.count; s++ {
 		if limit > 0 && t.states.count > limit {
-			return false
+			return false, nil
+		}
+		if s%every == 0 && ctx.Err() != nil {
+			return false, ctx.Err()
 		}
 		t.Successors(StateID(s))
 	}
-	return limit <= 0 || t.states.count <= limit
+	return limit <= 0 || t.states.count <= limit, nil
 }
 
 // Operator finds an operator by name and arguments.

@@ -1,6 +1,7 @@
 package heuristic
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -154,7 +155,7 @@ func TestRelaxedHeuristicsOnRandomTasks(t *testing.T) {
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		task := randomTask(t, rng, 6+rng.IntN(5))
-		task.Enumerate(0)
+		must(task.Enumerate(context.Background(), 0))
 		p := propositional(t, task)
 		r := NewRelaxation(p)
 		for goal := range task.Goals {
@@ -224,4 +225,12 @@ func TestTable(t *testing.T) {
 		}
 	}()
 	NewTable(func(ground.StateID) float64 { return math.NaN() }).Value(0)
+}
+
+// must returns what a call has found; no test here lets it fail.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

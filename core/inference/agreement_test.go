@@ -1,6 +1,7 @@
 package inference
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"testing"
@@ -33,7 +34,7 @@ func agreement(t *testing.T, s *SIPS, p agent.Parameters, o Options, exact *Run,
 		joint[k] = make([]estimate, goals+1)
 	}
 	for range runs {
-		run, err := s.Run(p, o, rng)
+		run, err := s.Run(context.Background(), p, o, rng)
 		if err != nil {
 			t.Fatal(err)
 		}

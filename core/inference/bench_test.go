@@ -1,6 +1,7 @@
 package inference
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
@@ -20,7 +21,7 @@ func BenchmarkTables(b *testing.B) {
 					s := m.samplesFor(storeKey{seed: seed, noise: noise, draws: leastLong, batches: batches})
 					for goal := range w.sips.goals.Heuristic {
 						for tau := range m.steps {
-							m.table(s, tau, goal, 0)
+							must(m.table(context.Background(), s, tau, goal, 0))
 							made += m.cost(s, goal, 0)
 						}
 					}

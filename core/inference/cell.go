@@ -1,29 +1,36 @@
 package inference
 
 import (
+	"context"
 	"fmt"
 	"iter"
 	"math"
 
 	"foible/core/agent"
-	"foible/core/policy"
 	"foible/core/sweep"
 )
 
-// Infer computes a cell. The error is of the stimulus or of parameters that
-// cannot be used; what a model cannot explain is in the cell.
-func (s *Stimulus) Infer(set *sweep.ParameterSet, p sweep.Procedure, seed uint64) (cell sweep.Cell, err error) {
-	for cell, err = range s.InferAll([]sweep.ParameterSet{*set}, p, seed) {
+// Infer computes a cell. The error is of the stimulus, of parameters that cannot be
+// used, or that of ctx, if it ends before; what a model cannot explain is in the cell.
+func (s *Stimulus) Infer(ctx context.Context, set *sweep.ParameterSet, p sweep.Procedure, seed uint64) (cell sweep.Cell, err error) {
+	for cell, err = range s.InferAll(ctx, []sweep.ParameterSet{*set}, p, seed) {
 	}
 	return cell, err
 }
 
 // InferAll computes cells one after the other, as [Stimulus.Infer] does, and ends after
 // an error. Parameter sets in a row that share most of the work are inferred together.
-func (s *Stimulus) InferAll(sets []sweep.ParameterSet, p sweep.Procedure, seed uint64) iter.Seq2[sweep.Cell, error] {
+// A stimulus whose work was interrupted has forgotten what it had found, and can be used
+// again.
+func (s *Stimulus) InferAll(ctx context.Context, sets []sweep.ParameterSet, p sweep.Procedure, seed uint64) iter.Seq2[sweep.Cell, error] {
 	return func(yield func(sweep.Cell, error) bool) {
 		for len(sets) > 0 {
-			cells, err := s.inferSome(sets, &p, seed)
+			cells, err := s.inferSome(ctx, sets, &p, seed)
+			if ctx.Err() != nil { // tables may be half made
+				s.forget()
+				yield(sweep.Cell{}, ctx.Err())
+				return
+			}
 			if err != nil {
 				yield(sweep.Cell{}, fmt.Errorf("%s: %w", &sets[0], err))
 				return
@@ -38,23 +45,28 @@ func (s *Stimulus) InferAll(sets []sweep.ParameterSet, p sweep.Procedure, seed u
 	}
 }
 
+// forget gives up all that was made for inference; it is made anew when needed.
+func (s *Stimulus) forget() {
+	*s = Stimulus{stimulus: s.stimulus, domain: s.domain, memory: s.memory}
+}
+
 // inferSome computes the cells of the first parameter sets, one at least.
-func (s *Stimulus) inferSome(sets []sweep.ParameterSet, p *sweep.Procedure, seed uint64) ([]sweep.Cell, error) {
+func (s *Stimulus) inferSome(ctx context.Context, sets []sweep.ParameterSet, p *sweep.Procedure, seed uint64) ([]sweep.Cell, error) {
 	var cell sweep.Cell
 	var err error
 	switch {
 	case sets[0].Model == "boltzmann":
-		cell, err = s.inferBoltzmann(&sets[0])
+		cell, err = s.inferBoltzmann(ctx, &sets[0])
 	case p.Method == sweep.Marginal:
-		return s.inferMarginal(sets, p, seed)
+		return s.inferMarginal(ctx, sets, p, seed)
 	default:
-		cell, err = s.inferSIPS(&sets[0], p, seed)
+		cell, err = s.inferSIPS(ctx, &sets[0], p, seed)
 	}
 	return []sweep.Cell{cell}, err
 }
 
 // inferSIPS computes a cell by runs of the particle filter.
-func (s *Stimulus) inferSIPS(set *sweep.ParameterSet, p *sweep.Procedure, seed uint64) (sweep.Cell, error) {
+func (s *Stimulus) inferSIPS(ctx context.Context, set *sweep.ParameterSet, p *sweep.Procedure, seed uint64) (sweep.Cell, error) {
 	parameters, err := Agent(set, p.Inference)
 	if err != nil {
 		return sweep.Cell{}, err
@@ -62,7 +74,7 @@ func (s *Stimulus) inferSIPS(set *sweep.ParameterSet, p *sweep.Procedure, seed u
 	if p.Runs < 1 {
 		return sweep.Cell{}, fmt.Errorf("%d runs of a model that is not exact", p.Runs)
 	}
-	sips, err := s.SIPS()
+	sips, err := s.SIPS(ctx)
 	if err != nil {
 		return sweep.Cell{}, err
 	}
@@ -80,7 +92,7 @@ func (s *Stimulus) inferSIPS(set *sweep.ParameterSet, p *sweep.Procedure, seed u
 	of := runsOf{*set, o, p.StageName, seed}
 	runs := s.runs.take(of)
 	for i := len(runs); i < p.Runs; i++ {
-		run, err := sips.Run(parameters, o, sweep.RunStream(seed, p.StageName, set, s.stimulus.ID, i))
+		run, err := sips.Run(ctx, parameters, o, sweep.RunStream(seed, p.StageName, set, s.stimulus.ID, i))
 		if err != nil {
 			return sweep.Cell{}, err
 		}
@@ -136,7 +148,7 @@ func sizeOf(all []*Run) (bytes int) {
 }
 
 // inferMarginal computes the cells of the first parameter sets that are inferred together.
-func (s *Stimulus) inferMarginal(sets []sweep.ParameterSet, p *sweep.Procedure, seed uint64) ([]sweep.Cell, error) {
+func (s *Stimulus) inferMarginal(ctx context.Context, sets []sweep.ParameterSet, p *sweep.Procedure, seed uint64) ([]sweep.Cell, error) {
 	if p.Runs < 2 {
 		return nil, fmt.Errorf("%d batches of samples; there must be 2, so that they tell the error", p.Runs)
 	}
@@ -151,13 +163,14 @@ func (s *Stimulus) inferMarginal(sets []sweep.ParameterSet, p *sweep.Procedure, 
 		}
 		all = append(all, one)
 	}
-	m, err := s.Marginal()
+	m, err := s.Marginal(ctx)
 	if err != nil {
 		return nil, err
 	}
 	cells := make([]sweep.Cell, len(all))
-	return cells, m.converge(all, p, seed, s.stimulus.JudgementSteps, func(i int, r *result) {
-		cells[i] = m.cell(&all[i], r, s.stimulus.JudgementSteps, p)
+	return cells, m.converge(ctx, all, p, seed, s.stimulus.JudgementSteps, func(i int, r *result) (err error) {
+		cells[i], err = m.cell(ctx, &all[i], r, s.stimulus.JudgementSteps, p)
+		return err
 	})
 }
 
@@ -169,16 +182,12 @@ func together(a, b *agent.Parameters, p *sweep.Procedure) bool {
 	return p.Detail == sweep.DetailJudged && other == *a && a.GoalNoise > 0 && b.GoalNoise > 0 && familyOf(a, p) == familyOf(b, p)
 }
 
-func (s *Stimulus) inferBoltzmann(set *sweep.ParameterSet) (sweep.Cell, error) {
+func (s *Stimulus) inferBoltzmann(ctx context.Context, set *sweep.ParameterSet) (sweep.Cell, error) {
 	o, err := s.Boltzmann()
 	if err != nil {
 		return sweep.Cell{}, err
 	}
-	post, err := o.Posterior(policy.Parameters{
-		Alpha:       set.Alpha.Number,
-		Value:       policy.Value(set.Value.Word),
-		Unreachable: set.UnreachableValue.Number,
-	})
+	post, err := o.Posterior(ctx, boltzmann(set))
 	if err != nil {
 		return sweep.Cell{}, err
 	}

@@ -1,6 +1,7 @@
 package inference
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -98,7 +99,7 @@ func TestExactIsWhatAgentsDo(t *testing.T) {
 				goal := i % 2
 				m, at := agent.Begin(goal), w.sips.states[0]
 				for k := 1; k < len(w.sips.states) && at == w.sips.states[k-1]; k++ {
-					a.Think(&m, at, rng)
+					must(a.Think(context.Background(), &m, at, rng))
 					if _, at = a.Act(&m, at, rng); at == w.sips.states[k] {
 						followed[k][goal]++
 					}

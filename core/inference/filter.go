@@ -1,6 +1,7 @@
 package inference
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 
@@ -73,28 +74,39 @@ func (f *filter) evidence() float64 {
 	return all.logSum() - math.Log(float64(len(all)))
 }
 
-// step takes a population from step k-1 to k.
-func (f *filter) step(p *population, k int) {
+// step takes a population from step k-1 to k. The error is that of ctx, if it ends before.
+func (f *filter) step(ctx context.Context, p *population, k int) error {
 	if p.dead {
-		return
+		return nil
 	}
 	if f.o.Resample == Always || f.o.Resample == ESS && p.weights.EffectiveSize() < f.o.Threshold*float64(len(p.weights)) {
-		f.resample(p, k-1)
+		if err := f.resample(ctx, p, k-1); err != nil {
+			return err
+		}
 	}
 	f.moves += len(p.particles)
 	for i := range p.particles {
 		if math.IsInf(p.weights[i], -1) {
 			continue
 		}
+		if i%particlesBetween == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		q := &p.particles[i]
-		f.agent.Think(&q.Mind, q.at, f.rng)
+		if _, err := f.agent.Think(ctx, &q.Mind, q.at, f.rng); err != nil {
+			return err
+		}
 		f.remember(q)
 		p.weights[i] += f.act(q, f.states[k])
 	}
 	sum := p.weights.Normalize()
 	p.evidence += sum
 	p.dead = math.IsInf(sum, -1)
+	return nil
 }
+
+// particlesBetween is how many particles are moved between looks at a context.
+const particlesBetween = 64
 
 // act moves a particle, and returns ln of the probability of the move and of what
 // is then observed, divided by the probability of its being proposed.
@@ -163,8 +175,9 @@ func (s *SIPS) likelihood(at, observed ground.StateID, o *Options) float64 {
 	return log
 }
 
-// resample draws a population anew, and rejuvenates it.
-func (f *filter) resample(p *population, k int) {
+// resample draws a population anew, and rejuvenates it. The error is that of ctx, if it
+// ends before.
+func (f *filter) resample(ctx context.Context, p *population, k int) error {
 	p.spare = p.spare[:0]
 	for _, parent := range f.resampler.parents(p.weights, f.rng) {
 		p.spare = append(p.spare, p.particles[parent])
@@ -173,9 +186,15 @@ func (f *filter) resample(p *population, k int) {
 	p.weights.Equalize()
 	if f.o.Rejuvenate != NoMove && k > 0 {
 		for i := range p.particles {
-			f.rejuvenate(p, &p.particles[i], k)
+			if i%particlesBetween == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if err := f.rejuvenate(ctx, p, &p.particles[i], k); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
 }
 
 // note adds a step to what the run found.

@@ -1,6 +1,9 @@
 package inference
 
-import "math"
+import (
+	"context"
+	"math"
+)
 
 // abreast is how many goal noises the forward recursion is computed for side by side:
 // all else that it needs is the same for all of them.
@@ -83,8 +86,8 @@ func all(x float64) lane { return lane{x, x, x, x} }
 // forward is the recursion for a candidate goal and some goal noises: the evidence at
 // every step is left in total, to be multiplied with 2^-scale. With origins of the links it
 // is right at the steps that they name, and not kept from underflow; weights of hidden goals
-// are not made.
-func (r *recursion) forward(h *hidden, links []link, noises []float64, o *origins) {
+// are not made. The error is that of ctx, if it ends before.
+func (r *recursion) forward(ctx context.Context, h *hidden, links []link, noises []float64, o *origins) error {
 	steps := len(links)
 	r.noises = len(noises)
 	confusable := len(h.goals) > 1 && noises[0] > 0 // the others are then, too
@@ -104,6 +107,9 @@ func (r *recursion) forward(h *hidden, links []link, noises []float64, o *origin
 		pairs = o.pairs
 	}
 	for tau := range steps {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		if tau > 0 && o == nil {
 			r.rescale(tau)
 		}
@@ -147,6 +153,7 @@ func (r *recursion) forward(h *hidden, links []link, noises []float64, o *origin
 			pass(&r.own[tau], next, others, power, &r.total[to], &r.own[to], &r.inflow[to], r.noises)
 		}
 	}
+	return nil
 }
 
 // advance takes on the hidden goals of those who plan at a step, where inflow has come, to

@@ -3,6 +3,7 @@
 package inference
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -82,8 +83,9 @@ func (d *Domain) values() policy.HeuristicFunc {
 }
 
 // SIPS is the particle filter over boundedly rational agents. Its task has the
-// candidate goals first, and then what they may be taken for.
-func (s *Stimulus) SIPS() (*SIPS, error) {
+// candidate goals first, and then what they may be taken for. The error is of the
+// stimulus, or that of ctx, if it ends before.
+func (s *Stimulus) SIPS(ctx context.Context) (*SIPS, error) {
 	switch {
 	case s.sips != nil:
 		return s.sips, nil
@@ -106,6 +108,9 @@ func (s *Stimulus) SIPS() (*SIPS, error) {
 			for _, name := range s.domain.Corruptions(g.Name) {
 				at, ok := index[name]
 				if !ok {
+					if err := ctx.Err(); err != nil {
+						return nil, err
+					}
 					formula, err := s.goal(name)
 					if err != nil {
 						return nil, fmt.Errorf("stimulus %s: goal %q may be taken for %q: %w", s.stimulus.ID, g.Name, name, err)
@@ -128,6 +133,9 @@ func (s *Stimulus) SIPS() (*SIPS, error) {
 	}
 	goals.Heuristic = make([]search.Heuristic, len(formulas))
 	for goal := range formulas {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		table, err := of(goal)
 		if err != nil {
 			return nil, fmt.Errorf("stimulus %s: heuristic: %w", s.stimulus.ID, err)
@@ -138,12 +146,12 @@ func (s *Stimulus) SIPS() (*SIPS, error) {
 	return s.sips, nil
 }
 
-// Marginal is marginal inference about boundedly rational agents.
-func (s *Stimulus) Marginal() (*Marginal, error) {
+// Marginal is marginal inference about boundedly rational agents. Errors are those of SIPS.
+func (s *Stimulus) Marginal(ctx context.Context) (*Marginal, error) {
 	if s.marginal != nil {
 		return s.marginal, nil
 	}
-	sips, err := s.SIPS()
+	sips, err := s.SIPS(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package inference_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"reflect"
@@ -64,7 +65,7 @@ func set(alpha float64, value string, unreachable float64) *sweep.ParameterSet {
 func TestInfer(t *testing.T) {
 	s := inference.New(stimulus(t, "(switch red)\n(switch green)\n"), inference.Domain{})
 	for _, value := range []string{"optimal", "on_policy"} {
-		cell, err := s.Infer(set(0.5, value, -5), sweep.Procedure{}, 0)
+		cell, err := s.Infer(context.Background(), set(0.5, value, -5), sweep.Procedure{}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +86,7 @@ func TestParametersAreUsed(t *testing.T) {
 	s := inference.New(stimulus(t, "(switch red)\n"), blind())
 	seen := map[float64]string{}
 	for _, p := range []*sweep.ParameterSet{set(0.5, "optimal", -5), set(1.5, "optimal", -5), set(0.5, "optimal", -7), set(0.5, "heuristic", -5)} {
-		cell, err := s.Infer(p, sweep.Procedure{}, 0)
+		cell, err := s.Infer(context.Background(), p, sweep.Procedure{}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,7 +100,7 @@ func TestParametersAreUsed(t *testing.T) {
 
 func TestUndefined(t *testing.T) {
 	s := inference.New(stimulus(t, "(switch red)\n(switch red)\n(switch green)\n"), inference.Domain{})
-	cell, err := s.Infer(set(1, "optimal", -5), sweep.Procedure{}, 0)
+	cell, err := s.Infer(context.Background(), set(1, "optimal", -5), sweep.Procedure{}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +119,7 @@ func TestRefusals(t *testing.T) {
 		`boltzmann alpha=0 value=optimal unreachable_value=-5: alpha 0, unreachable value -5: not a Boltzmann agent`: set(0, "optimal", -5),
 		`boltzmann alpha=1 value=heuristic unreachable_value=-5: the domain has no heuristic; use value: optimal`:    set(1, "heuristic", -5),
 	} {
-		if _, err := s.Infer(p, sweep.Procedure{}, 0); err == nil || err.Error() != want {
+		if _, err := s.Infer(context.Background(), p, sweep.Procedure{}, 0); err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
@@ -135,23 +136,23 @@ func TestRefusals(t *testing.T) {
 	} {
 		set, p := bounded("full"), p
 		change(set, &p)
-		if _, err := inference.New(stimulus(t, "(switch red)\n"), blind()).Infer(set, p, 0); err == nil || err.Error() != set.String()+": "+want {
+		if _, err := inference.New(stimulus(t, "(switch red)\n"), blind()).Infer(context.Background(), set, p, 0); err == nil || err.Error() != set.String()+": "+want {
 			t.Errorf("got %v, want %s: %s", err, set, want)
 		}
 	}
-	if _, err := s.Infer(bounded("full"), p, 0); err == nil || !strings.HasSuffix(err.Error(), ": stimulus one: the domain has no heuristic") {
+	if _, err := s.Infer(context.Background(), bounded("full"), p, 0); err == nil || !strings.HasSuffix(err.Error(), ": stimulus one: the domain has no heuristic") {
 		t.Error(err)
 	}
 	none := stimulus(t, "")
 	none.Goals = nil
 	for _, model := range []*sweep.ParameterSet{set(1, "optimal", -5), bounded("full")} {
-		if _, err := inference.New(none, blind()).Infer(model, p, 0); err == nil || err.Error() != model.String()+": stimulus one: no goals to infer" {
+		if _, err := inference.New(none, blind()).Infer(context.Background(), model, p, 0); err == nil || err.Error() != model.String()+": stimulus one: no goals to infer" {
 			t.Error(err)
 		}
 	}
 	none.Problem = nil
 	for _, model := range []*sweep.ParameterSet{set(1, "optimal", -5), bounded("full")} {
-		if _, err := inference.New(none, blind()).Infer(model, p, 0); err == nil || err.Error() != model.String()+": stimulus one has no problem" {
+		if _, err := inference.New(none, blind()).Infer(context.Background(), model, p, 0); err == nil || err.Error() != model.String()+": stimulus one has no problem" {
 			t.Error(err)
 		}
 	}
@@ -191,11 +192,11 @@ func TestRunsAreRemembered(t *testing.T) {
 			for _, stage := range []string{sweep.FitStage, sweep.ReportStage} {
 				p := procedure()
 				p.StageName, p.Runs = stage, runs
-				got, err := ready.Infer(bounded(model), p, 1)
+				got, err := ready.Infer(context.Background(), bounded(model), p, 1)
 				if err != nil {
 					t.Fatal(err)
 				}
-				want, err := inference.New(st, blind()).Infer(bounded(model), p, 1)
+				want, err := inference.New(st, blind()).Infer(context.Background(), bounded(model), p, 1)
 				if err != nil || !reflect.DeepEqual(got, want) {
 					t.Errorf("%s, %d runs of %s: %v, want %v, %v", model, runs, stage, got, want, err)
 				}
@@ -211,7 +212,7 @@ func TestSampledCell(t *testing.T) {
 	st.JudgementSteps = []int{0, 1}
 	infer := func(model string, p sweep.Procedure, seed uint64) sweep.Cell {
 		t.Helper()
-		cell, err := inference.New(st, blind()).Infer(bounded(model), p, seed)
+		cell, err := inference.New(st, blind()).Infer(context.Background(), bounded(model), p, seed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -258,7 +259,7 @@ func TestSampledCellIsUndefined(t *testing.T) {
 	st := stimulus(t, "(switch red)\n(switch red)\n(switch green)\n")
 	st.JudgementSteps = []int{0, 1, 3}
 	p := procedure()
-	cell, err := inference.New(st, blind()).Infer(bounded("full"), p, 1)
+	cell, err := inference.New(st, blind()).Infer(context.Background(), bounded("full"), p, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,8 @@
 package inference
 
 import (
+	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -170,8 +172,9 @@ func (m *Marginal) samplesFor(key storeKey) *store {
 	return s
 }
 
-// table finds or makes a table, sampled up to a level.
-func (m *Marginal) table(s *store, tau, goal, level int) *sampled {
+// table finds or makes a table, sampled up to a level. The error is that of ctx, if it
+// ends before.
+func (m *Marginal) table(ctx context.Context, s *store, tau, goal, level int) (*sampled, error) {
 	if s.of[goal] == nil {
 		s.of[goal] = make([]*sampled, len(m.steps))
 	}
@@ -179,32 +182,42 @@ func (m *Marginal) table(s *store, tau, goal, level int) *sampled {
 	if t == nil {
 		t = &sampled{original: goal < m.sips.candidates, seed: m.seeds(s.stage, tau, goal, s.noise, s.seed)}
 		if s.stray {
-			t.stray = m.stray(tau, goal)
+			var err error
+			if t.stray, err = m.stray(ctx, tau, goal); err != nil {
+				return nil, err
+			}
 		}
 		s.of[goal][tau] = t
 	}
-	m.sampler.reach(s, t, tau, goal, level, s.batches)
-	return t
+	return t, m.sampler.reach(ctx, s, t, tau, goal, level)
 }
 
 // stray says of a plan from the state after tau actions whether it ends off every
-// shortest path to a goal; nil where that is not known.
-func (m *Marginal) stray(tau, goal int) func(to ground.StateID, length int) bool {
+// shortest path to a goal; nil where that is not known. The error is that of ctx, if it
+// ends before.
+func (m *Marginal) stray(ctx context.Context, tau, goal int) (func(to ground.StateID, length int) bool, error) {
 	if !m.asked {
-		m.asked = true
-		m.far, _ = policy.NewDistances(m.sips.task, distanceStates)
+		far, err := policy.NewDistances(ctx, m.sips.task, distanceStates)
+		if err != nil && !errors.Is(err, policy.ErrTooLarge) {
+			return nil, err
+		}
+		m.asked, m.far = true, far
 	}
 	if m.far == nil {
-		return nil
+		return nil, nil
 	}
-	before := m.far.To(goal, m.sips.states[tau])
+	to, err := m.far.To(ctx, goal)
+	if err != nil {
+		return nil, err
+	}
+	before := to(m.sips.states[tau])
 	if before < 0 { // no plan is any good
-		return nil
+		return nil, nil
 	}
-	return func(to ground.StateID, length int) bool {
-		after := m.far.To(goal, to)
+	return func(end ground.StateID, length int) bool {
+		after := to(end)
 		return after < 0 || length+after > before
-	}
+	}, nil
 }
 
 // draws that searches need for a budget; one for an unlimited one, of which the end alone counts.
@@ -273,8 +286,9 @@ func (r *result) align(batches, goals int) {
 
 // converge samples until the posteriors are as sure as asked for, of parameter sets that
 // differ in their goal noises alone and are of one family, at most abreast. yield gets
-// them in any order.
-func (m *Marginal) converge(ps []agent.Parameters, q *sweep.Procedure, seed uint64, judged []int, yield func(i int, r *result)) error {
+// them in any order; its error ends the work. The error is also of parameters out of
+// range, or that of ctx, if it ends before.
+func (m *Marginal) converge(ctx context.Context, ps []agent.Parameters, q *sweep.Procedure, seed uint64, judged []int, yield func(i int, r *result) error) error {
 	for i := range ps {
 		if err := ps[i].Validate(); err != nil {
 			return err
@@ -286,7 +300,10 @@ func (m *Marginal) converge(ps []agent.Parameters, q *sweep.Procedure, seed uint
 		stray: q.Detail == sweep.DetailMistakes,
 	}
 	s := m.samplesFor(key)
-	at := m.levelsFor(s, p, q, judged)
+	at, err := m.levelsFor(ctx, s, p, q, judged)
+	if err != nil {
+		return err
+	}
 	var named []bool
 	if q.Detail == sweep.DetailJudged {
 		named = make([]bool, len(m.steps)+1)
@@ -296,14 +313,16 @@ func (m *Marginal) converge(ps []agent.Parameters, q *sweep.Procedure, seed uint
 			}
 		}
 	}
-	m.infer(m.results[:], s, ps, at, named)
+	if err := m.infer(ctx, m.results[:], s, ps, at, named); err != nil {
+		return err
+	}
 	m.done.posteriors += len(ps) * len(judged) * len(m.hidden) * q.Runs * q.Runs
 	var unsure []int
 	for i := range ps {
-		if r := m.results[i]; r.sure(judged, q) {
-			yield(i, r)
-		} else {
+		if r := m.results[i]; !r.sure(judged, q) {
 			unsure = append(unsure, i)
+		} else if err := yield(i, r); err != nil {
+			return err
 		}
 	}
 	margin := 1.0
@@ -311,8 +330,16 @@ func (m *Marginal) converge(ps []agent.Parameters, q *sweep.Procedure, seed uint
 		margin = sweep.UnsureTo
 	}
 	for _, i := range unsure {
-		m.infer(m.results[:1], s, ps[i:i+1], m.refine(s, &ps[i], at, q, judged, margin), named)
-		yield(i, m.results[0])
+		refined, err := m.refine(ctx, s, &ps[i], at, q, judged, margin)
+		if err != nil {
+			return err
+		}
+		if err := m.infer(ctx, m.results[:1], s, ps[i:i+1], refined, named); err != nil {
+			return err
+		}
+		if err := yield(i, m.results[0]); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -438,8 +465,8 @@ func jackknifed(n int, without func(i int) float64) float64 {
 	return squares * float64(n-1) / (near * near * float64(n))
 }
 
-// cell is what a sweep keeps of a result.
-func (m *Marginal) cell(p *agent.Parameters, r *result, judged []int, q *sweep.Procedure) sweep.Cell {
+// cell is what a sweep keeps of a result. The error is that of ctx, if it ends before.
+func (m *Marginal) cell(ctx context.Context, p *agent.Parameters, r *result, judged []int, q *sweep.Procedure) (sweep.Cell, error) {
 	cell := sweep.Cell{Samples: r.samples, Judged: q.Detail == sweep.DetailJudged}
 	if m.sips.impossible != nil {
 		cell.Undefined = &sweep.Undefined{Step: m.sips.impossible.Step, Reason: m.sips.impossible.Reason}
@@ -450,7 +477,9 @@ func (m *Marginal) cell(p *agent.Parameters, r *result, judged []int, q *sweep.P
 			continue
 		}
 		if cell.Judged { // an earlier step may be the first
-			m.infer([]*result{r}, m.links.plans.store, []agent.Parameters{*p}, m.links.plans.levels, nil)
+			if err := m.infer(ctx, []*result{r}, m.links.plans.store, []agent.Parameters{*p}, m.links.plans.levels, nil); err != nil {
+				return sweep.Cell{}, err
+			}
 			for step = 0; r.sum(step) > 0; step++ {
 			}
 		}
@@ -511,7 +540,10 @@ func (m *Marginal) cell(p *agent.Parameters, r *result, judged []int, q *sweep.P
 		cell.Runs = sweep.NewRuns(runs, len(asked), goals)
 	}
 	if q.Detail == sweep.DetailMistakes {
-		cell.Mistakes = m.mistakes(p, steps)
+		var err error
+		if cell.Mistakes, err = m.mistakes(ctx, p, steps); err != nil {
+			return sweep.Cell{}, err
+		}
 	}
-	return cell
+	return cell, nil
 }

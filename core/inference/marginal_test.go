@@ -1,6 +1,7 @@
 package inference
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"math"
@@ -93,7 +94,7 @@ func enumerated(t testing.TB, m *Marginal, p *agent.Parameters, goal, tau int) *
 	for kind := range rows {
 		rows[kind] = make([]lane, len(observed)+1)
 	}
-	stray := m.stray(tau, goal)
+	stray := must(m.stray(context.Background(), tau, goal))
 	for _, o := range found {
 		matched := 0
 		for matched < len(o.Path) && matched < len(observed) && o.Path[matched].State == observed[matched] {
@@ -130,7 +131,7 @@ func exactly(t testing.TB, m *Marginal, p *agent.Parameters) *result {
 		}
 	}
 	m.plans, m.links = []*plans{ps}, nil
-	return m.inferOne(s, p, none)
+	return must(m.inferOne(context.Background(), s, p, none))
 }
 
 // With tables that are known exactly, the recursion over the times of planning is
@@ -146,7 +147,7 @@ func TestRecursionIsExact(t *testing.T) {
 			}
 			m := marginalOf(w.sips)
 			r := exactly(t, m, &p)
-			cell := m.cell(&p, r, nil, &sweep.Procedure{Stage: sweep.Stage{Runs: 1}})
+			cell := must(m.cell(context.Background(), &p, r, nil, &sweep.Procedure{Stage: sweep.Stage{Runs: 1}}))
 			if len(cell.Posterior) != len(exact.Posterior) || (cell.Undefined == nil) != (exact.Undefined == nil) {
 				t.Errorf("%s, %s: %d steps, %v; want %d, %v", w.name, name, len(cell.Posterior), cell.Undefined, len(exact.Posterior), exact.Undefined)
 				continue
@@ -341,7 +342,7 @@ func TestMistakesAreExact(t *testing.T) {
 			want := enumeratedMistakes(t, w.sips, &p)
 			m := marginalOf(w.sips)
 			exactly(t, m, &p)
-			got := m.mistakes(&p, len(want)+1)
+			got := must(m.mistakes(context.Background(), &p, len(want)+1))
 			for k := range want {
 				for i, e := range []sweep.Estimate{got.Confused[k], got.Slip[k], got.OffPath[k]} {
 					if !(math.Abs(e.Probability-want[k][i]) < 1e-11) {

@@ -1,6 +1,7 @@
 package inference
 
 import (
+	"context"
 	"math"
 
 	"foible/core/agent"
@@ -16,8 +17,8 @@ type behind struct {
 
 // mistakes are the probabilities of the mistakes behind each action, given the
 // actions up to it, of a parameter set whose links are those used last. The
-// posterior has so many steps.
-func (m *Marginal) mistakes(p *agent.Parameters, steps int) *sweep.Mistakes {
+// posterior has so many steps. The error is that of ctx, if it ends before.
+func (m *Marginal) mistakes(ctx context.Context, p *agent.Parameters, steps int) (*sweep.Mistakes, error) {
 	l := m.links
 	batches := l.plans.store.batches
 	seen := make([]chances, len(m.steps))
@@ -29,9 +30,13 @@ func (m *Marginal) mistakes(p *agent.Parameters, steps int) *sweep.Mistakes {
 	}
 	for candidate := range m.hidden {
 		for group := range l.of {
-			m.room.forward(&m.hidden[candidate], l.of[group][candidate], []float64{p.GoalNoise}, nil)
+			if err := m.room.forward(ctx, &m.hidden[candidate], l.of[group][candidate], []float64{p.GoalNoise}, nil); err != nil {
+				return nil, err
+			}
 			for tau := range seen {
-				m.behind(sums, seen, candidate, group, tau)
+				if err := m.behind(ctx, sums, seen, candidate, group, tau); err != nil {
+					return nil, err
+				}
 			}
 		}
 	}
@@ -44,12 +49,12 @@ func (m *Marginal) mistakes(p *agent.Parameters, steps int) *sweep.Mistakes {
 			out.OffPath = append(out.OffPath, ratio(s.stray, s.all))
 		}
 	}
-	return out
+	return out, nil
 }
 
 // behind adds those whose plan was made at tau, with the weights of the recursion
-// that ran last.
-func (m *Marginal) behind(sums []behind, seen []chances, candidate, group, tau int) {
+// that ran last. The error is that of ctx, if it ends before.
+func (m *Marginal) behind(ctx context.Context, sums []behind, seen []chances, candidate, group, tau int) error {
 	r, h, ps := &m.room, &m.hidden[candidate], m.links.plans
 	for lane := range min(lanes, ps.store.batches-group*lanes) {
 		batch := group*lanes + lane
@@ -60,9 +65,14 @@ func (m *Marginal) behind(sums []behind, seen []chances, candidate, group, tau i
 			if c > 0 {
 				to = others
 			}
-			if weight != 0 {
-				m.planned(ps, h.goals[c], tau).behind(to, seen[tau:], batch, weight)
+			if weight == 0 {
+				continue
 			}
+			p, err := m.planned(ctx, ps, h.goals[c], tau)
+			if err != nil {
+				return err
+			}
+			p.behind(to, seen[tau:], batch, weight)
 		}
 		for matched := range own {
 			sum := &sums[tau+matched]
@@ -77,6 +87,7 @@ func (m *Marginal) behind(sums []behind, seen []chances, candidate, group, tau i
 			sum.stray[batch] += factor * (a.stray + b.stray)
 		}
 	}
+	return ctx.Err()
 }
 
 // rescale makes the scale no greater than that of what is to be added.

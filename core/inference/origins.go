@@ -1,6 +1,9 @@
 package inference
 
-import "slices"
+import (
+	"context"
+	"slices"
+)
 
 // origins are of a candidate goal what becomes of those who take another goal for it, as
 // long as they keep that goal. The chance to keep it does not depend on which goal it is, so
@@ -20,8 +23,9 @@ type pair struct {
 	live []lane // not over after m; nil at steps that are not named
 }
 
-// originsFor finds those of a group of lanes and a candidate.
-func (m *Marginal) originsFor(l *links, group, candidate int, named []bool) *origins {
+// originsFor finds those of a group of lanes and a candidate. The error is that of ctx,
+// if it ends before.
+func (m *Marginal) originsFor(ctx context.Context, l *links, group, candidate int, named []bool) (*origins, error) {
 	at := group*len(m.hidden) + candidate
 	for len(m.origins) <= at {
 		m.origins = append(m.origins, origins{})
@@ -29,17 +33,20 @@ func (m *Marginal) originsFor(l *links, group, candidate int, named []bool) *ori
 	o := &m.origins[at]
 	if o.of != l || !slices.Equal(o.named, named) {
 		o.of, o.named = l, append(o.named[:0], named...)
-		o.find(l.of[group][candidate], &m.hidden[candidate], &m.room)
+		if err := o.find(ctx, l.of[group][candidate], &m.hidden[candidate], &m.room); err != nil {
+			return nil, err
+		}
 		m.done.recursions += 2 * len(m.steps) * len(m.hidden[candidate].goals) // from all steps
 	}
-	return o
+	return o, nil
 }
 
-// find finds them anew. The memory of what was found before is used again.
-func (o *origins) find(of []link, h *hidden, r *recursion) {
+// find finds them anew. The memory of what was found before is used again. The
+// error is that of ctx, if it ends before.
+func (o *origins) find(ctx context.Context, of []link, h *hidden, r *recursion) error {
 	o.prepare(of)
 	if len(o.pairs) == 0 {
-		return
+		return nil
 	}
 	var ones row
 	for i := range ones {
@@ -51,6 +58,9 @@ func (o *origins) find(of []link, h *hidden, r *recursion) {
 		n := min(abreast, steps-first)
 		k := 0
 		for tau := range of {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
 			l := &of[tau]
 			if tau < first {
 				k += len(l.nextOf)
@@ -72,6 +82,7 @@ func (o *origins) find(of []link, h *hidden, r *recursion) {
 			}
 		}
 	}
+	return nil
 }
 
 // prepare makes pairs with room.

@@ -1,6 +1,7 @@
 package inference
 
 import (
+	"context"
 	"math"
 	"testing"
 
@@ -21,7 +22,7 @@ func TestOriginsAreTheRecursion(t *testing.T) {
 			}
 			s := m.samplesFor(storeKey{seed: 1, noise: p.SearchNoise, unlimited: p.Unlimited, draws: draws(&p), batches: batches})
 			at := m.first(s)
-			m.infer(m.results[:], s, ps, at, nil)
+			m.infer(context.Background(), m.results[:], s, ps, at, nil)
 			var want [abreast][][][]float64
 			for i, r := range m.results {
 				want[i] = scaled(r)
@@ -31,7 +32,7 @@ func TestOriginsAreTheRecursion(t *testing.T) {
 				for step := range named {
 					named[step] = step%every == 0
 				}
-				m.infer(m.results[:], s, ps, at, named)
+				m.infer(context.Background(), m.results[:], s, ps, at, named)
 				for i, r := range m.results {
 					for step, goals := range scaled(r) {
 						if !named[step] {

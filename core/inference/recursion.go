@@ -1,6 +1,7 @@
 package inference
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -110,16 +111,19 @@ type link struct {
 	right  []float64 // probability of m right actions as observed
 }
 
-// planned finds or makes what plans do.
-func (m *Marginal) planned(ps *plans, goal, tau int) *planned {
+// planned finds or makes what plans do. The error is that of ctx, if it ends before.
+func (m *Marginal) planned(ctx context.Context, ps *plans, goal, tau int) (*planned, error) {
 	if ps.of[goal] == nil {
 		ps.of[goal] = make([]*planned, len(m.steps))
 	}
 	if p := ps.of[goal][tau]; p != nil {
-		return p
+		return p, nil
 	}
 	level := ps.levels.of(goal, tau)
-	t := m.table(ps.store, tau, goal, level)
+	t, err := m.table(ctx, ps.store, tau, goal, level)
+	if err != nil {
+		return nil, err
+	}
 	batches := ps.store.batches
 	p := ps.room.plan()
 	if p.groups = groups(batches); t.known != nil {
@@ -138,7 +142,7 @@ func (m *Marginal) planned(ps *plans, goal, tau int) *planned {
 			ps.sums.drain(p, batch)
 		}
 		ps.of[goal][tau] = p
-		return p
+		return p, nil
 	}
 	weights := ps.weigh(searches(level, t.original))
 	for batch := range batches {
@@ -163,7 +167,7 @@ func (m *Marginal) planned(ps *plans, goal, tau int) *planned {
 		p.contrast(t.signs(ps.signs), 0.5)
 	}
 	ps.of[goal][tau] = p
-	return p
+	return p, nil
 }
 
 // groups of lanes for so many batches.
@@ -299,7 +303,8 @@ func (ps *plans) weigh(searches int) weights {
 	return w
 }
 
-func (m *Marginal) linksFor(s *store, p *agent.Parameters, at *levels) *links {
+// linksFor finds or makes links. The error is that of ctx, if it ends before.
+func (m *Marginal) linksFor(ctx context.Context, s *store, p *agent.Parameters, at *levels) (*links, error) {
 	ps := m.plansFor(s, p, at)
 	action := agent.Parameters{ActionNoise: p.ActionNoise, Kind: p.Kind}
 	confusable := p.GoalNoise > 0
@@ -309,7 +314,7 @@ func (m *Marginal) linksFor(s *store, p *agent.Parameters, at *levels) *links {
 	}
 	if old != nil && old.parameters == action {
 		m.links = old
-		return old
+		return old, nil
 	}
 	if old == nil && !ps.linked {
 		old = m.links
@@ -331,7 +336,9 @@ func (m *Marginal) linksFor(s *store, p *agent.Parameters, at *levels) *links {
 		for candidate := range m.hidden {
 			for _, goal := range m.hidden[candidate].goals {
 				for tau := range m.steps {
-					m.planned(ps, goal, tau)
+					if _, err := m.planned(ctx, ps, goal, tau); err != nil {
+						return nil, err
+					}
 				}
 			}
 		}
@@ -351,12 +358,15 @@ func (m *Marginal) linksFor(s *store, p *agent.Parameters, at *levels) *links {
 					l.of[group][candidate][tau] = *before
 					continue
 				}
-				l.of[group][candidate][tau] = m.link(ps, h, seen, group, tau, confusable, before)
+				var err error
+				if l.of[group][candidate][tau], err = m.link(ctx, ps, h, seen, group, tau, confusable, before); err != nil {
+					return nil, err
+				}
 			}
 		}
 	}
 	m.links, ps.links, ps.linked = l, l, true
-	return l
+	return l, nil
 }
 
 // alike reports whether the tables of a step have the same levels.
@@ -370,20 +380,28 @@ func (h *hidden) alike(a, b *levels, tau int) bool {
 }
 
 // link joins what plans do with what is seen of the actions. The memory of an old
-// link, if there is one, is used again.
-func (m *Marginal) link(ps *plans, h *hidden, seen []chances, group, tau int, confusable bool, old *link) link {
+// link, if there is one, is used again. The error is that of ctx, if it ends before.
+func (m *Marginal) link(ctx context.Context, ps *plans, h *hidden, seen []chances, group, tau int, confusable bool, old *link) (link, error) {
 	var l link
-	own := m.planned(ps, h.goals[0], tau)
+	if err := ctx.Err(); err != nil {
+		return l, err
+	}
+	own, err := m.planned(ctx, ps, h.goals[0], tau)
+	if err != nil {
+		return l, err
+	}
 	last := len(seen) - tau - 1 // m of the last action
 	n := min(own.most, last) + 1
 	l.next, l.live = make([]lane, n), make([]lane, n)
 	own.join(l.next, l.live, seen[tau:], group)
 	if !confusable || len(h.goals) == 1 {
-		return l
+		return l, nil
 	}
 	candidate := h.goals[0]
 	if ps.sorted[group][candidate][tau] == nil {
-		ps.sorted[group][candidate][tau] = m.sort(ps, h, group, tau, last)
+		if ps.sorted[group][candidate][tau], err = m.sort(ctx, ps, h, group, tau, last); err != nil {
+			return l, err
+		}
 	}
 	l.sorted = ps.sorted[group][candidate][tau]
 	right := 1.0
@@ -404,15 +422,19 @@ func (m *Marginal) link(ps *plans, h *hidden, seen []chances, group, tau int, co
 		l.right[matched] = right
 		right *= now.match
 	}
-	return l
+	return l, nil
 }
 
-// sort puts what plans do in order; last is the greatest m.
-func (m *Marginal) sort(ps *plans, h *hidden, group, tau, last int) *sorted {
+// sort puts what plans do in order; last is the greatest m. The error is that of ctx, if
+// it ends before.
+func (m *Marginal) sort(ctx context.Context, ps *plans, h *hidden, group, tau, last int) (*sorted, error) {
 	all := make([]*planned, len(h.goals))
 	most := 0
 	for i := 1; i < len(h.goals); i++ {
-		all[i] = m.planned(ps, h.goals[i], tau)
+		var err error
+		if all[i], err = m.planned(ctx, ps, h.goals[i], tau); err != nil {
+			return nil, err
+		}
 		most = max(most, min(all[i].most, last))
 	}
 	n := len(all) - 1
@@ -449,7 +471,7 @@ func (m *Marginal) sort(ps *plans, h *hidden, group, tau, last int) *sorted {
 			longer = *ends
 		}
 	}
-	return s
+	return s, nil
 }
 
 // join fills in next and live for a group of lanes; seen is from the step on at
@@ -484,9 +506,12 @@ func (p *planned) join(next, live []lane, seen []chances, group int) {
 
 // infer computes the evidence of parameter sets that differ in their goal noises alone,
 // at most abreast, with samples up to some levels; right at named steps alone, if there
-// are any. The results are left in some.
-func (m *Marginal) infer(some []*result, s *store, ps []agent.Parameters, at *levels, named []bool) {
-	l := m.linksFor(s, &ps[0], at)
+// are any. The results are left in some. The error is that of ctx, if it ends before.
+func (m *Marginal) infer(ctx context.Context, some []*result, s *store, ps []agent.Parameters, at *levels, named []bool) error {
+	l, err := m.linksFor(ctx, s, &ps[0], at)
+	if err != nil {
+		return err
+	}
 	candidates := len(m.hidden)
 	var noises [abreast]float64
 	for i := range ps {
@@ -499,12 +524,16 @@ func (m *Marginal) infer(some []*result, s *store, ps []agent.Parameters, at *le
 		for goal := range candidates {
 			var o *origins
 			if named != nil {
-				o = m.originsFor(l, group, goal, named)
+				if o, err = m.originsFor(ctx, l, group, goal, named); err != nil {
+					return err
+				}
 				m.done.recursions += len(m.steps) * (1 + len(ps))
 			} else {
 				m.done.recursions += len(m.steps) * (1 + len(m.hidden[goal].goals))
 			}
-			m.room.forward(&m.hidden[goal], l.of[group][goal], noises[:len(ps)], o)
+			if err := m.room.forward(ctx, &m.hidden[goal], l.of[group][goal], noises[:len(ps)], o); err != nil {
+				return err
+			}
 			for i := range ps {
 				r := some[i]
 				for step := range r.evidence {
@@ -523,17 +552,19 @@ func (m *Marginal) infer(some []*result, s *store, ps []agent.Parameters, at *le
 		}
 		for step := range some[i].evidence {
 			if named[step] && some[i].sum(step) < 1e-200 { // or none at all
-				m.infer(some[i:i+1], s, ps[i:i+1], at, nil)
+				if err := m.infer(ctx, some[i:i+1], s, ps[i:i+1], at, nil); err != nil {
+					return err
+				}
 				break
 			}
 		}
 	}
+	return nil
 }
 
 // inferOne is infer of one parameter set, at all steps. The result is the caller's until the next call.
-func (m *Marginal) inferOne(s *store, p *agent.Parameters, at *levels) *result {
-	m.infer(m.results[:1], s, []agent.Parameters{*p}, at, nil)
-	return m.results[0]
+func (m *Marginal) inferOne(ctx context.Context, s *store, p *agent.Parameters, at *levels) (*result, error) {
+	return m.results[0], m.infer(ctx, m.results[:1], s, []agent.Parameters{*p}, at, nil)
 }
 
 // rows are rows of zeros, side by side.

@@ -1,6 +1,7 @@
 package inference
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -86,22 +87,24 @@ func (f family) probes(p *agent.Parameters) []agent.Parameters {
 	return all
 }
 
-// levelsFor are the levels with which the inference of a parameter set begins.
-func (m *Marginal) levelsFor(s *store, p *agent.Parameters, q *sweep.Procedure, judged []int) *levels {
+// levelsFor are the levels with which the inference of a parameter set begins. The error
+// is that of ctx, if it ends before.
+func (m *Marginal) levelsFor(ctx context.Context, s *store, p *agent.Parameters, q *sweep.Procedure, judged []int) (*levels, error) {
 	f := familyOf(p, q)
 	if l := s.levels[f]; l != nil {
-		return l
+		return l, nil
 	}
 	l := m.first(s)
-	s.levels[f] = l
-	if q.Detail == sweep.DetailMistakes { // of a few parameter sets, each for itself
-		return l
+	if q.Detail != sweep.DetailMistakes { // of a few parameter sets, each for itself
+		for _, probe := range f.probes(p) {
+			var err error
+			if l, err = m.refine(ctx, s, &probe, l, q, judged, margin); err != nil {
+				return nil, err
+			}
+		}
 	}
-	for _, probe := range f.probes(p) {
-		l = m.refine(s, &probe, l, q, judged, margin)
-	}
 	s.levels[f] = l
-	return l
+	return l, nil
 }
 
 // first are the levels to begin with: a search for every four batches, and what an
@@ -145,12 +148,19 @@ const (
 )
 
 // refine raises the levels of the tables that the errors at the judgement steps
-// come from, until these are as small as asked for.
-func (m *Marginal) refine(s *store, p *agent.Parameters, from *levels, q *sweep.Procedure, judged []int, margin float64) *levels {
+// come from, until these are as small as asked for. The error is that of ctx, if it ends
+// before.
+func (m *Marginal) refine(ctx context.Context, s *store, p *agent.Parameters, from *levels, q *sweep.Procedure, judged []int, margin float64) (*levels, error) {
 	at := from
 	for range mostRefinements {
-		r := m.inferOne(s, p, at)
-		shares, excess := m.errors(r, p, q, judged, margin)
+		r, err := m.inferOne(ctx, s, p, at)
+		if err != nil {
+			return nil, err
+		}
+		shares, excess, err := m.errors(ctx, r, p, q, judged, margin)
+		if err != nil {
+			return nil, err
+		}
 		if len(shares) == 0 {
 			break
 		}
@@ -194,7 +204,7 @@ func (m *Marginal) refine(s *store, p *agent.Parameters, from *levels, q *sweep.
 		}
 		at = next
 	}
-	return at
+	return at, nil
 }
 
 // negligibleShare is a part of the variances that no table is raised for.
@@ -223,15 +233,17 @@ func (m *Marginal) cost(s *store, goal, level int) float64 {
 // errors finds where the variances come from that are larger than asked for; none
 // if all are small enough. excess is how many times too large the worst is. It is the
 // delta method: the evidence is linear in every table, and batches tell how much a
-// table varies.
-func (m *Marginal) errors(r *result, p *agent.Parameters, q *sweep.Procedure, judged []int, margin float64) (shares []share, excess float64) {
+// table varies. The error is that of ctx, if it ends before.
+func (m *Marginal) errors(ctx context.Context, r *result, p *agent.Parameters, q *sweep.Procedure, judged []int, margin float64) (shares []share, excess float64, err error) {
 	m.backward.used = 0
 	l := m.links
 	steps := len(m.steps)
 	goals := len(m.sips.task.Goals)
 	weight := make([][][]float64, len(m.hidden)) // [candidate][tau][hidden]: of those who plan, mean of batches
 	for candidate := range m.hidden {
-		weight[candidate] = m.planning(l, candidate, p.GoalNoise)
+		if weight[candidate], err = m.planning(ctx, l, candidate, p.GoalNoise); err != nil {
+			return nil, 0, err
+		}
 	}
 	limit := margin * margin * q.PosteriorSE * q.PosteriorSE
 	mean := margin * margin * ofR * q.MCSE * q.MCSE
@@ -252,7 +264,10 @@ func (m *Marginal) errors(r *result, p *agent.Parameters, q *sweep.Procedure, ju
 		pt := point{posterior: posterior, parts: make([][]float64, len(m.hidden))}
 		for candidate := range m.hidden {
 			if posterior[candidate] > 0 {
-				pt.parts[candidate] = m.parts(l, candidate, p.GoalNoise, step, weight[candidate])
+				pt.parts[candidate], err = m.parts(ctx, l, candidate, p.GoalNoise, step, weight[candidate])
+				if err != nil {
+					return nil, 0, err
+				}
 			}
 		}
 		points = append(points, pt)
@@ -307,7 +322,7 @@ func (m *Marginal) errors(r *result, p *agent.Parameters, q *sweep.Procedure, ju
 		}
 	}
 	if excess == 0 {
-		return nil, 0
+		return nil, 0, nil
 	}
 	total := 0.0
 	for _, v := range sums {
@@ -318,7 +333,7 @@ func (m *Marginal) errors(r *result, p *agent.Parameters, q *sweep.Procedure, ju
 			shares = append(shares, share{goal: i / steps, tau: i % steps, variance: v})
 		}
 	}
-	return shares, excess
+	return shares, excess, nil
 }
 
 // addTimes adds x a.
@@ -350,8 +365,8 @@ func (r *backward) zeros(n int) []float64 {
 }
 
 // planning is the weight of those who plan, by step and hidden goal, averaged over
-// batches and as a part of the evidence there.
-func (m *Marginal) planning(l *links, candidate int, e float64) [][]float64 {
+// batches and as a part of the evidence there. The error is that of ctx, if it ends before.
+func (m *Marginal) planning(ctx context.Context, l *links, candidate int, e float64) ([][]float64, error) {
 	h := &m.hidden[candidate]
 	all := make([][]float64, len(m.steps))
 	for tau := range all {
@@ -360,7 +375,9 @@ func (m *Marginal) planning(l *links, candidate int, e float64) [][]float64 {
 	batches := float64(l.plans.store.batches)
 	for group := range l.of {
 		r := &m.room
-		r.forward(h, l.of[group][candidate], []float64{e}, nil)
+		if err := r.forward(ctx, h, l.of[group][candidate], []float64{e}, nil); err != nil {
+			return nil, err
+		}
 		for tau := range all {
 			for b := range lanes {
 				for c := range r.goals(h) {
@@ -369,13 +386,14 @@ func (m *Marginal) planning(l *links, candidate int, e float64) [][]float64 {
 			}
 		}
 	}
-	return all
+	return all, nil
 }
 
 // parts are what tables add to the relative variance of a candidate's evidence at
 // a step, [tau x hidden goal]: a backward recursion for what a unit of weight that
-// plans at tau comes to.
-func (m *Marginal) parts(l *links, candidate int, e float64, step int, weight [][]float64) []float64 {
+// plans at tau comes to. They are nil if there is no evidence. The error is that of ctx,
+// if it ends before.
+func (m *Marginal) parts(ctx context.Context, l *links, candidate int, e float64, step int, weight [][]float64) ([]float64, error) {
 	h := &m.hidden[candidate]
 	hidden := len(h.goals)
 	confusable := e > 0 && hidden > 1
@@ -403,6 +421,9 @@ func (m *Marginal) parts(l *links, candidate int, e float64, step int, weight []
 	searches, ofOne := room.zeros(hidden), room.zeros(hidden) // by hidden goal: variance of a search
 	evidence := 0.0
 	for tau := step - 1; tau >= 0; tau-- {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		clear(values)
 		for group := range l.of {
 			link := &l.of[group][candidate][tau]
@@ -475,10 +496,10 @@ func (m *Marginal) parts(l *links, candidate int, e float64, step int, weight []
 		}
 	}
 	if evidence == 0 {
-		return nil
+		return nil, nil
 	}
 	for i := range parts {
 		parts[i] /= evidence * evidence
 	}
-	return parts
+	return parts, nil
 }

@@ -1,6 +1,7 @@
 package inference
 
 import (
+	"context"
 	"math"
 
 	"foible/core/agent"
@@ -35,8 +36,9 @@ func (f *filter) remember(q *particle) {
 	}
 }
 
-// rejuvenate tries one move on a particle that has come to step k, 1 or later.
-func (f *filter) rejuvenate(p *population, q *particle, k int) {
+// rejuvenate tries one move on a particle that has come to step k, 1 or later. The error
+// is that of ctx, if it ends before.
+func (f *filter) rejuvenate(ctx context.Context, p *population, q *particle, k int) error {
 	move := f.o.Rejuvenate
 	if move == Mixed {
 		if move = Replan; f.rng.IntN(2) == 1 {
@@ -68,14 +70,17 @@ func (f *filter) rejuvenate(p *population, q *particle, k int) {
 	at := last.at
 	var log float64
 	for i := len(f.path) - 1; i >= 0; i-- {
-		f.agent.Think(&m, at, f.rng)
+		if _, err := f.agent.Think(ctx, &m, at, f.rng); err != nil {
+			return err
+		}
 		made = &trace{before: made, mind: m, at: at}
 		if log += f.logLeading(&m, at, f.path[i]); !(log > least) {
-			return
+			return nil
 		}
 		at = f.path[i]
 	}
 	q.Mind, q.trace = m, made
+	return nil
 }
 
 func (f *filter) logLeading(m *agent.Mind, from, to ground.StateID) float64 {

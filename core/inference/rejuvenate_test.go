@@ -1,6 +1,7 @@
 package inference
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"testing"
@@ -40,7 +41,7 @@ func TestMovesKeepThePosterior(t *testing.T) {
 				try := particle{Mind: agent.Begin(population.first + f.rng.IntN(population.goals)), at: w.sips.states[0]}
 				alive := true
 				for i := 1; i <= k && alive; i++ {
-					f.agent.Think(&try.Mind, try.at, f.rng)
+					must(f.agent.Think(context.Background(), &try.Mind, try.at, f.rng))
 					f.remember(&try)
 					alive = !math.IsInf(f.act(&try, w.sips.states[i]), -1)
 				}
@@ -49,13 +50,13 @@ func TestMovesKeepThePosterior(t *testing.T) {
 				}
 			}
 			for range each {
-				f.rejuvenate(population, q, k)
+				f.rejuvenate(context.Background(), population, q, k)
 			}
 			seen := map[string]*estimate{}
 			for range batches {
 				count := map[string]int{}
 				for range each {
-					f.rejuvenate(population, q, k)
+					f.rejuvenate(context.Background(), population, q, k)
 					for _, key := range features(&q.Mind) {
 						count[key]++
 					}

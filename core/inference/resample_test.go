@@ -1,6 +1,7 @@
 package inference
 
 import (
+	"context"
 	"math"
 	"slices"
 	"testing"
@@ -100,7 +101,7 @@ func TestChildrenComeFromTheirParents(t *testing.T) {
 		for round := range 50 {
 			for i := range p.particles {
 				q := &p.particles[i]
-				f.agent.Think(&q.Mind, w.sips.states[0], f.rng)
+				must(f.agent.Think(context.Background(), &q.Mind, w.sips.states[0], f.rng))
 				q.at = ground.StateID(100*round + i) // names the particle
 				p.weights[i] = math.Log(f.rng.Float64()) * 3
 				if i%3 == round%3 {
@@ -115,7 +116,7 @@ func TestChildrenComeFromTheirParents(t *testing.T) {
 			for _, i := range r.parents(p.weights, seeded(uint64(round))) {
 				drawn[int(i)]++
 			}
-			f.resample(p, 0)
+			f.resample(context.Background(), p, 0)
 			for i := range p.particles {
 				child := &p.particles[i]
 				parent := int(child.at) - 100*round

@@ -1,6 +1,7 @@
 package inference
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"reflect"
@@ -128,7 +129,7 @@ func TestTablesAreUnbiased(t *testing.T) {
 							all := map[meant][]float64{}
 							for key.seed = range uint64(seeds) {
 								s := m.samplesFor(key)
-								for of, x := range m.numbers(m.planned(sampledPlans(m, &p, s, 1, confused), goal, tau), batches) {
+								for of, x := range m.numbers(must(m.planned(context.Background(), sampledPlans(m, &p, s, 1, confused), goal, tau)), batches) {
 									if all[of] == nil {
 										all[of] = make([]float64, seeds)
 									}
@@ -192,7 +193,7 @@ func TestEvidenceIsUnbiased(t *testing.T) {
 			all := make([][]float64, steps*goals)
 			for seed := range uint64(seeds) {
 				s := m.samplesFor(storeKey{seed: seed, noise: p.SearchNoise, unlimited: p.Unlimited, draws: draws(&p), batches: batches})
-				r := m.inferOne(s, &p, sampledPlans(m, &p, s, 0, int8(seed%3)).levels)
+				r := must(m.inferOne(context.Background(), s, &p, sampledPlans(m, &p, s, 0, int8(seed%3)).levels))
 				for step := range steps {
 					for goal := range goals {
 						mean, _ := moments(r.evidence[step][goal])
@@ -343,7 +344,7 @@ func TestCellsDoNotDependOnEachOther(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return m.cell(&r.Parameters, res, judged, r.q)
+			return must(m.cell(context.Background(), &r.Parameters, res, judged, r.q))
 		}
 		alone := make([]sweep.Cell, len(all))
 		for i := range all {
@@ -391,7 +392,7 @@ func TestLongPlansDoNotUnderflow(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := marginalOf(s)
-	cell := m.cell(&p, exactly(t, m, &p), nil, &sweep.Procedure{Stage: sweep.Stage{Runs: 1}})
+	cell := must(m.cell(context.Background(), &p, exactly(t, m, &p), nil, &sweep.Procedure{Stage: sweep.Stage{Runs: 1}}))
 	if len(cell.Evidence) != len(steps)+1 || cell.Undefined != nil {
 		t.Fatalf("%d steps, %v", len(cell.Evidence), cell.Undefined)
 	}
@@ -414,7 +415,7 @@ func TestLongPlansDoNotUnderflow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sampled := m.cell(&p, r, nil, asked(4, 0.01, sweep.DetailSteps))
+	sampled := must(m.cell(context.Background(), &p, r, nil, asked(4, 0.01, sweep.DetailSteps)))
 	if got := sampled.Evidence[len(steps)]; sampled.Undefined != nil || math.IsInf(got, 0) || !(math.Abs(got-log) < 0.05*-log) {
 		t.Errorf("sampled, the evidence is exp(%v), want exp(%v)", got, log)
 	}
@@ -422,7 +423,10 @@ func TestLongPlansDoNotUnderflow(t *testing.T) {
 
 // convergeOne is converge of one parameter set.
 func (m *Marginal) convergeOne(p agent.Parameters, q *sweep.Procedure, seed uint64, judged []int) (one *result, err error) {
-	err = m.converge([]agent.Parameters{p}, q, seed, judged, func(_ int, r *result) { one = r })
+	err = m.converge(context.Background(), []agent.Parameters{p}, q, seed, judged, func(_ int, r *result) error {
+		one = r
+		return nil
+	})
 	return one, err
 }
 
@@ -455,14 +459,14 @@ func TestGoalNoisesSideBySide(t *testing.T) {
 					t.Fatalf("%+v and %+v are not inferred together", some[0], some[n-1])
 				}
 				m, seen := few(&p), 0
-				err := m.converge(some, q, 1, judged, func(i int, r *result) {
-					got := m.cell(&some[i], r, judged, q)
+				err := m.converge(context.Background(), some, q, 1, judged, func(i int, r *result) error {
+					got := must(m.cell(context.Background(), &some[i], r, judged, q))
 					alone := few(&p)
 					one, err := alone.convergeOne(some[i], q, 1, judged)
 					if err != nil {
 						t.Fatal(err)
 					}
-					if want := alone.cell(&some[i], one, judged, q); !reflect.DeepEqual(got, want) {
+					if want := must(alone.cell(context.Background(), &some[i], one, judged, q)); !reflect.DeepEqual(got, want) {
 						t.Errorf("%s, %+v of %d: %+v, alone %+v", w.name, some[i], n, got, want)
 					}
 					seen++
@@ -472,6 +476,7 @@ func TestGoalNoisesSideBySide(t *testing.T) {
 					if r.samples > q.Runs*searches(0, true) {
 						unsure++
 					}
+					return nil
 				})
 				if err != nil || seen != n {
 					t.Fatalf("%d of %d cells, error %v", seen, n, err)

@@ -1,6 +1,8 @@
 package inference
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 
@@ -52,10 +54,12 @@ type simulator struct {
 	distances *policy.Distances // nil where there are too many states
 }
 
-func (s *Stimulus) newSimulator(task *ground.Task) *simulator {
-	m := &simulator{goals: s.goalNames()}
-	m.distances, _ = policy.NewDistances(task, distanceStates)
-	return m
+func (s *Stimulus) newSimulator(ctx context.Context, task *ground.Task) (*simulator, error) {
+	d, err := policy.NewDistances(ctx, task, distanceStates)
+	if err != nil && !errors.Is(err, policy.ErrTooLarge) {
+		return nil, err
+	}
+	return &simulator{goals: s.goalNames(), distances: d}, nil
 }
 
 // Slip says whether a boundedly rational agent did other than it meant to.
@@ -63,13 +67,13 @@ func (a *Act) Slip() bool { return a.Taken != a.Intended }
 
 // Simulate lets the agent of a parameter set act with one of the stimulus's
 // goals until that is satisfied, or for so many steps. The error is of the
-// stimulus or of parameters that cannot be used.
-func (s *Stimulus) Simulate(set *sweep.ParameterSet, in sweep.Inference, goal, steps int, rng *rand.Rand) (*Trajectory, error) {
+// stimulus, of parameters that cannot be used, or that of ctx, if it ends before.
+func (s *Stimulus) Simulate(ctx context.Context, set *sweep.ParameterSet, in sweep.Inference, goal, steps int, rng *rand.Rand) (*Trajectory, error) {
 	simulate := s.simulate
 	if set.Model == "boltzmann" {
 		simulate = s.simulateBoltzmann
 	}
-	t, err := simulate(set, in, goal, steps, rng)
+	t, err := simulate(ctx, set, in, goal, steps, rng)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", set, err)
 	}
@@ -77,12 +81,12 @@ func (s *Stimulus) Simulate(set *sweep.ParameterSet, in sweep.Inference, goal, s
 	return t, nil
 }
 
-func (s *Stimulus) simulate(set *sweep.ParameterSet, in sweep.Inference, goal, steps int, rng *rand.Rand) (*Trajectory, error) {
+func (s *Stimulus) simulate(ctx context.Context, set *sweep.ParameterSet, in sweep.Inference, goal, steps int, rng *rand.Rand) (*Trajectory, error) {
 	parameters, err := Agent(set, in)
 	if err != nil {
 		return nil, err
 	}
-	sips, err := s.SIPS()
+	sips, err := s.SIPS(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -92,14 +96,22 @@ func (s *Stimulus) simulate(set *sweep.ParameterSet, in sweep.Inference, goal, s
 		return nil, err
 	}
 	if s.simulator == nil {
-		s.simulator = s.newSimulator(task)
+		if s.simulator, err = s.newSimulator(ctx, task); err != nil {
+			return nil, err
+		}
 	}
 	t := &Trajectory{}
 	at := task.Initial()
-	for _, action := range a.Simulate(goal, steps, rng) {
+	actions, err := a.Simulate(ctx, goal, steps, rng)
+	if err != nil {
+		return nil, err
+	}
+	for _, action := range actions {
 		act := Act{Taken: operator(task, action.Taken), Goal: s.simulator.goals[action.Mind.Goal], Intended: operator(task, action.Mind.Intended())}
 		if action.Planned {
-			act.Plan = judge(s.simulator.distances, int(action.Mind.Goal), action.At, action.Mind.Plan)
+			if act.Plan, err = judge(ctx, s.simulator.distances, int(action.Mind.Goal), action.At, action.Mind.Plan); err != nil {
+				return nil, err
+			}
 		}
 		t.Acts = append(t.Acts, act)
 		at = action.State
@@ -108,13 +120,18 @@ func (s *Stimulus) simulate(set *sweep.ParameterSet, in sweep.Inference, goal, s
 	return t, nil
 }
 
-// judge compares a plan with the shortest way to its goal. d may be nil.
-func judge(d *policy.Distances, goal int, from ground.StateID, steps []search.Step) *Plan {
+// judge compares a plan with the shortest way to its goal. d may be nil. The error is
+// that of ctx, if it ends before.
+func judge(ctx context.Context, d *policy.Distances, goal int, from ground.StateID, steps []search.Step) (*Plan, error) {
 	p := &Plan{Actions: len(steps)}
 	if d == nil || len(steps) == 0 {
-		return p
+		return p, nil
 	}
-	before, after := d.To(goal, from), d.To(goal, steps[len(steps)-1].State)
+	to, err := d.To(ctx, goal)
+	if err != nil {
+		return nil, err
+	}
+	before, after := to(from), to(steps[len(steps)-1].State)
 	switch {
 	case before < 0: // no plan is any good
 	case after < 0:
@@ -122,7 +139,7 @@ func judge(d *policy.Distances, goal int, from ground.StateID, steps []search.St
 	default:
 		p.Detour = len(steps) + after - before
 	}
-	return p
+	return p, nil
 }
 
 func operator(t *ground.Task, op ground.OperatorID) string {
@@ -141,17 +158,20 @@ func boltzmann(set *sweep.ParameterSet) policy.Parameters {
 	}
 }
 
-func (s *Stimulus) simulateBoltzmann(set *sweep.ParameterSet, _ sweep.Inference, goal, steps int, rng *rand.Rand) (*Trajectory, error) {
+func (s *Stimulus) simulateBoltzmann(ctx context.Context, set *sweep.ParameterSet, _ sweep.Inference, goal, steps int, rng *rand.Rand) (*Trajectory, error) {
 	o, err := s.Boltzmann()
 	if err != nil {
 		return nil, err
 	}
-	a, err := o.Agent(goal, boltzmann(set))
+	a, err := o.Agent(ctx, goal, boltzmann(set))
 	if err != nil {
 		return nil, err
 	}
 	t := &Trajectory{}
-	actions, reached := a.Simulate(steps, rng)
+	actions, reached, err := a.Simulate(ctx, steps, rng)
+	if err != nil {
+		return nil, err
+	}
 	t.Reached = reached
 	for _, action := range actions {
 		act := Act{Taken: a.Operator(action.Taken), Probability: action.Probability, Highest: action.Highest}

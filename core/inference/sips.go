@@ -1,6 +1,7 @@
 package inference
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -57,8 +58,9 @@ func NewSIPS(t *ground.Task, goals agent.Goals, candidates int, plan []pddl.Step
 	return s
 }
 
-// Run filters once. The error is of parameters or options out of range.
-func (s *SIPS) Run(p agent.Parameters, o Options, rng *rand.Rand) (*Run, error) {
+// Run filters once. The error is of parameters or options out of range, or that of
+// ctx, if it ends before.
+func (s *SIPS) Run(ctx context.Context, p agent.Parameters, o Options, rng *rand.Rand) (*Run, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
@@ -72,7 +74,9 @@ func (s *SIPS) Run(p agent.Parameters, o Options, rng *rand.Rand) (*Run, error) 
 	for k := 1; k < len(s.states); k++ {
 		before := f.evidence()
 		for i := range f.populations {
-			f.step(&f.populations[i], k)
+			if err := f.step(ctx, &f.populations[i], k); err != nil {
+				return nil, err
+			}
 		}
 		after := f.evidence()
 		if math.IsInf(after, -1) {

@@ -1,6 +1,7 @@
 package inference
 
 import (
+	"context"
 	"math"
 	"reflect"
 	"strings"
@@ -48,7 +49,7 @@ func everyWay(t *testing.T, s *SIPS, p agent.Parameters, o Options, check func(*
 	for _, o.PerGoal = range []bool{false, true} {
 		for _, o.Resample = range []Occasion{ESS, Always, Never} {
 			for _, o.Rejuvenate = range []Move{NoMove, Mixed} {
-				r, err := s.Run(p, o, seeded(1))
+				r, err := s.Run(context.Background(), p, o, seeded(1))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -179,26 +180,26 @@ func TestRunIsDetermined(t *testing.T) {
 	for _, w := range []world{threeBlocks(t), maze3(t)} {
 		o := DefaultOptions()
 		o.PredicateNoise, o.FluentNoise, o.Rejuvenate = w.o.PredicateNoise, w.o.FluentNoise, Mixed
-		first, err := w.sips.Run(agents["full"], o, seeded(5))
+		first, err := w.sips.Run(context.Background(), agents["full"], o, seeded(5))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.sips.Run(agents["plan-lesioned"], o, seeded(6)); err != nil {
+		if _, err := w.sips.Run(context.Background(), agents["plan-lesioned"], o, seeded(6)); err != nil {
 			t.Fatal(err)
 		}
-		again, err := w.sips.Run(agents["full"], o, seeded(5))
+		again, err := w.sips.Run(context.Background(), agents["full"], o, seeded(5))
 		if err != nil || !reflect.DeepEqual(first, again) {
 			t.Errorf("%s: %+v, then %+v", w.name, first, again)
 		}
 	}
 	// States are numbered in the order in which they are met; nothing depends on that.
 	met := threeBlocks(t)
-	met.sips.task.Enumerate(0)
-	a, err := met.sips.Run(agents["full"], DefaultOptions(), seeded(5))
+	must(met.sips.task.Enumerate(context.Background(), 0))
+	a, err := met.sips.Run(context.Background(), agents["full"], DefaultOptions(), seeded(5))
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := threeBlocks(t).sips.Run(agents["full"], DefaultOptions(), seeded(5))
+	b, err := threeBlocks(t).sips.Run(context.Background(), agents["full"], DefaultOptions(), seeded(5))
 	if err != nil || !reflect.DeepEqual(a, b) {
 		t.Errorf("%+v, then %+v", a, b)
 	}
@@ -217,11 +218,11 @@ func TestOptionsOutOfRange(t *testing.T) {
 	} {
 		o := DefaultOptions()
 		change(&o)
-		if _, err := s.Run(perfect, o, seeded(1)); err == nil || !strings.HasPrefix(err.Error(), name+" ") {
+		if _, err := s.Run(context.Background(), perfect, o, seeded(1)); err == nil || !strings.HasPrefix(err.Error(), name+" ") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := s.Run(agent.Parameters{}, DefaultOptions(), seeded(1)); err == nil {
+	if _, err := s.Run(context.Background(), agent.Parameters{}, DefaultOptions(), seeded(1)); err == nil {
 		t.Error("no budget and no error")
 	}
 	if _, err := s.Exact(agent.Parameters{}, Options{}); err == nil {
@@ -232,4 +233,12 @@ func TestOptionsOutOfRange(t *testing.T) {
 	if _, err := NewSIPS(large, goals, 1, plan(t, "(pick-up a)")).Exact(agent.Parameters{BudgetR: 2, BudgetQ: 0.95, SearchNoise: 10}, Options{}); err == nil {
 		t.Error("seven blocks were enumerated")
 	}
+}
+
+// must returns what a call has found; no test here lets it fail.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

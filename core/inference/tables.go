@@ -1,6 +1,7 @@
 package inference
 
 import (
+	"context"
 	"math/bits"
 	"math/rand/v2"
 	"slices"
@@ -120,14 +121,19 @@ type sampler struct {
 	events     []event
 }
 
-// reach extends a table to a level, for so many batches.
-func (s *sampler) reach(all *store, t *sampled, tau, goal, upTo, batches int) {
+// reach extends a table to a level. The error is that of ctx, if it ends before; the
+// table is then of no use.
+func (s *sampler) reach(ctx context.Context, all *store, t *sampled, tau, goal, upTo int) error {
 	if len(t.levels) == 0 && t.known == nil {
-		t.known = s.know(all, t, tau, goal)
+		var err error
+		if t.known, err = s.know(ctx, all, t, tau, goal); err != nil {
+			return err
+		}
 	}
 	if t.known != nil {
-		return
+		return nil
 	}
+	batches := all.batches
 	for l := len(t.levels); l <= upTo; l++ {
 		t.levels = append(t.levels, make(level, batches))
 		most, generated := 0, -float64(s.sips.search.Generated)
@@ -144,7 +150,10 @@ func (s *sampler) reach(all *store, t *sampled, tau, goal, upTo, batches int) {
 				from = searches(l-1, t.original)
 			}
 			if to := searches(l, t.original); from < to {
-				t.levels[l][batch] = s.batch(all, t, tau, goal, batch, from, to)
+				var err error
+				if t.levels[l][batch], err = s.batch(ctx, all, t, tau, goal, batch, from, to); err != nil {
+					return err
+				}
 				all.size += len(t.levels[l][batch])
 			}
 			most = max(most, right(t.levels[l][batch]))
@@ -152,6 +161,7 @@ func (s *sampler) reach(all *store, t *sampled, tau, goal, upTo, batches int) {
 		generated += float64(s.sips.search.Generated)
 		t.most, t.effort = append(t.most, most), append(t.effort, generated/float64(allSearches(l, batches, t.original)))
 	}
+	return nil
 }
 
 // right is the greatest number of actions that events get right.
@@ -163,21 +173,23 @@ func right(events []event) (most int) {
 }
 
 // know tells what all searches do if they can go in one way only; nil if chance has a part.
-func (s *sampler) know(all *store, t *sampled, tau, goal int) []event {
+// The error is that of ctx, if it ends before.
+func (s *sampler) know(ctx context.Context, all *store, t *sampled, tau, goal int) ([]event, error) {
 	o := search.Options{Noise: all.noise, Budget: all.draws, Sure: true}
 	if all.unlimited {
 		o.Budget = search.Unlimited
 	}
 	start, observed := s.sips.states[tau], s.sips.states[tau+1:]
 	var ended int
-	s.turns, ended = s.sips.search.Trace(start, goal, s.sips.goals.Heuristic[goal], o, observed, t.stray, s.rng, s.turns[:0])
-	if ended < 0 {
-		return nil
+	var err error
+	s.turns, ended, err = s.sips.search.Trace(ctx, start, goal, s.sips.goals.Heuristic[goal], o, observed, t.stray, s.rng, s.turns[:0])
+	if err != nil || ended < 0 {
+		return nil, err
 	}
 	s.events = s.events[:0]
 	if all.unlimited {
 		s.note(1, s.turns[len(s.turns)-1].Meeting, 1)
-		return slices.Clone(s.events)
+		return slices.Clone(s.events), nil
 	}
 	meeting := search.NoPlan
 	for i, turn := range s.turns {
@@ -187,11 +199,12 @@ func (s *sampler) know(all *store, t *sampled, tau, goal int) []event {
 		s.note(int(turn.Draw), turn.Meeting, 1)
 		meeting = turn.Meeting
 	}
-	return slices.Clone(s.events)
+	return slices.Clone(s.events), nil
 }
 
-// batch makes the searches from one number to another, exclusive, of a batch.
-func (s *sampler) batch(all *store, t *sampled, tau, goal, batch, from, to int) []event {
+// batch makes the searches from one number to another, exclusive, of a batch. The error
+// is that of ctx, if it ends before.
+func (s *sampler) batch(ctx context.Context, all *store, t *sampled, tau, goal, batch, from, to int) ([]event, error) {
 	start, observed := s.sips.states[tau], s.sips.states[tau+1:]
 	if s.just == nil || s.draws < all.draws {
 		s.draws = all.draws
@@ -203,7 +216,11 @@ func (s *sampler) batch(all *store, t *sampled, tau, goal, batch, from, to int) 
 		add = s.note // there is nothing to sum up
 	}
 	h := s.sips.goals.Heuristic[goal]
+	var err error
 	for i := from; i < to; i++ {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		n := uint64(batch)<<32 | uint64(i)
 		s.pcg.Seed(scramble(t.seed[0]+n), scramble(t.seed[1]+n))
 		o := search.Options{Noise: all.noise, Budget: all.draws}
@@ -212,19 +229,29 @@ func (s *sampler) batch(all *store, t *sampled, tau, goal, batch, from, to int) 
 		}
 		switch {
 		case all.unlimited: // never given up: where the end alone counts, few that count for many would be all there is
-			s.turns, _ = s.sips.search.Trace(start, goal, h, o, observed, t.stray, s.rng, s.turns[:0])
+			s.turns, _, err = s.sips.search.Trace(ctx, start, goal, h, o, observed, t.stray, s.rng, s.turns[:0])
+			if err != nil {
+				return nil, err
+			}
 			add(1, s.turns[len(s.turns)-1].Meeting, 1)
 		case t.original:
 			if i%firstSearches != 0 {
 				o.Budget = min(o.Budget, s.thinFrom<<bits.TrailingZeros(uint(i)))
 			}
-			if draw, meeting := s.sips.search.Weigh(start, goal, h, o, observed, t.stray, s.rng, s.worth, s.just); 0 < draw && draw <= all.draws {
+			draw, meeting, err := s.sips.search.Weigh(ctx, start, goal, h, o, observed, t.stray, s.rng, s.worth, s.just)
+			if err != nil {
+				return nil, err
+			}
+			if 0 < draw && draw <= all.draws {
 				add(draw, meeting, s.worth(draw-1))
 			}
 		default:
 			o.Budget = min(o.Budget, s.thinFrom<<bits.TrailingZeros64(s.pcg.Uint64()|1<<20))
 			var ended int
-			s.turns, ended = s.sips.search.Trace(start, goal, h, o, observed, t.stray, s.rng, s.turns[:0])
+			s.turns, ended, err = s.sips.search.Trace(ctx, start, goal, h, o, observed, t.stray, s.rng, s.turns[:0])
+			if err != nil {
+				return nil, err
+			}
 			s.confused(all.draws, o.Budget, ended, add)
 		}
 	}
@@ -232,7 +259,7 @@ func (s *sampler) batch(all *store, t *sampled, tau, goal, batch, from, to int) 
 		s.events = append(s.events, event{int32(2*draw + 1), m, float32(sum)})
 	})
 	s.from.Drain(s.note)
-	return slices.Clone(s.events)
+	return slices.Clone(s.events), nil
 }
 
 // note adds an event: so many of the plans of that many draws or more.

@@ -6,7 +6,6 @@ package pilot
 import (
 	"cmp"
 	"context"
-	"errors"
 	"math"
 	"slices"
 
@@ -385,10 +384,7 @@ func (r *run) complete() {
 
 // infer is a cell of the fit stage, whose judgements are kept if asked.
 func (r *run) infer(ready *inference.Stimulus, set, stimulus int, p *sweep.Procedure, keep bool) error {
-	if err := r.ctx.Err(); err != nil {
-		return err
-	}
-	cell, err := ready.Infer(&r.Plan.Sets[set], *p, r.Config.Seed)
+	cell, err := ready.Infer(r.ctx, &r.Plan.Sets[set], *p, r.Config.Seed)
 	if err != nil {
 		return err
 	}
@@ -405,8 +401,8 @@ func (r *run) inferAll(ready *inference.Stimulus, sets []int, p *sweep.Procedure
 	for i, set := range sets {
 		all[i] = r.Plan.Sets[set]
 	}
-	for _, err := range ready.InferAll(all, *p, r.Config.Seed) {
-		if err := errors.Join(r.ctx.Err(), err); err != nil {
+	for _, err := range ready.InferAll(r.ctx, all, *p, r.Config.Seed) {
+		if err != nil {
 			return err
 		}
 		r.cells++
@@ -583,7 +579,7 @@ func (r *run) reported(of *measured, stimulus int) (float64, error) {
 			continue
 		}
 		work, err := r.counted(of, func() error {
-			cell, err := of.ready.Infer(&r.Plan.Sets[(sets.First+sets.End)/2], p, r.Config.Seed)
+			cell, err := of.ready.Infer(r.ctx, &r.Plan.Sets[(sets.First+sets.End)/2], p, r.Config.Seed)
 			if err == nil {
 				r.chosen[m] = r.keep(r.chosen[m], stimulus, &cell)
 			}

@@ -1,6 +1,11 @@
 package policy
 
-import "foible/core/ground"
+import (
+	"context"
+	"fmt"
+
+	"foible/core/ground"
+)
 
 // Distances are the shortest numbers of actions to the goals of a task, by
 // backward breadth-first search when first asked for.
@@ -10,26 +15,43 @@ type Distances struct {
 	dist    [][]int32 // by goal; nil = not known yet
 }
 
-// NewDistances finds the states that can be reached; ok is false if they are
-// more than the limit.
-func NewDistances(t *ground.Task, limit int) (d *Distances, ok bool) {
-	if !t.Enumerate(limit) {
-		return nil, false
+// NewDistances finds the states that can be reached. The error is [ErrTooLarge] if
+// they are more than the limit, or that of ctx, if it ends before.
+func NewDistances(ctx context.Context, t *ground.Task, limit int) (*Distances, error) {
+	complete, err := t.Enumerate(ctx, limit)
+	if err != nil {
+		return nil, err
 	}
-	return &Distances{task: t, reverse: taskGraph(t).reverse(), dist: make([][]int32, len(t.Goals))}, true
+	if !complete {
+		return nil, fmt.Errorf("more than %d states can be reached: %w", limit, ErrTooLarge)
+	}
+	g, err := taskGraph(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	return &Distances{task: t, reverse: g.reverse(), dist: make([][]int32, len(t.Goals))}, nil
 }
 
-// To is the distance of a goal, by its index in the task, from a state; -1 if
-// there is no way.
-func (d *Distances) To(goal int, from ground.StateID) int {
+// To finds the distances to a goal, by its index in the task: of each state, -1 if there
+// is no way. The error is that of ctx, if it ends before.
+func (d *Distances) To(ctx context.Context, goal int) (func(from ground.StateID) int, error) {
 	if d.dist[goal] == nil {
-		d.dist[goal], _ = distances(d.reverse, satisfying(d.task, goal, d.reverse.n()))
+		dist, _, err := distances(ctx, d.reverse, satisfying(d.task, goal, d.reverse.n()))
+		if err != nil {
+			return nil, err
+		}
+		d.dist[goal] = dist
 	}
-	return int(d.dist[goal][from])
+	dist := d.dist[goal]
+	return func(from ground.StateID) int { return int(dist[from]) }, nil
 }
 
-// taskGraph is the graph of a task whose states are enumerated.
-func taskGraph(t *ground.Task) *graph {
+// often is after how many states or edges loops look at their context: a few milliseconds.
+const often = 1 << 16
+
+// taskGraph is the graph of a task whose states are enumerated. The error is that of
+// ctx, if it ends before.
+func taskGraph(ctx context.Context, t *ground.Task) (*graph, error) {
 	n := t.Len()
 	g := &graph{row: make([]int32, 1, n+1), to: make([]int32, 0, 4*n)}
 	for s := range ground.StateID(n) {
@@ -37,8 +59,11 @@ func taskGraph(t *ground.Task) *graph {
 			g.to = append(g.to, int32(succ.State))
 		}
 		g.row = append(g.row, int32(len(g.to)))
+		if s%often == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 	}
-	return g
+	return g, nil
 }
 
 // satisfying are the states among the first n that satisfy a goal.

@@ -1,5 +1,7 @@
 package policy
 
+import "context"
+
 // graph is a task's reachable states and who leads to whom, in compressed
 // sparse rows: the successors of s are to[row[s]:row[s+1]], one an operator.
 type graph struct {
@@ -34,8 +36,8 @@ func (g *graph) reverse() *graph {
 
 // distances are shortest numbers of actions to a goal state, by breadth-first
 // search backwards; -1 where no goal state can be reached. order lists the
-// states that can reach one, nearest first.
-func distances(reverse *graph, goals []int32) (dist, order []int32) {
+// states that can reach one, nearest first. The error is that of ctx, if it ends before.
+func distances(ctx context.Context, reverse *graph, goals []int32) (dist, order []int32, err error) {
 	dist = make([]int32, reverse.n())
 	for i := range dist {
 		dist[i] = -1
@@ -46,6 +48,9 @@ func distances(reverse *graph, goals []int32) (dist, order []int32) {
 		order = append(order, s)
 	}
 	for head := 0; head < len(order); head++ {
+		if head%often == 0 && ctx.Err() != nil {
+			return nil, nil, ctx.Err()
+		}
 		t := order[head]
 		for _, s := range reverse.successors(t) {
 			if dist[s] < 0 {
@@ -54,5 +59,5 @@ func distances(reverse *graph, goals []int32) (dist, order []int32) {
 			}
 		}
 	}
-	return dist, order
+	return dist, order, nil
 }

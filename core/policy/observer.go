@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -17,8 +18,8 @@ type HeuristicFunc func(t *ground.Task, goal int) (func(ground.StateID) float64,
 // MaxStates bounds the tasks whose values can be computed exactly.
 const MaxStates = 5_000_000
 
-// ErrTooLarge is the error of a task with more than MaxStates reachable states.
-var ErrTooLarge = fmt.Errorf("more than %d states can be reached: too many for exact values; use value: heuristic", MaxStates)
+// ErrTooLarge is of a task with more reachable states than there is to be room for.
+var ErrTooLarge = errors.New("too many states")
 
 var errNoHeuristic = errors.New("the domain has no heuristic; use value: optimal")
 
@@ -139,8 +140,9 @@ func follow(t *ground.Task, s ground.StateID, step pddl.Step) (ground.StateID, b
 }
 
 // Posterior infers the goal at every step, from a uniform prior. The error is
-// of the task (too large, no such heuristic) or of parameters out of range.
-func (o *Observer) Posterior(p Parameters) (*Posterior, error) {
+// of the task (too large, no such heuristic), of parameters out of range, or that of
+// ctx, if it ends before.
+func (o *Observer) Posterior(ctx context.Context, p Parameters) (*Posterior, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
@@ -154,7 +156,7 @@ func (o *Observer) Posterior(p Parameters) (*Posterior, error) {
 		logs[k] = make([]float64, o.goals)
 	}
 	for goal := range o.goals {
-		v, reachable, err := o.values(goal, p)
+		v, reachable, err := o.values(ctx, goal, p)
 		if err != nil {
 			return nil, err
 		}
@@ -205,7 +207,7 @@ func softmax(logs []float64) []float64 {
 
 // values are V of one goal at the states near the path, and whether the goal
 // can be reached from there.
-func (o *Observer) values(goal int, p Parameters) (v []float64, reachable []bool, err error) {
+func (o *Observer) values(ctx context.Context, goal int, p Parameters) (v []float64, reachable []bool, err error) {
 	v, reachable = make([]float64, len(o.near)), make([]bool, len(o.near))
 	if p.Value == Heuristic {
 		h, err := o.estimate(goal)
@@ -221,7 +223,7 @@ func (o *Observer) values(goal int, p Parameters) (v []float64, reachable []bool
 		return v, reachable, nil
 	}
 
-	d, g, err := o.distance(goal)
+	d, g, err := o.distance(ctx, goal)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -237,7 +239,7 @@ func (o *Observer) values(goal int, p Parameters) (v []float64, reachable []bool
 		return v, reachable, nil
 	case OnPolicy:
 		var passes int
-		if all, passes, err = onPolicyValues(g, d, p.Alpha, p.Unreachable); err != nil {
+		if all, passes, err = onPolicyValues(ctx, g, d, p.Alpha, p.Unreachable); err != nil {
 			return nil, nil, err
 		}
 		o.count(Work{Values: passes * len(g.to)})
@@ -250,40 +252,50 @@ func (o *Observer) values(goal int, p Parameters) (v []float64, reachable []bool
 }
 
 // States is the number of reachable states of the task.
-func (o *Observer) States() (int, error) {
+func (o *Observer) States(ctx context.Context) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if err := o.enumerate(); err != nil {
+	if err := o.enumerate(ctx); err != nil {
 		return 0, err
 	}
 	return o.graph.n(), nil
 }
 
 // distance is what is known of a goal over the whole graph.
-func (o *Observer) distance(goal int) (distance, *graph, error) {
+func (o *Observer) distance(ctx context.Context, goal int) (distance, *graph, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if err := o.enumerate(); err != nil {
+	if err := o.enumerate(ctx); err != nil {
 		return distance{}, nil, err
 	}
 	return o.optimal[goal], o.graph, nil
 }
 
 // enumerate makes graph and optimal. The caller holds mu.
-func (o *Observer) enumerate() error {
+func (o *Observer) enumerate(ctx context.Context) error {
 	if o.graph != nil {
 		return nil
 	}
-	if !o.task.Enumerate(MaxStates) {
-		return ErrTooLarge
+	complete, err := o.task.Enumerate(ctx, MaxStates)
+	if err != nil {
+		return err
 	}
-	g := taskGraph(o.task)
+	if !complete {
+		return fmt.Errorf("more than %d states can be reached: %w for exact values; use value: heuristic", MaxStates, ErrTooLarge)
+	}
+	g, err := taskGraph(ctx, o.task)
+	if err != nil {
+		return err
+	}
 	reverse := g.reverse()
-	for goal := range o.goals {
-		dist, order := distances(reverse, satisfying(o.task, goal, g.n()))
-		o.optimal = append(o.optimal, distance{dist, order})
+	optimal := make([]distance, o.goals)
+	for goal := range optimal {
+		of := &optimal[goal]
+		if of.dist, of.order, err = distances(ctx, reverse, satisfying(o.task, goal, g.n())); err != nil {
+			return err
+		}
 	}
-	o.graph = g
+	o.graph, o.optimal = g, optimal
 	o.work.Edges += (2 + o.goals) * len(g.to)
 	return nil
 }

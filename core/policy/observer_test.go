@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"reflect"
@@ -98,7 +99,7 @@ func along(costs ...map[string]float64) policy.HeuristicFunc {
 
 func posterior(t testing.TB, o *policy.Observer, p policy.Parameters) *policy.Posterior {
 	t.Helper()
-	post, err := o.Posterior(p)
+	post, err := o.Posterior(context.Background(), p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -296,10 +297,10 @@ func TestRefusals(t *testing.T) {
 		"no such h":       {none, heuristic, "heuristic: numeric conditions have none"},
 	} {
 		o := observe(t, corridor, "a e", "cb", test.h)
-		if _, err := o.Posterior(test.p); err == nil || err.Error() != test.want {
+		if _, err := o.Posterior(context.Background(), test.p); err == nil || err.Error() != test.want {
 			t.Errorf("%s: got %v, want %s", name, err, test.want)
 		}
-		if _, err := o.Posterior(good); err != nil { // and is none the worse for it
+		if _, err := o.Posterior(context.Background(), good); err != nil { // and is none the worse for it
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -327,11 +328,11 @@ func TestObserverIsPure(t *testing.T) {
 		wg.Go(func() {
 			for j := range asked {
 				n := (i + j) % len(asked)
-				if got, err := together.Posterior(asked[n]); err != nil || !reflect.DeepEqual(got, alone[n]) {
+				if got, err := together.Posterior(context.Background(), asked[n]); err != nil || !reflect.DeepEqual(got, alone[n]) {
 					t.Errorf("%+v: got %+v, %v, alone %+v", asked[n], got, err, alone[n])
 				}
 			}
-			if n, err := together.States(); n != 6 || err != nil {
+			if n, err := together.States(context.Background()); n != 6 || err != nil {
 				t.Errorf("%d states, %v", n, err)
 			}
 		})

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"context"
 	"fmt"
 	"math"
 )
@@ -15,8 +16,9 @@ const (
 // states and V = unreachable where there is no way to one, by Gauss-Seidel
 // passes from the goal outwards, starting at the optimal values. A pass that
 // brings no progress is followed by one of half steps, since a value that its
-// successors answer to by going the other way would swing for ever.
-func onPolicyValues(g *graph, d distance, alpha, unreachable float64) (v []float64, passes int, err error) {
+// successors answer to by going the other way would swing for ever. The error is of
+// values that do not settle, or that of ctx, if it ends before.
+func onPolicyValues(ctx context.Context, g *graph, d distance, alpha, unreachable float64) (v []float64, passes int, err error) {
 	v = make([]float64, len(d.dist))
 	for s, dist := range d.dist {
 		v[s] = -float64(dist)
@@ -27,7 +29,10 @@ func onPolicyValues(g *graph, d distance, alpha, unreachable float64) (v []float
 	step, last := 1.0, math.Inf(1)
 	for passes = 1; passes <= maxPasses; passes++ {
 		var change float64
-		for _, s := range d.order {
+		for i, s := range d.order {
+			if i%often == 0 && ctx.Err() != nil {
+				return nil, 0, ctx.Err()
+			}
 			if d.dist[s] == 0 {
 				continue
 			}

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -63,7 +64,7 @@ func TestDistances(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
 		g, goals := randomGraph(rng)
-		dist, order := distances(g.reverse(), goals)
+		dist, order, _ := distances(context.Background(), g.reverse(), goals)
 		want := make([]int32, g.n())
 		for s := range want {
 			if want[s] = math.MaxInt32; slices.Contains(goals, int32(s)) {
@@ -98,9 +99,9 @@ func TestDistances(t *testing.T) {
 
 func onPolicy(t testing.TB, g *graph, goals []int32, alpha, unreachable float64) ([]float64, distance) {
 	t.Helper()
-	dist, order := distances(g.reverse(), goals)
+	dist, order, _ := distances(context.Background(), g.reverse(), goals)
 	d := distance{dist, order}
-	v, _, err := onPolicyValues(g, d, alpha, unreachable)
+	v, _, err := onPolicyValues(context.Background(), g, d, alpha, unreachable)
 	if err != nil {
 		t.Fatalf("alpha %v, unreachable %v: %v", alpha, unreachable, err)
 	}

@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"context"
 	"encoding/csv"
 	"fmt"
 	"math"
@@ -128,7 +129,7 @@ func TestPublishedPosteriors(t *testing.T) {
 		}
 		if posteriors[r] == nil {
 			alpha, _ := strconv.ParseFloat(r.alpha, 64)
-			p, err := observers[k].Posterior(policy.Parameters{Alpha: alpha, Value: policy.Value(r.value), Unreachable: -1000})
+			p, err := observers[k].Posterior(context.Background(), policy.Parameters{Alpha: alpha, Value: policy.Value(r.value), Unreachable: -1000})
 			if err != nil {
 				t.Fatal(err)
 			}

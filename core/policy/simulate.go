@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -27,8 +28,8 @@ type Action struct {
 }
 
 // Agent is the agent with one of the task's goals. The error is of the task (too
-// large, no such heuristic) or of parameters out of range.
-func (o *Observer) Agent(goal int, p Parameters) (*Agent, error) {
+// large, no such heuristic), of parameters out of range, or that of ctx, if it ends before.
+func (o *Observer) Agent(ctx context.Context, goal int, p Parameters) (*Agent, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
@@ -49,7 +50,7 @@ func (o *Observer) Agent(goal int, p Parameters) (*Agent, error) {
 		}
 		return a, nil
 	}
-	d, g, err := o.distance(goal)
+	d, g, err := o.distance(ctx, goal)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +63,7 @@ func (o *Observer) Agent(goal int, p Parameters) (*Agent, error) {
 			return p.Unreachable
 		}
 	case OnPolicy:
-		v, _, err := onPolicyValues(g, d, p.Alpha, p.Unreachable)
+		v, _, err := onPolicyValues(ctx, g, d, p.Alpha, p.Unreachable)
 		if err != nil {
 			return nil, err
 		}
@@ -109,16 +110,19 @@ func (a *Agent) Act(s ground.StateID, rng *rand.Rand) (act Action, ok bool) {
 }
 
 // Simulate acts from the initial state until the goal is satisfied, nothing can
-// be done, or for so many steps.
-func (a *Agent) Simulate(steps int, rng *rand.Rand) (actions []Action, reached bool) {
+// be done, or for so many steps. The error is that of ctx, if it ends before.
+func (a *Agent) Simulate(ctx context.Context, steps int, rng *rand.Rand) (actions []Action, reached bool, err error) {
 	at := a.task.Initial()
 	for len(actions) < steps && !a.task.Satisfies(at, a.goal) {
+		if err := ctx.Err(); err != nil {
+			return nil, false, err
+		}
 		act, ok := a.Act(at, rng)
 		if !ok {
-			return actions, false
+			return actions, false, nil
 		}
 		actions = append(actions, act)
 		at = act.State
 	}
-	return actions, a.task.Satisfies(at, a.goal)
+	return actions, a.task.Satisfies(at, a.goal), nil
 }

@@ -1,6 +1,8 @@
 package policy_test
 
 import (
+	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -20,7 +22,7 @@ func TestAgentActsByThePolicy(t *testing.T) {
 		t.Fatal(err)
 	}
 	const alpha, draws = 0.5, 40_000
-	agent, err := o.Agent(0, policy.Parameters{Alpha: alpha, Value: policy.Optimal, Unreachable: -9})
+	agent, err := o.Agent(context.Background(), 0, policy.Parameters{Alpha: alpha, Value: policy.Optimal, Unreachable: -9})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,13 +69,13 @@ func TestAgentAgreesWithTheObserver(t *testing.T) {
 	}
 	for _, value := range []policy.Value{policy.Optimal, policy.OnPolicy, policy.Heuristic} {
 		p := policy.Parameters{Alpha: 0.7, Value: value, Unreachable: -5}
-		post, err := o.Posterior(p)
+		post, err := o.Posterior(context.Background(), p)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var likelihood [2]float64
 		for goal := range likelihood {
-			agent, err := o.Agent(goal, p)
+			agent, err := o.Agent(context.Background(), goal, p)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -108,11 +110,11 @@ func TestSimulatedAgentStops(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		agent, err := o.Agent(0, policy.Parameters{Alpha: 1, Value: policy.Optimal, Unreachable: -5})
+		agent, err := o.Agent(context.Background(), 0, policy.Parameters{Alpha: 1, Value: policy.Optimal, Unreachable: -5})
 		if err != nil {
 			t.Fatal(err)
 		}
-		actions, reached := agent.Simulate(c.steps, rand.New(rand.NewPCG(1, 3)))
+		actions, reached, _ := agent.Simulate(context.Background(), c.steps, rand.New(rand.NewPCG(1, 3)))
 		if len(actions) != c.actions || reached != c.reached {
 			t.Errorf("%v: %d actions, reached %v", c, len(actions), reached)
 		}
@@ -130,7 +132,7 @@ func TestAgentsThatThereAreNot(t *testing.T) {
 		`unknown value "best"`:         {Alpha: 1, Value: "best"},
 		"the domain has no heuristic;": {Alpha: 1, Value: policy.Heuristic},
 	} {
-		if _, err := o.Agent(0, p); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := o.Agent(context.Background(), 0, p); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v", p, err)
 		}
 	}
@@ -138,19 +140,25 @@ func TestAgentsThatThereAreNot(t *testing.T) {
 
 func TestDistances(t *testing.T) {
 	task, _ := walk(t, "ab bc cd da de", "d a", "ab")
-	if _, ok := policy.NewDistances(task, 3); ok {
-		t.Error("5 states are not more than 3")
+	if _, err := policy.NewDistances(t.Context(), task, 3); !errors.Is(err, policy.ErrTooLarge) {
+		t.Errorf("more than 3 states: error %v", err)
 	}
-	d, ok := policy.NewDistances(task, 5)
-	if !ok {
-		t.Fatal("5 states are more than 5")
+	d, err := policy.NewDistances(t.Context(), task, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var to [2]func(ground.StateID) int
+	for goal := range to {
+		if to[goal], err = d.To(t.Context(), goal); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for s := range ground.StateID(task.Len()) {
 		for room, want := range map[string][2]int{"a": {3, 0}, "b": {2, 3}, "c": {1, 2}, "d": {0, 1}, "e": {-1, -1}} {
 			if !task.Holds(s, "at", room) {
 				continue
 			}
-			if got := [2]int{d.To(0, s), d.To(1, s)}; got != want {
+			if got := [2]int{to[0](s), to[1](s)}; got != want {
 				t.Errorf("from %s: %v, want %v", room, got, want)
 			}
 		}

@@ -3,6 +3,7 @@
 package policy_test
 
 import (
+	"context"
 	"runtime"
 	"slices"
 	"testing"
@@ -18,11 +19,11 @@ func optimal(t testing.TB, all []stimulus) []int {
 	states := make([]int, len(all))
 	for i := range all {
 		o := all[i].observer(t)
-		if _, err := o.Posterior(policy.Parameters{Alpha: 1, Value: policy.Optimal, Unreachable: -1000}); err != nil {
+		if _, err := o.Posterior(context.Background(), policy.Parameters{Alpha: 1, Value: policy.Optimal, Unreachable: -1000}); err != nil {
 			t.Fatal(err)
 		}
 		var err error
-		if states[i], err = o.States(); err != nil {
+		if states[i], err = o.States(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,6 +1,7 @@
 package recovery
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -35,8 +36,8 @@ const (
 // on each. Models take turns in a random order, and so do the parameter sets of a
 // model and the goals of a problem, so that each acts about as often as any other.
 // Judgement steps are where the study has them, in parts of the plan. ready makes
-// a stimulus of the study ready for inference.
-func Simulate(st *study.Study, ready func(i int) (*inference.Stimulus, error), sets []sweep.ParameterSet, in sweep.Inference, n int, seed uint64) ([]Stimulus, error) {
+// a stimulus of the study ready for inference. The error is also that of ctx, if it ends before.
+func Simulate(ctx context.Context, st *study.Study, ready func(i int) (*inference.Stimulus, error), sets []sweep.ParameterSet, in sweep.Inference, n int, seed uint64) ([]Stimulus, error) {
 	models := modelsOf(sets)
 	actors := deal(len(models), n*len(st.Stimuli), sweep.RecoveryStream(seed, "models", "agents", 0))
 	settings := make([]func() int, len(models)) // of each model, one after the other
@@ -56,7 +57,7 @@ func Simulate(st *study.Study, ready func(i int) (*inference.Stimulus, error), s
 			m := actors[len(all)]
 			set := &sets[models[m].First+settings[m]()]
 			s := Stimulus{ID: fmt.Sprintf("%s-t%d", of.ID, k+1), Source: i, Agent: set, Goal: goals[k]}
-			if err := s.act(stimulus, of, in, sweep.RecoveryStream(seed, "agent", of.ID, k)); err != nil {
+			if err := s.act(ctx, stimulus, of, in, sweep.RecoveryStream(seed, "agent", of.ID, k)); err != nil {
 				return nil, fmt.Errorf("stimulus %s: %w", of.ID, err)
 			}
 			all = append(all, s)
@@ -66,9 +67,9 @@ func Simulate(st *study.Study, ready func(i int) (*inference.Stimulus, error), s
 }
 
 // act simulates the agent until its plan is long enough.
-func (s *Stimulus) act(stimulus *inference.Stimulus, of *study.Stimulus, in sweep.Inference, rng *rand.Rand) error {
+func (s *Stimulus) act(ctx context.Context, stimulus *inference.Stimulus, of *study.Stimulus, in sweep.Inference, rng *rand.Rand) error {
 	for range attempts {
-		t, err := stimulus.Simulate(s.Agent, in, s.Goal, longer*len(of.Plan), rng)
+		t, err := stimulus.Simulate(ctx, s.Agent, in, s.Goal, longer*len(of.Plan), rng)
 		if err != nil {
 			return err
 		}

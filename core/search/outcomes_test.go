@@ -1,6 +1,7 @@
 package search_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -136,7 +137,7 @@ func TestSearchDrawsAsEnumerated(t *testing.T) {
 				}
 				seen := map[string]int{}
 				for range n {
-					r := searcher.Run(c.task.Initial(), c.goal, c.h, search.Options{Noise: noise, Budget: b.draw()}, rng)
+					r := must(searcher.Run(context.Background(), c.task.Initial(), c.goal, c.h, search.Options{Noise: noise, Budget: b.draw()}, rng))
 					seen[fmt.Sprint(r.Path)]++
 				}
 				chi, cells := chiSquare(t, name, p, seen, n)
@@ -185,7 +186,7 @@ func TestTiesAreBrokenUniformly(t *testing.T) {
 		seen := map[ground.StateID]int{}
 		const n = 100_000
 		for range n {
-			seen[searcher.Run(task.Initial(), 0, heuristic.Zero(), search.Options{Noise: noise, Budget: 2}, rng).Path[0].State]++
+			seen[must(searcher.Run(context.Background(), task.Initial(), 0, heuristic.Zero(), search.Options{Noise: noise, Budget: 2}, rng)).Path[0].State]++
 		}
 		var chi float64
 		for _, count := range seen {

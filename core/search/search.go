@@ -5,6 +5,7 @@
 package search
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 
@@ -97,11 +98,11 @@ func New(t *ground.Task) *Searcher { return &Searcher{task: t, open: open{high: 
 
 // Run searches from a state until a node that is drawn satisfies the goal, or is
 // the budget's last, or none is left. A budget below 1 draws nothing: the result
-// is an empty path.
-func (s *Searcher) Run(from ground.StateID, goal int, h Heuristic, o Options, rng *rand.Rand) Result {
+// is an empty path. The error is that of ctx, if it ends before.
+func (s *Searcher) Run(ctx context.Context, from ground.StateID, goal int, h Heuristic, o Options, rng *rand.Rand) (Result, error) {
 	result := Result{Status: Spent}
 	if o.Budget < 1 {
-		return result
+		return result, nil
 	}
 	s.begin(from, o.Noise, rng)
 	drawn, h0 := from, int32(0) // the open list holds the start alone
@@ -114,15 +115,27 @@ func (s *Searcher) Run(from ground.StateID, goal int, h Heuristic, o Options, rn
 		if result.Drawn >= o.Budget {
 			break
 		}
+		if err := interrupted(ctx, result.Drawn); err != nil {
+			return Result{}, err
+		}
 		s.expand(drawn, h, &result)
 		if s.open.size == 0 {
 			result.Status = Exhausted
-			return result
+			return result, nil
 		}
 		drawn, h0 = s.draw()
 	}
 	result.Path = s.path(drawn)
-	return result
+	return result, nil
+}
+
+// interrupted is the error of a context that has ended, looked at after every thousand
+// draws or so: a few milliseconds.
+func interrupted(ctx context.Context, draw int) error {
+	if draw%(1<<10) != 0 {
+		return nil
+	}
+	return ctx.Err()
 }
 
 // begin forgets the search before; the start is known and counts as drawn.

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"context"
 	"math/rand/v2"
 
 	"foible/core/ground"
@@ -45,11 +46,12 @@ type Turn struct {
 // strays; an empty plan does not. The turns are appended to room.
 //
 // Where the options say so, Trace gives up at the first draw that is a matter of
-// chance: ended is -1, and the turns are of no use.
-func (s *Searcher) Trace(from ground.StateID, goal int, h Heuristic, o Options, observed []ground.StateID, stray func(to ground.StateID, length int) bool, rng *rand.Rand, room []Turn) (turns []Turn, ended int) {
+// chance: ended is -1, and the turns are of no use. The error is that of ctx, if it
+// ends before.
+func (s *Searcher) Trace(ctx context.Context, from ground.StateID, goal int, h Heuristic, o Options, observed []ground.StateID, stray func(to ground.StateID, length int) bool, rng *rand.Rand, room []Turn) (turns []Turn, ended int, err error) {
 	room = append(room, Turn{1, NoPlan})
 	if s.task.Satisfies(from, goal) {
-		return room, 1
+		return room, 1, nil
 	}
 	s.begin(from, o.Noise, rng)
 	for len(s.met) < len(s.nodes) {
@@ -59,15 +61,18 @@ func (s *Searcher) Trace(from ground.StateID, goal int, h Heuristic, o Options, 
 	var result Result
 	last, drawn := NoPlan, from
 	for draw := int32(2); int(draw) <= o.Budget; draw++ {
+		if err := interrupted(ctx, int(draw)); err != nil {
+			return room, 0, err
+		}
 		s.expand(drawn, h, &result)
 		if s.open.size == 0 {
 			if last != NoPlan {
 				room = append(room, Turn{draw, NoPlan})
 			}
-			return room, int(draw)
+			return room, int(draw), nil
 		}
 		if o.Sure && s.choice() {
-			return room, -1
+			return room, -1, nil
 		}
 		var h0 int32
 		drawn, h0 = s.draw()
@@ -84,10 +89,10 @@ func (s *Searcher) Trace(from ground.StateID, goal int, h Heuristic, o Options, 
 			last = meeting
 		}
 		if h0 == 0 && s.task.Satisfies(drawn, goal) {
-			return room, int(draw)
+			return room, int(draw), nil
 		}
 	}
-	return room, 0
+	return room, 0, nil
 }
 
 // Tally sums up, by draw and meeting, probabilities that a plan has the meeting if
@@ -130,10 +135,11 @@ func (t *Tally) Drain(yield func(draw int, m Meeting, sum float64)) {
 // given those drawn before (Rao-Blackwell), times the weight of the draw. If the
 // search ends within its budget, all budgets from some draw on, the one after the
 // last at most, have one meeting, which is returned; otherwise the draw is 0.
-func (s *Searcher) Weigh(from ground.StateID, goal int, h Heuristic, o Options, observed []ground.StateID, stray func(to ground.StateID, length int) bool, rng *rand.Rand, weight func(draw int) float64, t *Tally) (draw int, m Meeting) {
+// The error is that of ctx, if it ends before; the tally then has a part of the sums.
+func (s *Searcher) Weigh(ctx context.Context, from ground.StateID, goal int, h Heuristic, o Options, observed []ground.StateID, stray func(to ground.StateID, length int) bool, rng *rand.Rand, weight func(draw int) float64, t *Tally) (draw int, m Meeting, err error) {
 	t.Add(1, NoPlan, weight(1))
 	if s.task.Satisfies(from, goal) {
-		return 2, NoPlan
+		return 2, NoPlan, nil
 	}
 	s.begin(from, o.Noise, rng)
 	s.classes.begin(s, from, observed, stray, t.width)
@@ -142,12 +148,15 @@ func (s *Searcher) Weigh(from ground.StateID, goal int, h Heuristic, o Options, 
 	var result Result
 	drawn := from
 	for draw := 2; ; draw++ {
+		if err := interrupted(ctx, draw); err != nil {
+			return 0, 0, err
+		}
 		s.expand(drawn, h, &result)
 		switch { // a search that is over after its last draw has ended, too
 		case s.open.size == 0:
-			return draw, NoPlan
+			return draw, NoPlan, nil
 		case draw > o.Budget:
-			return 0, 0
+			return 0, 0, nil
 		}
 		if result.Reopened > 0 {
 			s.classes.on = false // the paths of open nodes may have changed
@@ -162,7 +171,7 @@ func (s *Searcher) Weigh(from ground.StateID, goal int, h Heuristic, o Options, 
 			t.Add(draw, meeting, weight(draw))
 		}
 		if h0 == 0 && s.task.Satisfies(drawn, goal) {
-			return draw + 1, meeting
+			return draw + 1, meeting, nil
 		}
 	}
 }

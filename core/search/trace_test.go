@@ -1,6 +1,7 @@
 package search_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"testing"
@@ -54,16 +55,16 @@ func TestTraceIsEveryBudgetAtOnce(t *testing.T) {
 			}
 			if i%2 == 0 {
 				observed = observed[:0]
-				for _, step := range searcher.Run(c.task.Initial(), c.goal, c.h, search.Options{Noise: 0.3, Budget: search.Unlimited}, rng).Path {
+				for _, step := range must(searcher.Run(context.Background(), c.task.Initial(), c.goal, c.h, search.Options{Noise: 0.3, Budget: search.Unlimited}, rng)).Path {
 					observed = append(observed, step.State)
 				}
 			}
 			noise := []float64{0, 0.1, 1, 20}[i%4]
 			const most = 60
-			turns, _ := searcher.Trace(c.task.Initial(), c.goal, c.h, search.Options{Noise: noise, Budget: most}, observed, stray, seeded(uint64(i)), nil)
+			turns, _, _ := searcher.Trace(context.Background(), c.task.Initial(), c.goal, c.h, search.Options{Noise: noise, Budget: most}, observed, stray, seeded(uint64(i)), nil)
 			at2 := 0
 			for budget := 1; budget <= most; budget++ {
-				r := searcher.Run(c.task.Initial(), c.goal, c.h, search.Options{Noise: noise, Budget: budget}, seeded(uint64(i)))
+				r := must(searcher.Run(context.Background(), c.task.Initial(), c.goal, c.h, search.Options{Noise: noise, Budget: budget}, seeded(uint64(i))))
 				reopened += r.Reopened
 				for at2+1 < len(turns) && int(turns[at2+1].Draw) <= budget {
 					at2++
@@ -116,7 +117,7 @@ func TestSureTracesGoInOneWay(t *testing.T) {
 						observed = append(observed, step.State)
 					}
 					o := search.Options{Noise: noise, Budget: budget, Sure: true}
-					turns, ended := search.New(task).Trace(task.Initial(), 0, h, o, observed, nil, seeded(1), nil)
+					turns, ended, _ := search.New(task).Trace(context.Background(), task.Initial(), 0, h, o, observed, nil, seeded(1), nil)
 					if ended < 0 {
 						unsure++
 						if name == "line" || name == "at once" || name == "nowhere" {
@@ -143,7 +144,7 @@ func BenchmarkTrace(b *testing.B) {
 	h := heuristics(b, task, 0)["ff"]
 	searcher, rng := search.New(task), seeded(1)
 	var observed []ground.StateID
-	for _, step := range searcher.Run(task.Initial(), 0, h, search.Options{Budget: search.Unlimited}, rng).Path {
+	for _, step := range must(searcher.Run(context.Background(), task.Initial(), 0, h, search.Options{Budget: search.Unlimited}, rng)).Path {
 		observed = append(observed, step.State)
 	}
 	for _, noise := range []float64{0, 0.02, 0.5} {
@@ -153,7 +154,7 @@ func BenchmarkTrace(b *testing.B) {
 				turns := 0
 				b.ReportAllocs()
 				for b.Loop() {
-					room, _ = searcher.Trace(task.Initial(), 0, h, search.Options{Noise: noise, Budget: budget}, observed, nil, rng, room[:0])
+					room, _, _ = searcher.Trace(context.Background(), task.Initial(), 0, h, search.Options{Noise: noise, Budget: budget}, observed, nil, rng, room[:0])
 					turns += len(room)
 				}
 				b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "searches/s")

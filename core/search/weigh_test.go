@@ -1,6 +1,7 @@
 package search_test
 
 import (
+	"context"
 	"math"
 	"testing"
 
@@ -54,7 +55,7 @@ func TestWeighIsUnbiased(t *testing.T) {
 			tally := search.NewTally(c.draws, len(observed))
 			sum, squares := map[[2]int]float64{}, map[[2]int]float64{} // by draw and meeting
 			for range n {
-				draw, last := searcher.Weigh(c.task.Initial(), c.goal, c.h, search.Options{Noise: noise, Budget: c.draws}, observed, c.stray, rng, func(int) float64 { return 1 }, tally)
+				draw, last, _ := searcher.Weigh(context.Background(), c.task.Initial(), c.goal, c.h, search.Options{Noise: noise, Budget: c.draws}, observed, c.stray, rng, func(int) float64 { return 1 }, tally)
 				tally.Drain(func(draw int, m search.Meeting, p float64) {
 					sum[[2]int{draw, int(m)}] += p
 					squares[[2]int{draw, int(m)}] += p * p
@@ -63,7 +64,7 @@ func TestWeighIsUnbiased(t *testing.T) {
 					sum[[2]int{draw, int(last)}]++
 					squares[[2]int{draw, int(last)}]++
 				}
-				if r := searcher.Run(c.task.Initial(), c.goal, c.h, search.Options{Noise: noise, Budget: c.draws}, rng); r.Reopened > 0 && c.name == "inconsistent" {
+				if r := must(searcher.Run(context.Background(), c.task.Initial(), c.goal, c.h, search.Options{Noise: noise, Budget: c.draws}, rng)); r.Reopened > 0 && c.name == "inconsistent" {
 					reopened++
 				}
 			}

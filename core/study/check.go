@@ -1,6 +1,7 @@
 package study
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,23 +16,25 @@ const CheckLimit = 200_000
 // Check reports what a study's grounded tasks show (a plan that cannot be
 // carried out; goals that are true at the start or cannot be reached from it),
 // and counts stimuli and participants. It skips stimuli that Read could not
-// read.
-func Check(s *Study) Findings {
+// read. The error is that of ctx, if it ends before.
+func Check(ctx context.Context, s *Study) (Findings, error) {
 	var r report
 	refused := map[string]bool{}
 	for i := range s.Stimuli {
-		checkTask(&r, &s.Stimuli[i], refused)
+		if err := checkTask(ctx, &r, &s.Stimuli[i], refused); err != nil {
+			return nil, err
+		}
 	}
 	countCategories(&r, s)
 	countParticipants(&r, s)
-	return r.done()
+	return r.done(), nil
 }
 
 // checkTask reports a construct that the grounder refuses once, also if
-// several stimuli share it.
-func checkTask(r *report, s *Stimulus, refused map[string]bool) {
+// several stimuli share it. The error is that of ctx, if it ends before.
+func checkTask(ctx context.Context, r *report, s *Stimulus, refused map[string]bool) error {
 	if s.Problem == nil || slices.ContainsFunc(s.Goals, func(g Goal) bool { return g.Formula == nil }) {
-		return
+		return nil
 	}
 	task, err := ground.New(s.Problem, s.formulas())
 	if err != nil {
@@ -45,17 +48,20 @@ func checkTask(r *report, s *Stimulus, refused map[string]bool) {
 			r.errorf(pos, s.ID, "%s", message)
 		}
 		refused[err.Error()] = true
-		return
+		return nil
 	}
 	_, _, err = task.Validate(s.Plan)
 	if p := (*ground.PlanError)(nil); errors.As(err, &p) {
 		r.errorf(p.Pos, s.ID, "%s", p.Message())
 	}
-	checkGoals(r, s, task)
+	return checkGoals(ctx, r, s, task)
 }
 
-func checkGoals(r *report, s *Stimulus, task *ground.Task) {
-	complete := task.Enumerate(CheckLimit)
+func checkGoals(ctx context.Context, r *report, s *Stimulus, task *ground.Task) error {
+	complete, err := task.Enumerate(ctx, CheckLimit)
+	if err != nil {
+		return err
+	}
 	for g, goal := range s.Goals {
 		if task.Satisfies(task.Initial(), g) {
 			r.warnf(goal.Pos, s.ID, "goal %s is true at the start", quote(goal.Name))
@@ -70,6 +76,7 @@ func checkGoals(r *report, s *Stimulus, task *ground.Task) {
 				"goal %s is not reached in the first %d states: not checked further", quote(goal.Name), CheckLimit)})
 		}
 	}
+	return nil
 }
 
 // reached reports whether an interned state satisfies a goal.

@@ -1,6 +1,7 @@
 package study_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -16,7 +17,7 @@ func TestCheck(t *testing.T) {
 	source.Responses, source.Simulated = "", "by a coin"
 	s, findings := study.Read(folder(files), source)
 	noErrors(t, findings)
-	compare(t, "check", printed(study.Check(s)), []string{
+	compare(t, "check", printed(must(study.Check(context.Background(), s))), []string{
 		`plans/one.plan:1:1: error: stimulus one: step 1: (switch purple) is not applicable: unknown object "purple"`,
 		`plans/two.plan:2:1: error: stimulus two: step 2: (switch blue) is not applicable: precondition (dark blue) does not hold`,
 		`stimuli.csv:2:21: warning: stimulus one: goal "white" is true at the start`,
@@ -31,7 +32,7 @@ func TestCheckCountsParticipants(t *testing.T) {
 	source.ParticipantsLinked = true
 	s, findings := study.Read(folder(lamps()), source)
 	noErrors(t, findings)
-	compare(t, "check", printed(study.Check(s)), []string{
+	compare(t, "check", printed(must(study.Check(context.Background(), s))), []string{
 		`stimuli.csv:3:1: warning: stimulus two: only one participant at step 1: no standard error`,
 		`note: stimuli: 2 (plain 1, odd 1)`,
 		`note: participants per judgement: 1 to 2, median 2`,
@@ -54,7 +55,7 @@ func TestCheckStopsAtItsLimit(t *testing.T) {
 	source.Responses = ""
 	s, findings := study.Read(folder(files), source)
 	noErrors(t, findings)
-	compare(t, "check", printed(study.Check(s)), []string{
+	compare(t, "check", printed(must(study.Check(context.Background(), s))), []string{
 		`stimuli.csv:2:15: note: stimulus one: goal "broken" is not reached in the first 200000 states: not checked further`,
 		`note: stimuli: 1 (plain 1)`,
 	})
@@ -67,7 +68,15 @@ func TestCheckOfBrokenStudy(t *testing.T) {
 		files[name] = strings.Replace(files[name], "red", "(", 1)
 		s, _ := study.Read(folder(files), lampsSource())
 		if s != nil {
-			study.Check(s)
+			must(study.Check(context.Background(), s))
 		}
 	}
+}
+
+// must returns what a call has found; no test here lets it fail.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

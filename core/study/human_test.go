@@ -1,6 +1,7 @@
 package study_test
 
 import (
+	"context"
 	"math"
 	"reflect"
 	"strings"
@@ -152,7 +153,7 @@ func TestNoHumanData(t *testing.T) {
 	compare(t, "findings", printed(findings), []string{
 		"study.yaml: warning: neither responses nor means: models cannot be compared with people",
 	})
-	compare(t, "check", printed(study.Check(s)), []string{"note: stimuli: 2 (plain 1, odd 1)"})
+	compare(t, "check", printed(must(study.Check(context.Background(), s))), []string{"note: stimuli: 2 (plain 1, odd 1)"})
 
 	files := lamps()
 	ofOne, _, _ := strings.Cut(lampsResponses, "two,")

@@ -1,6 +1,7 @@
 package study_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"os"
@@ -61,7 +62,7 @@ func TestPublishedBlockWords(t *testing.T) {
 	compare(t, "notes", notes(findings), []string{
 		"responses.csv: note: 45 of 1821 vectors sum to 0.99 instead of 1 and were renormalised",
 	})
-	compare(t, "check", printed(study.Check(s)), []string{
+	compare(t, "check", printed(must(study.Check(context.Background(), s))), []string{
 		"note: stimuli: 16 (control 4, action-mistake 4, plan-mistake 4, goal-mistake 4)",
 		"note: participants per judgement: 15 to 19, median 17",
 		"note: participants are not linked: one id in two stimuli is two people",
@@ -95,7 +96,7 @@ func TestPublishedDoorsKeysGems(t *testing.T) {
 	compare(t, "notes", notes(findings), []string{
 		"means.csv: note: 59 of 72 vectors sum to 0.9906..0.9994 instead of 1 and were renormalised",
 	})
-	compare(t, "check", printed(study.Check(s)), []string{
+	compare(t, "check", printed(must(study.Check(context.Background(), s))), []string{
 		"note: stimuli: 16 (control 4, action-mistake 4, plan-mistake-backtracking 4, plan-mistake-failure 4)",
 		"note: only means are known: participants cannot be resampled",
 	})

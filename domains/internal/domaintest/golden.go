@@ -140,7 +140,7 @@ func Gap(t testing.TB, domain string, stimuli []Stimulus, h policy.HeuristicFunc
 			t.Fatal(err)
 		}
 		for _, alpha := range alphas[s.ID] {
-			post, err := o.Posterior(policy.Parameters{Alpha: alpha, Value: policy.Heuristic, Unreachable: -1000})
+			post, err := o.Posterior(t.Context(), policy.Parameters{Alpha: alpha, Value: policy.Heuristic, Unreachable: -1000})
 			if err != nil {
 				t.Fatal(err)
 			}

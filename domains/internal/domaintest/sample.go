@@ -24,7 +24,11 @@ func Sample(t *testing.T, files fs.FS, src study.Source, categories []string, fa
 	if st == nil {
 		t.Fatal(findings.Err())
 	}
-	for _, f := range append(findings, study.Check(st)...) {
+	checked, err := study.Check(t.Context(), st)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range append(findings, checked...) {
 		if f.Severity != study.Note {
 			t.Errorf("%v", f)
 		}
@@ -81,7 +85,9 @@ func checkPlan(t *testing.T, s *study.Stimulus, optimal, fails bool) {
 			t.Errorf("%s: %d actions, the shortest plan has %d, category %s", s.ID, len(s.Plan), shortest, s.Category)
 		}
 	}
-	task.Enumerate(0)
+	if _, err := task.Enumerate(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
 	if n := task.Len(); n < 200 || n > 10_000 {
 		t.Errorf("%s: %d states", s.ID, n)
 	}

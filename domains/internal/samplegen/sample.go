@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -95,7 +96,7 @@ func (s *sample) responses() ([]byte, error) {
 
 // judge writes the rows of one stimulus.
 func (s *sample) judge(b *bytes.Buffer, stimulus *study.Stimulus, people []participant.Participant, rng *rand.Rand) error {
-	cell, err := inference.New(stimulus, s.domain).Infer(&s.generating, procedure(), seed)
+	cell, err := inference.New(stimulus, s.domain).Infer(context.Background(), &s.generating, procedure(), seed)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,95 @@
+package domains_test
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"testing"
+
+	"foible/core/inference"
+	"foible/core/sweep"
+)
+
+// looking is a context that ends when it has been looked at a number of times.
+type looking struct {
+	context.Context
+	left int    // looks
+	each func() // called at every look
+}
+
+func (l *looking) Err() error {
+	l.each()
+	if l.left == 0 {
+		return context.Canceled
+	}
+	l.left--
+	return nil
+}
+
+// cutAfter has so many looks. It measures the most work that the stimulus does between
+// two of them, in seconds on an idle machine; Work counts and does not clock.
+func cutAfter(looks int, ready *inference.Stimulus) (ctx *looking, most func() float64) {
+	var last, gap float64
+	work := func() {
+		now, _ := ready.Work()
+		gap, last = max(gap, now-last), now
+	}
+	return &looking{context.Background(), looks, work}, func() float64 { work(); return gap }
+}
+
+// However a cell is computed, it looks at its context several times a second and ends with
+// its error; the same stimulus then computes the same cell as one that was never interrupted.
+func TestInferIsInterrupted(t *testing.T) {
+	judgements, steps := marginalOf(4, 0.02, "total"), marginalOf(4, 0.02, "total")
+	mistakes := judgements
+	judgements.Detail, mistakes.Detail = sweep.DetailJudged, sweep.DetailMistakes
+	filter := sweep.Procedure{StageName: sweep.FitStage, Stage: sweep.Stage{Runs: 2, ParticlesPerGoal: 40}, Inference: sweep.PaperInference}
+	moving := filter
+	moving.Rejuvenate, moving.Resample = "mixed", "always"
+	for _, s := range samples(t) {
+		full, _ := sweep.ModelByName("full")
+		bounded := typical(s.Domain, &full)
+		for name, c := range map[string]struct {
+			set *sweep.ParameterSet
+			p   sweep.Procedure
+		}{
+			"marginal, judgements": {bounded, judgements},
+			"marginal, steps":      {bounded, steps},
+			"marginal, mistakes":   {bounded, mistakes},
+			"sips":                 {bounded, filter},
+			"sips, rejuvenated":    {bounded, moving},
+		} {
+			t.Run(s.Name+"/"+name, func(t *testing.T) {
+				fresh := func() *inference.Stimulus {
+					ready, err := s.Ready(s.Stimuli[0].ID)
+					if err != nil {
+						t.Fatal(err)
+					}
+					ready.Remember(1 << 24)
+					return ready
+				}
+				ready := fresh()
+				ctx, gap := cutAfter(-1, ready)
+				want, err := ready.Infer(ctx, c.set, c.p, 1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if gap() > 0.1 {
+					t.Errorf("%.2g s of work without a look at the context", gap())
+				}
+				looks := -1 - ctx.left
+				for _, n := range []int{0, 1, looks / 3, looks / 2, looks - 1} {
+					ready := fresh()
+					ctx, _ := cutAfter(n, ready)
+					if _, err := ready.Infer(ctx, c.set, c.p, 1); !errors.Is(err, context.Canceled) {
+						t.Fatalf("after %d of %d looks: error %v", n, looks, err)
+					}
+					got, err := ready.Infer(context.Background(), c.set, c.p, 1)
+					if err != nil || !reflect.DeepEqual(got, want) {
+						t.Errorf("interrupted after %d of %d looks, the same cell is another then; error %v", n, looks, err)
+					}
+				}
+			})
+		}
+	}
+}
