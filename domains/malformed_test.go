@@ -250,7 +250,7 @@ func TestMalformedInputs(t *testing.T) {
 			`problems/1-1.pddl:7:3: stimulus 1-1: "(:init" is not closed before "(:goal" at line 13`,
 		}},
 		{"unknown predicate", "domain.pddl", "(clear ?x - block) ", "(cleer ?x - block) ", []string{
-			`domain.pddl:21:50: unknown predicate "clear"`,
+			`domain.pddl:21:50: unknown predicate "clear" (and in 3 more places)`,
 		}},
 		{"unknown object", "problems/1-1.pddl", "(ontable r)", "(ontable q)", []string{
 			`problems/1-1.pddl:11:24: stimulus 1-1: unknown object or function "q"`,

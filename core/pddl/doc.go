@@ -12,6 +12,12 @@
 // else a file holds is refused with its position. Names match without regard to case
 // and print as they were declared.
 //
+// What planners read though the grammar does not have it is read too: a type in several
+// lists, which has the supertypes of all of them; parameters of a declared predicate that
+// share a name; "(clear?x)" for "(clear ?x)", with a warning; domains and problems of any
+// name; :negation; and (:length, which is ignored. Refused are action costs, an object of
+// several types, and two actions of one name, since a plan could mean either.
+//
 // Where a name stands for a term it may be an object, or a function without
 // parameters written without its parentheses; a name may not be both.
 package pddl

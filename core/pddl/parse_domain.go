@@ -7,7 +7,7 @@ import (
 	"foible/core/words"
 )
 
-// ParseDomain reads "(define (domain ...) ...)". The error is an *Error.
+// ParseDomain reads "(define (domain ...) ...)". The error is an [Errors].
 func ParseDomain(file string, src []byte) (d *Domain, err error) {
 	defer recovered(&err)
 	n := single(file, src, "domain")
@@ -34,7 +34,10 @@ func (p *parser) domainSections(sections []*node) {
 		name string
 		read func(*node)
 	}{
-		{":requirements", func(n *node) { p.domain.Requirements = p.features.require(n) }},
+		{":requirements", func(n *node) {
+			refuseCosts(n, sections)
+			p.domain.Requirements = p.features.require(n)
+		}},
 		{":types", p.typeSection},
 		{":constants", p.constantSection},
 		{":predicates", p.predicateSection},
@@ -49,7 +52,7 @@ func (p *parser) domainSections(sections []*node) {
 		case name == ":action":
 			actions = append(actions, section)
 		case found[name] != nil:
-			refuse(section.pos, "a second %s", section)
+			p.try(func() { refuse(section.pos, "a second %s", section) })
 		default:
 			found[name] = section
 		}
@@ -61,27 +64,38 @@ func (p *parser) domainSections(sections []*node) {
 			known = known || o.name == name
 		}
 		if !known {
-			refuse(section.pos, "%s is not supported in a domain", section)
+			p.try(func() { refuse(section.pos, "%s is not supported in a domain", section) })
 		}
 	}
+	declarations := len(p.errors)
 	for _, o := range once {
 		if section := found[o.name]; section != nil {
-			o.read(section)
+			p.try(func() { o.read(section) })
+		}
+		if o.name == ":requirements" {
+			declarations = len(p.errors) // nothing depends on what came before
 		}
 	}
 	for _, section := range derived {
-		p.derivedHead(section)
+		p.try(func() { p.derivedHead(section) })
+	}
+	if len(p.errors) > declarations {
+		p.settle()
 	}
 	for i, section := range derived {
 		r := p.domain.Derived[i]
-		p.within(r.Parameters, func() { r.Body = p.condition(section.list[2]) })
+		p.try(func() {
+			p.within(r.Parameters, func() { r.Body = p.condition(section.list[2]) })
+		})
 	}
 	for _, section := range actions {
-		p.actionSection(section)
+		p.try(func() { p.actionSection(section) })
 	}
+	p.settle()
 }
 
-// typeSection declares types, and then the supertypes that are not listed themselves.
+// typeSection declares types, and then the supertypes that are not listed themselves. A
+// type that is listed more than once has the supertypes of all the lists that it is in.
 func (p *parser) typeSection(section *node) {
 	d := p.domain
 	p.features.use(typing, section.pos, section.String())
@@ -100,10 +114,11 @@ func (p *parser) typeSection(section *node) {
 			}
 			continue
 		}
-		if d.types[key(name)] != nil {
-			refuse(t.pos, "type %s is declared twice", t.node)
+		if d.types[key(name)] == nil {
+			declare(t.node)
+		} else if len(t.types) == 0 {
+			p.warn(t.pos, "type %s is listed twice", t.node)
 		}
-		declare(t.node)
 	}
 	for _, t := range list {
 		child := d.Type(t.text)
@@ -117,6 +132,10 @@ func (p *parser) typeSection(section *node) {
 			}
 			if parent.Is(child) {
 				refuse(n.pos, "type %s would be its own supertype", n)
+			}
+			if slices.Contains(child.Parents, parent) {
+				p.warn(t.pos, "type %s is listed twice as a %s", t.node, n)
+				continue
 			}
 			child.Parents = append(child.Parents, parent)
 		}
@@ -157,8 +176,9 @@ func (p *parser) objects(section *node, names map[string]*Object) []*Object {
 	return os
 }
 
-// signature reads "(name ?x - t ...)", the declaration of a what.
-func (p *parser) signature(n *node, what string) (string, []*Parameter) {
+// signature reads "(name ?x - t ...)", the declaration of a what, by the reader of its
+// variables.
+func (p *parser) signature(n *node, what string, variables func([]*node) []*Parameter) (string, []*Parameter) {
 	if !n.form || len(n.list) == 0 {
 		refuse(n.pos, "expected a %s in parentheses, found %s", what, n)
 	}
@@ -166,20 +186,22 @@ func (p *parser) signature(n *node, what string) (string, []*Parameter) {
 	if slices.Contains(reserved, key(name)) {
 		refuse(n.list[0].pos, "%s is a reserved word", n.list[0])
 	}
-	return name, p.parameters(n.list[1:])
+	return name, variables(n.list[1:])
 }
 
 func (p *parser) predicateSection(section *node) {
 	d := p.domain
 	for _, n := range section.list[1:] {
-		name, parameters := p.signature(n, "predicate")
-		if d.predicates[key(name)] != nil {
-			refuse(n.pos, "predicate %q is declared twice", name)
-		}
-		anyIfUntyped(parameters)
-		predicate := &Predicate{Pos: n.pos, Name: name, Parameters: parameters}
-		d.predicates[key(name)] = predicate
-		d.Predicates = append(d.Predicates, predicate)
+		p.try(func() {
+			name, parameters := p.signature(n, "predicate", p.places)
+			if d.predicates[key(name)] != nil {
+				refuse(n.pos, "predicate %q is declared twice", name)
+			}
+			anyIfUntyped(parameters)
+			predicate := &Predicate{Pos: n.pos, Name: name, Parameters: parameters}
+			d.predicates[key(name)] = predicate
+			d.Predicates = append(d.Predicates, predicate)
+		})
 	}
 }
 
@@ -193,7 +215,7 @@ func (p *parser) functionSection(section *node) {
 	d := p.domain
 	p.features.use(numeric, section.pos, section.String())
 	for _, t := range p.typedList(section.list[1:]) {
-		name, parameters := p.signature(t.node, "function")
+		name, parameters := p.signature(t.node, "function", p.places)
 		for _, n := range t.types {
 			if key(n.text) != "number" {
 				refuse(n.pos, "function %q has values of type %s: only numbers are supported", name, n)
@@ -217,7 +239,7 @@ func (p *parser) derivedHead(section *node) {
 	arity(section, 2)
 	p.features.use(derivedRules, section.pos, section.String())
 	n := section.list[1]
-	name, parameters := p.signature(n, "predicate")
+	name, parameters := p.signature(n, "predicate", p.parameters)
 	predicate := p.domain.Predicate(name)
 	if predicate == nil {
 		refuse(n.list[0].pos, "unknown predicate %s", n.list[0])
@@ -248,7 +270,7 @@ func (p *parser) actionSection(section *node) {
 	n := section.list[1]
 	a := &Action{Pos: section.pos, Name: nameOf(n, "an action"), Precondition: &And{Pos: section.pos}, Effect: &Both{Pos: section.pos}}
 	if d.actions[key(a.Name)] != nil {
-		refuse(n.pos, "action %s is declared twice", n)
+		refuse(n.pos, "action %s is declared twice, so that a plan could mean either", n)
 	}
 	values := map[string]*node{}
 	for rest := section.list[2:]; len(rest) > 0; rest = rest[2:] {

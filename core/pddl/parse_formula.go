@@ -232,6 +232,7 @@ func (p *parser) object(name string) *Object {
 }
 
 func (p *parser) variable(n *node) Term {
+	p.spaced(n)
 	for _, parameter := range slices.Backward(p.scope) {
 		if key(parameter.Name) == key(n.text) {
 			return &Variable{n.pos, parameter}

@@ -1,11 +1,7 @@
 package pddl
 
-import (
-	"fmt"
-)
-
 // ParseProblem reads "(define (problem ...) ...)" of the domain. The error is an
-// *Error. A fact of a predicate that the domain does not declare can have no effect: it
+// [Errors]. A fact of a predicate that the domain does not declare can have no effect: it
 // is left out, with a warning.
 func ParseProblem(file string, src []byte, d *Domain) (problem *Problem, err error) {
 	defer recovered(&err)
@@ -14,12 +10,13 @@ func ParseProblem(file string, src []byte, d *Domain) (problem *Problem, err err
 	problem = &Problem{Pos: n.pos, Name: name, Domain: d, objects: map[string]*Object{}}
 	p := &parser{domain: d, problem: problem, features: d.features()}
 	p.problemSections(n, sections)
+	p.settle()
 	problem.Warnings = p.features.warnings
 	return problem, nil
 }
 
 // ParseGoal reads one ground condition over the problem's objects, such as
-// "(has gem1)". The error is an *Error.
+// "(has gem1)". The error is an [Errors].
 func ParseGoal(file string, src []byte, problem *Problem) (goal Formula, err error) {
 	defer recovered(&err)
 	p := &parser{domain: problem.Domain, problem: problem, features: problem.Domain.features()}
@@ -43,8 +40,10 @@ func (p *parser) problemSections(n *node, sections []*node) {
 		name := key(section.head())
 		switch name {
 		case ":domain", ":requirements", ":objects", ":init", ":goal":
+		case ":length":
+			p.warn(section.pos, "%s means nothing here: it is ignored", section)
 		case ":metric":
-			refuse(section.pos, "%s is not supported: every action costs 1", section)
+			refuse(section.pos, "%s is not supported, because every action costs 1: take it out", section)
 		default:
 			refuse(section.pos, "%s is not supported in a problem", section)
 		}
@@ -60,14 +59,17 @@ func (p *parser) problemSections(n *node, sections []*node) {
 	if s := once[":objects"]; s != nil {
 		p.problem.Objects = p.objects(s, p.problem.objects)
 	}
+	p.settle()
 	if s := once[":init"]; s != nil {
 		p.initSection(s)
 	} else {
 		refuse(n.pos, `the problem has no "(:init"`)
 	}
 	if s := once[":goal"]; s != nil {
-		arity(s, 1)
-		p.problem.Goal = p.condition(s.list[1])
+		p.try(func() {
+			arity(s, 1)
+			p.problem.Goal = p.condition(s.list[1])
+		})
 	}
 }
 
@@ -76,7 +78,7 @@ func (p *parser) domainName(n, section *node) {
 		refuse(n.pos, `the problem has no "(:domain"`)
 	}
 	arity(section, 1)
-	if name := nameOf(section.list[1], "the domain"); key(name) != key(p.domain.Name) {
+	if name := label(section.list[1], "the domain"); key(name) != key(p.domain.Name) {
 		refuse(section.list[1].pos, "the problem is of domain %q, not %q", name, p.domain.Name)
 	}
 }
@@ -84,7 +86,7 @@ func (p *parser) domainName(n, section *node) {
 // initSection reads facts, negated facts and values.
 func (p *parser) initSection(section *node) {
 	facts, values, absent := map[string]*Atom{}, map[string]float64{}, map[string]Pos{}
-	for _, n := range section.list[1:] {
+	read := func(n *node) {
 		if !n.form || len(n.list) == 0 || n.list[0].form {
 			refuse(n.pos, "expected a fact in parentheses, found %s", n)
 		}
@@ -99,26 +101,25 @@ func (p *parser) initSection(section *node) {
 		default:
 			a := p.fact(n)
 			if a == nil {
-				continue
+				return
 			}
 			k := key(a.String())
 			if facts[k] != nil {
 				p.warn(n.pos, "%s is stated twice", a)
-				continue
+				return
 			}
 			facts[k] = a
 			p.problem.Init = append(p.problem.Init, a)
 		}
 	}
+	for _, n := range section.list[1:] {
+		p.try(func() { read(n) })
+	}
 	for _, a := range p.problem.Init {
 		if pos, ok := absent[key(a.String())]; ok {
-			refuse(pos, "%s is stated both true and false", a)
+			p.try(func() { refuse(pos, "%s is stated both true and false", a) })
 		}
 	}
-}
-
-func (p *parser) warn(pos Pos, format string, args ...any) {
-	p.features.warnings = append(p.features.warnings, Warning{pos, fmt.Sprintf(format, args...)})
 }
 
 // fact reads a ground atom; nil if the domain does not declare its predicate.

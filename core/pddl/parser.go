@@ -1,19 +1,24 @@
 package pddl
 
 import (
+	"cmp"
+	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 )
 
 // parser resolves nodes against a domain and, in a problem, its objects. Its methods
-// panic with *Error, which the exported functions recover.
+// panic with *Error. Within try, that abandons the part which is tried; the exported
+// functions recover the others.
 type parser struct {
 	domain   *Domain
 	problem  *Problem
 	scope    []*Parameter // innermost last
 	features *features
+	errors   Errors // of the parts that were tried
 }
 
 // recovered turns the parser's panic into its error.
@@ -21,9 +26,38 @@ func recovered(err *error) {
 	switch e := recover().(type) {
 	case nil:
 	case *Error:
+		*err = Errors{e}
+	case Errors:
 		*err = e
 	default:
 		panic(e)
+	}
+}
+
+// try parses a part on which no other depends, so that the others are read even if it is
+// refused.
+func (p *parser) try(parse func()) {
+	outer := p.scope
+	defer func() {
+		switch e := recover().(type) {
+		case nil:
+		case *Error:
+			p.errors = append(p.errors, e)
+			p.scope = outer
+		default:
+			panic(e)
+		}
+	}()
+	parse()
+}
+
+// settle abandons the parse if a part was refused.
+func (p *parser) settle() {
+	if len(p.errors) > 0 {
+		slices.SortStableFunc(p.errors, func(a, b *Error) int {
+			return cmp.Or(cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Column, b.Pos.Column))
+		})
+		panic(p.errors)
 	}
 }
 
@@ -75,7 +109,16 @@ func definition(n *node, kind string) (name string, sections []*node) {
 			refuse(section.pos, `expected a section such as "(:%s", found %s`, example(kind), section)
 		}
 	}
-	return nameOf(title.list[1], "the "+kind), n.list[2:]
+	return label(title.list[1], "the "+kind), n.list[2:]
+}
+
+// label is the name of a domain or a problem. Planners take any word for one, such as
+// "4x4" or "p01.pddl": nothing else refers to it.
+func label(n *node, what string) string {
+	if n.form || n.keyword() || n.text[0] == '?' {
+		refuse(n.pos, "expected the name of %s, found %s", what, n)
+	}
+	return n.text
 }
 
 func example(kind string) string {
@@ -189,21 +232,46 @@ func (p *parser) types(t typed) Types {
 	return ts
 }
 
-// parameters reads a typed list of variables.
+// parameters reads a typed list of variables, each of another name.
 func (p *parser) parameters(nodes []*node) []*Parameter {
-	var ps []*Parameter
-	for _, t := range p.typedList(nodes) {
-		if t.form || !isVariable(t.text) {
-			refuse(t.pos, `expected a variable such as "?x", found %s`, t.node)
-		}
-		for _, q := range ps {
-			if key(q.Name) == key(t.text) {
-				refuse(t.pos, "variable %s is declared twice", t.node)
+	ps := p.places(nodes)
+	for i, parameter := range ps {
+		for _, q := range ps[:i] {
+			if key(q.Name) == key(parameter.Name) {
+				refuse(parameter.Pos, "variable %q is declared twice", parameter.Name)
 			}
 		}
+	}
+	return ps
+}
+
+// places reads the typed list of a declared predicate or function, whose variables may
+// share a name: only their number and types mean something.
+func (p *parser) places(nodes []*node) []*Parameter {
+	var ps []*Parameter
+	for i, t := range p.typedList(nodes) {
+		switch {
+		case !t.form && isVariable(t.text):
+		case i > 0 && !t.form && strings.HasSuffix(ps[i-1].Name, "-"):
+			refuse(ps[i-1].Pos, `%q needs a space before "-"`, ps[i-1].Name)
+		default:
+			refuse(t.pos, `expected a variable such as "?x", found %s`, t.node)
+		}
+		p.spaced(t.node)
 		ps = append(ps, &Parameter{Pos: t.pos, Name: t.text, Types: p.types(t)})
 	}
 	return ps
+}
+
+// spaced warns of a variable that follows something else without a space.
+func (p *parser) spaced(n *node) {
+	if n.glued != "" {
+		p.warn(n.pos, `a space is missing before %s in "%s%s"`, n, n.glued, n.text)
+	}
+}
+
+func (p *parser) warn(pos Pos, format string, args ...any) {
+	p.features.warnings = append(p.features.warnings, Warning{pos, fmt.Sprintf(format, args...)})
 }
 
 // parameterList reads the parenthesised parameters that follow what.

@@ -1,6 +1,9 @@
 package pddl
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Pos is a place in a source: line and column count from 1, columns in characters.
 type Pos struct {
@@ -25,6 +28,27 @@ type Error struct {
 
 // Error is "file:line:column: message".
 func (e *Error) Error() string { return e.Pos.String() + ": " + e.Message }
+
+// Errors is everything that was found wrong with a source, in its order; it is never empty.
+type Errors []*Error
+
+// Error is a line for each error.
+func (es Errors) Error() string {
+	lines := make([]string, len(es))
+	for i, e := range es {
+		lines[i] = e.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap implements the interface of [errors.As].
+func (es Errors) Unwrap() []error {
+	all := make([]error, len(es))
+	for i, e := range es {
+		all[i] = e
+	}
+	return all
+}
 
 // Warning is something that is understood, and yet likely to be a mistake.
 type Warning struct {

@@ -15,6 +15,8 @@ type node struct {
 	form bool
 	text string // of an atom
 	list []*node
+	// glued is the text that stands directly before a variable, as in "clear?a"; else "".
+	glued string
 }
 
 // head is the text of the first atom of a form, "" if there is none.
@@ -48,6 +50,8 @@ type reader struct {
 	flat bool // forms may not nest
 	open []*node
 	top  []*node
+	// before is the atom that ends where a question mark follows; else "".
+	before string
 }
 
 // read is the forms and atoms of a source, in order.
@@ -174,11 +178,21 @@ func (r *reader) atom() *Error {
 		if c == '(' || c == ')' || c == ';' || unicode.IsSpace(c) {
 			break
 		}
+		// No name has a question mark, so that it begins a variable also without a space before it.
+		if c == '?' && length > 0 {
+			break
+		}
 		length += size
 		r.pos.Column++
 	}
 	n.text = string(rest[:length])
 	r.src = rest[length:]
+	if n.text[0] == '?' {
+		n.glued, r.before = r.before, ""
+	}
+	if len(r.src) > 0 && r.src[0] == '?' {
+		r.before = n.text
+	}
 	if n.keyword() {
 		if err := r.unclosed(n); err != nil {
 			return err
@@ -202,6 +216,9 @@ func (r *reader) unclosed(keyword *node) *Error {
 			return nil
 		}
 		inner, found = r.open[n-2], `"(`+keyword.text+`"`
+		if key(inner.head()) == ":length" { // the one section that holds keywords
+			return nil
+		}
 	} else if inner.list[0].keyword() || !r.inSection(n-1) {
 		return nil
 	}

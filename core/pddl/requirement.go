@@ -21,6 +21,7 @@ var implied = map[string][]string{
 	typing:                      {typing},
 	equality:                    {equality},
 	negative:                    {negative},
+	":negation":                 {negative}, // its name before PDDL 2
 	disjunctive:                 {disjunctive},
 	existential:                 {existential},
 	universal:                   {universal},

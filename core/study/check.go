@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"foible/core/ground"
 )
@@ -50,11 +51,28 @@ func checkTask(ctx context.Context, r *report, s *Stimulus, refused map[string]b
 		refused[err.Error()] = true
 		return nil
 	}
+	checkNumbers(r, task, refused)
 	_, _, err = task.Validate(s.Plan)
 	if p := (*ground.PlanError)(nil); errors.As(err, &p) {
 		r.errorf(p.Pos, s.ID, "%s", p.Message())
 	}
 	return checkGoals(ctx, r, s, task)
+}
+
+// checkNumbers reports numbers that only grow or shrink, once for all stimuli that share them.
+func checkNumbers(r *report, task *ground.Task, refused map[string]bool) {
+	for _, effect := range task.Unread() {
+		key := "number " + effect.Pos.String()
+		if refused[key] {
+			continue
+		}
+		refused[key] = true
+		if strings.EqualFold(effect.Fluent.Function.Name, "total-cost") {
+			r.errorf(effect.Pos, "", "%s is a cost of the action, and every action costs 1: take the effect out, or every state is a new one", effect)
+		} else {
+			r.warnf(effect.Pos, "", "no condition and no goal reads %s, so that %s makes every state a new one: take the effect out", effect.Fluent, effect)
+		}
+	}
 }
 
 func checkGoals(ctx context.Context, r *report, s *Stimulus, task *ground.Task) error {
@@ -72,7 +90,7 @@ func checkGoals(ctx context.Context, r *report, s *Stimulus, task *ground.Task) 
 		case complete:
 			r.warnf(goal.Pos, s.ID, "goal %s cannot be reached from the start", quote(goal.Name))
 		default:
-			r.add(Finding{Note, goal.Pos, s.ID, fmt.Sprintf(
+			r.add(Finding{Severity: Note, Pos: goal.Pos, Stimulus: s.ID, Message: fmt.Sprintf(
 				"goal %s is not reached in the first %d states: not checked further", quote(goal.Name), CheckLimit)})
 		}
 	}

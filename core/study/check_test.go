@@ -80,3 +80,38 @@ func must[T any](v T, err error) T {
 	}
 	return v
 }
+
+// A number that only grows makes every state a new one: it is reported once for all stimuli, as an error if it is what
+// actions cost.
+func TestCheckOfNumbersThatNothingReads(t *testing.T) {
+	for name, want := range map[string]string{
+		"total-cost": `domain.pddl:8:42: error: (increase (total-cost) 1) is a cost of the action, and every action costs 1: take the effect out, or every state is a new one`,
+		"switched":   `domain.pddl:8:42: warning: no condition and no goal reads (switched), so that (increase (switched) 1) makes every state a new one: take the effect out`,
+	} {
+		files := swapped(lamps(), "domain.pddl", "(:types lamp)", "(:types lamp) (:functions ("+name+"))")
+		files = swapped(files, "domain.pddl", "(not (dark ?l))", "(not (dark ?l)) (increase ("+name+") 1)")
+		files = swapped(files, "domain.pddl", ":typing", ":typing :fluents")
+		files = swapped(files, "problem.pddl", "(:init", "(:init (= ("+name+") 0)")
+		s, findings := study.Read(folder(files), lampsSource())
+		noErrors(t, findings)
+		if got := printed(must(study.Check(t.Context(), s))); len(got) == 0 || got[0] != want || strings.Contains(strings.Join(got[1:], "\n"), "domain.pddl") {
+			t.Errorf("%s: got %q\nwant first %q", name, got, want)
+		}
+	}
+}
+
+// What is wrong with a file that stimuli share is said once.
+func TestSharedFiles(t *testing.T) {
+	files := swapped(lamps(), "problem.pddl", "(lit white)", "(lit white) (lit grey) (dark grey)")
+	files["plan"] = "switch red\n"
+	source := lampsSource()
+	source.Plans = "plan"
+	source.Responses = ""
+	_, findings := study.Read(folder(files), source)
+	compare(t, "findings", printed(findings), []string{
+		`plan:1:1: error: stimulus one: expected "(" to open an action, found "switch"`,
+		`problem.pddl:4:63: error: stimulus one: unknown object or function "grey" (and in 1 more place)`,
+		`study.yaml: warning: plans: plan has no {stimulus}: every stimulus shows the same plan`,
+		`study.yaml: warning: neither responses nor means: models cannot be compared with people`,
+	})
+}

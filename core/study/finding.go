@@ -33,6 +33,8 @@ type Finding struct {
 	Pos      pddl.Pos
 	Stimulus string // id, or empty
 	Message  string
+	// Others is of how many other stimuli the same is true.
+	Others int
 }
 
 // String is "file:line:column: severity: stimulus ID: message", without the
@@ -53,7 +55,10 @@ func (f Finding) place() string {
 
 func (f Finding) text() string {
 	text := f.Message
-	if f.Stimulus != "" {
+	switch {
+	case f.Stimulus != "" && f.Others > 0:
+		text = fmt.Sprintf("stimulus %s and %d more: %s", f.Stimulus, f.Others, text)
+	case f.Stimulus != "":
 		text = "stimulus " + f.Stimulus + ": " + text
 	}
 	return strings.ReplaceAll(text, "\n", " ")
@@ -71,6 +76,26 @@ func (fs Findings) Err() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// Merge is all findings in order. What is found at one place for several stimuli is one finding.
+func Merge(parts ...Findings) Findings {
+	all := slices.Concat(parts...)
+	all.sort()
+	var merged Findings
+	for _, f := range all {
+		same := len(merged) - 1
+		for same >= 0 && merged[same].Pos == f.Pos && (merged[same].Severity != f.Severity || merged[same].Message != f.Message) {
+			same--
+		}
+		switch {
+		case same < 0 || merged[same].Pos != f.Pos || f.Pos.File == "" && f.Stimulus != merged[same].Stimulus:
+			merged = append(merged, f)
+		case f.Stimulus != merged[same].Stimulus:
+			merged[same].Others += 1 + f.Others
+		}
+	}
+	return merged
 }
 
 func (fs Findings) sort() {

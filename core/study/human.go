@@ -161,7 +161,8 @@ func (r *reader) compare(d *draft, responses, means answers, decimals int) {
 		}
 		if n == 0 {
 			r.row("means without responses", given.pos.String(), Finding{
-				Warning, given.pos, d.ID, fmt.Sprintf("step %d: means without responses are not used", d.JudgementSteps[j]),
+				Severity: Warning, Pos: given.pos, Stimulus: d.ID,
+				Message: fmt.Sprintf("step %d: means without responses are not used", d.JudgementSteps[j]),
 			})
 			continue
 		}
@@ -169,9 +170,9 @@ func (r *reader) compare(d *draft, responses, means answers, decimals int) {
 		normalized, g := furthest(given.values, d.Human.Mean[j])
 		if min(asWritten, normalized) > tolerance {
 			r.row("means that are not those of the responses", given.pos.String(), Finding{
-				Error, given.rows[g], d.ID,
-				fmt.Sprintf("step %d: the mean of %s is %.6g, but that of the responses %.6g",
-					d.JudgementSteps[j], d.Goals[g].Name, given.raw[g], d.Human.Mean[j][g]),
+				Severity: Error, Pos: given.rows[g], Stimulus: d.ID,
+				Message: fmt.Sprintf("step %d: the mean of %s is %s, but that of the responses %s",
+					d.JudgementSteps[j], d.Goals[g].Name, unlike(given.raw[g], d.Human.Mean[j][g], 6), unlike(d.Human.Mean[j][g], given.raw[g], 6)),
 			})
 		}
 	}

@@ -70,3 +70,14 @@ func step(text string) (int, error) {
 	}
 	return k, nil
 }
+
+// unlike is the text of x with so many significant digits, or more if it would otherwise be
+// the text of another number.
+func unlike(x, other float64, digits int) string {
+	text := strconv.FormatFloat(x, 'g', digits, 64)
+	for x != other && text == strconv.FormatFloat(other, 'g', digits, 64) {
+		digits++
+		text = strconv.FormatFloat(x, 'g', digits, 64)
+	}
+	return text
+}

@@ -60,7 +60,7 @@ func TestPublishedBlockWords(t *testing.T) {
 	s, findings := study.Read(os.DirFS(dir), blockWords())
 	noErrors(t, findings)
 	compare(t, "notes", notes(findings), []string{
-		"responses.csv: note: 45 of 1821 vectors sum to 0.99 instead of 1 and were renormalised",
+		"responses.csv: note: 45 of 1,821 vectors sum to 0.99 instead of 1 and were renormalised",
 	})
 	compare(t, "check", printed(must(study.Check(context.Background(), s))), []string{
 		"note: stimuli: 16 (control 4, action-mistake 4, plan-mistake 4, goal-mistake 4)",

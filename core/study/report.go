@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"foible/core/pddl"
+	"foible/core/words"
 )
 
 // mostOfAKind is how many findings of one kind a file may show.
@@ -20,7 +21,10 @@ type report struct {
 
 type rowKey struct{ file, kind, value string }
 
-type repeats struct{ finding, more int }
+type repeats struct {
+	finding, more int
+	noun          string // what repeats it
+}
 
 type kind struct {
 	shown int
@@ -31,20 +35,23 @@ type kind struct {
 func (r *report) add(f Finding) { r.findings = append(r.findings, f) }
 
 func (r *report) errorf(pos pddl.Pos, stimulus, format string, args ...any) {
-	r.add(Finding{Error, pos, stimulus, fmt.Sprintf(format, args...)})
+	r.add(Finding{Severity: Error, Pos: pos, Stimulus: stimulus, Message: fmt.Sprintf(format, args...)})
 }
 
 func (r *report) warnf(pos pddl.Pos, stimulus, format string, args ...any) {
-	r.add(Finding{Warning, pos, stimulus, fmt.Sprintf(format, args...)})
+	r.add(Finding{Severity: Warning, Pos: pos, Stimulus: stimulus, Message: fmt.Sprintf(format, args...)})
 }
 
 func (r *report) notef(pos pddl.Pos, format string, args ...any) {
-	r.add(Finding{Note, pos, "", fmt.Sprintf(format, args...)})
+	r.add(Finding{Severity: Note, Pos: pos, Message: fmt.Sprintf(format, args...)})
 }
 
 // row adds a finding that other rows may repeat: what names its kind in the
 // plural, value is what the rows have in common.
-func (r *report) row(what, value string, f Finding) {
+func (r *report) row(what, value string, f Finding) { r.repeat("row", what, value, f) }
+
+// repeat adds a finding as row does, of parts of a file with another name.
+func (r *report) repeat(noun, what, value string, f Finding) {
 	if r.repeated == nil {
 		r.repeated = map[rowKey]*repeats{}
 		r.kinds = map[rowKey]*kind{}
@@ -62,11 +69,11 @@ func (r *report) row(what, value string, f Finding) {
 	switch {
 	case k.shown < mostOfAKind:
 		k.shown++
-		r.repeated[key] = &repeats{finding: len(r.findings)}
+		r.repeated[key] = &repeats{finding: len(r.findings), noun: noun}
 		r.add(f)
 	case k.rest < 0:
 		k.rest, k.more = len(r.findings), 1
-		r.add(Finding{f.Severity, f.Pos, "", what})
+		r.add(Finding{Severity: f.Severity, Pos: f.Pos, Message: what})
 	default:
 		k.more++
 	}
@@ -76,12 +83,12 @@ func (r *report) row(what, value string, f Finding) {
 func (r *report) done() Findings {
 	for _, seen := range r.repeated {
 		if seen.more > 0 {
-			r.findings[seen.finding].Message += fmt.Sprintf(" (and in %s)", plural(seen.more, "more row"))
+			r.findings[seen.finding].Message += fmt.Sprintf(" (and in %s)", words.Count(seen.more, "more "+seen.noun))
 		}
 	}
 	for key, k := range r.kinds {
 		if k.rest >= 0 {
-			r.findings[k.rest].Message = fmt.Sprintf("%d more: %s", k.more, key.kind)
+			r.findings[k.rest].Message = fmt.Sprintf("%s more: %s", words.Thousands(k.more), key.kind)
 		}
 	}
 	r.findings.sort()
@@ -96,11 +103,4 @@ func (r *report) failed(file string) bool {
 		}
 	}
 	return false
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"foible/core/pddl"
+	"foible/core/words"
 )
 
 var (
@@ -65,7 +66,7 @@ func (r *reader) readRows(t *table, stimuli []*draft) *rowReader {
 		q.doubt(row)
 	}
 	if note := q.excluded.String(); note != "" {
-		r.notef(pddl.Pos{File: q.file}, "excluded %d of %s: %s", q.excluded.rows, plural(len(t.rows), "row"), note)
+		r.notef(pddl.Pos{File: q.file}, "excluded %d of %s: %s", q.excluded.rows, words.Count(len(t.rows), "row"), note)
 	}
 	return q
 }
@@ -140,15 +141,15 @@ func (q *rowReader) doubt(row row) {
 
 // bad reports a cell whose text other rows may share.
 func (q *rowReader) bad(kind string, c cell, stimulus, message string) {
-	q.row(kind, c.text, Finding{Error, c.pos, stimulus, message})
+	q.row(kind, c.text, Finding{Severity: Error, Pos: c.pos, Stimulus: stimulus, Message: message})
 }
 
 func (q *rowReader) twice(row row, d *draft, v *vector, first pddl.Pos) {
 	v.broken = true
 	c := row.cell("goal")
 	q.row("goals that are there twice", c.pos.String(), Finding{
-		Error, c.pos, d.ID,
-		fmt.Sprintf("%s: goal %s is there twice: also in line %d",
+		Severity: Error, Pos: c.pos, Stimulus: d.ID,
+		Message: fmt.Sprintf("%s: goal %s is there twice: also in line %d",
 			who(row.cell("participant").text, row.cell("step").text), quote(c.text), first.Line),
 	})
 }
@@ -229,8 +230,8 @@ func (q *rowReader) alike(id cell, d *draft) {
 		q.people[key] = id.text
 	} else if first != id.text {
 		q.row("participants that may be one", id.text, Finding{
-			Warning, id.pos, d.ID,
-			fmt.Sprintf("participants %s and %s are taken as two: ids are text", quote(first), quote(id.text)),
+			Severity: Warning, Pos: id.pos, Stimulus: d.ID,
+			Message: fmt.Sprintf("participants %s and %s are taken as two: ids are text", quote(first), quote(id.text)),
 		})
 	}
 }

@@ -65,7 +65,7 @@ func (r *reader) ignored(t *table) {
 }
 
 func (r *reader) readGoals(d *draft, c cell) {
-	for _, w := range words(c.text) {
+	for _, w := range listed(c.text) {
 		if g := d.goal(w.text); g >= 0 {
 			r.errorf(c.at(w.at), d.ID, "goal %s is there twice", quote(w.text))
 			d.goalsDoubtful = true
@@ -112,7 +112,7 @@ func (r *reader) readTrueGoal(d *draft, c cell) {
 
 func (r *reader) readSteps(d *draft, c cell) {
 	d.stepsPos = c.pos
-	for _, w := range words(c.text) {
+	for _, w := range listed(c.text) {
 		pos := c.at(w.at)
 		k, err := step(w.text)
 		n := len(d.JudgementSteps)

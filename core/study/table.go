@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"foible/core/pddl"
+	"foible/core/words"
 )
 
 // columns are the columns that a file has to have and may have.
@@ -55,7 +56,7 @@ func readTable(r *report, file string, src []byte, known columns) *table {
 	text, separator := separatorOf(text, known)
 	records, errs := split(file, text, separator)
 	for _, err := range errs {
-		r.row("records that cannot be read", err.Message+err.Pos.String(), Finding{Error, err.Pos, "", err.Message})
+		r.row("records that cannot be read", err.Message+err.Pos.String(), Finding{Severity: Error, Pos: err.Pos, Message: err.Message})
 	}
 	if len(records) == 0 {
 		if len(errs) == 0 {
@@ -176,8 +177,8 @@ func (t *table) fits(r *report, header, cells []cell, separator rune) bool {
 			hint = "; with decimal commas, separate the cells by semicolons"
 		}
 		r.row("rows with more cells than columns", "", Finding{
-			Error, c.pos, "",
-			fmt.Sprintf("%s stands under no column%s", quote(c.text), hint),
+			Severity: Error, Pos: c.pos,
+			Message: fmt.Sprintf("%s stands under no column%s", quote(c.text), hint),
 		})
 		return false
 	}
@@ -191,14 +192,14 @@ func (t *table) filled(r *report, cells []cell, known columns) bool {
 		if t.header[name] >= len(cells) {
 			last := cells[len(cells)-1]
 			r.row("rows with fewer cells than columns", "", Finding{
-				Error, last.pos, "",
-				fmt.Sprintf("the row ends before column %s, after %s", quote(name), plural(len(cells), "cell")),
+				Severity: Error, Pos: last.pos,
+				Message: fmt.Sprintf("the row ends before column %s, after %s", quote(name), words.Count(len(cells), "cell")),
 			})
 			return false
 		}
 		c := row{t, cells}.cell(name)
 		if c.text == "" {
-			r.row("cells without text", name, Finding{Error, c.pos, "", "no value in column " + quote(name)})
+			r.row("cells without text", name, Finding{Severity: Error, Pos: c.pos, Message: "no value in column " + quote(name)})
 			ok = false
 		}
 	}

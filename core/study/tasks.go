@@ -5,6 +5,7 @@ import (
 	"path"
 
 	"foible/core/pddl"
+	"foible/core/words"
 )
 
 // readTasks reads the domain, and the problem, plan and goals of each stimulus.
@@ -15,13 +16,13 @@ func (r *reader) readTasks(stimuli []*draft) {
 	if plansOK && len(stimuli) > 1 && fill(plans, "") == plans {
 		r.warnf(r.src.where("plans"), "", "plans: %s has no {stimulus}: every stimulus shows the same plan", plans)
 	}
-	read := map[string]*pddl.Problem{}
+	read, known := map[string]*pddl.Problem{}, map[string][]pddl.Step{}
 	for _, d := range stimuli {
 		if ok {
 			d.Problem = r.readProblem(fill(problems, d.ID), domain, d, read)
 		}
 		if plansOK {
-			r.readPlan(fill(plans, d.ID), d)
+			r.readPlan(fill(plans, d.ID), d, known)
 		}
 		if d.Problem != nil {
 			r.readFormulas(d)
@@ -43,7 +44,7 @@ func (r *reader) readDomain() *pddl.Domain {
 	}
 	d, err := pddl.ParseDomain(name, src)
 	if err != nil {
-		r.pddlError(err, name, "")
+		r.pddlError(err, "")
 		return nil
 	}
 	for _, w := range d.Warnings {
@@ -52,13 +53,16 @@ func (r *reader) readDomain() *pddl.Domain {
 	return d
 }
 
-// pddlError reports an error where the parser found it.
-func (r *reader) pddlError(err error, file, stimulus string) {
-	pos, message := located(err)
-	if pos == (pddl.Pos{}) {
-		pos.File = file
+// pddlError reports errors where the parser found them; the same one in many places of a
+// file is reported at the first.
+func (r *reader) pddlError(err error, stimulus string) {
+	var all pddl.Errors
+	if !errors.As(err, &all) {
+		panic("pddl: an error without a place")
 	}
-	r.errorf(pos, stimulus, "%s", message)
+	for _, e := range all {
+		r.repeat("place", "errors in PDDL", e.Message, Finding{Severity: Error, Pos: e.Pos, Stimulus: stimulus, Message: e.Message})
+	}
 }
 
 func located(err error) (pddl.Pos, string) {
@@ -82,7 +86,7 @@ func (r *reader) readProblem(name string, domain *pddl.Domain, d *draft, read ma
 	}
 	p, err := pddl.ParseProblem(name, src, domain)
 	if err != nil {
-		r.pddlError(err, name, d.ID)
+		r.pddlError(err, d.ID)
 		return nil
 	}
 	for _, w := range p.Warnings {
@@ -92,25 +96,40 @@ func (r *reader) readProblem(name string, domain *pddl.Domain, d *draft, read ma
 	return p
 }
 
-func (r *reader) readPlan(name string, d *draft) {
-	src, ok := r.file("plans", name, d.Pos, d.ID)
+// readPlan reads a plan once, also if several stimuli share it. read has the plans
+// known, nil for those that cannot be read.
+func (r *reader) readPlan(name string, d *draft, read map[string][]pddl.Step) {
+	plan, ok := read[name]
 	if !ok {
-		return
+		plan = r.parsePlan(name, d)
+		read[name] = plan
 	}
-	plan, err := pddl.ParsePlan(name, src)
-	if err != nil {
-		r.pddlError(err, name, d.ID)
+	if plan == nil {
 		return
 	}
 	d.Plan = plan
+	for i, k := range d.JudgementSteps {
+		if k > len(plan) {
+			r.errorf(d.steps[i], d.ID, "judgement step %d is beyond the end of its plan (%s)", k, words.Count(len(plan), "action"))
+		}
+	}
+}
+
+// parsePlan is nil if the plan cannot be read.
+func (r *reader) parsePlan(name string, d *draft) []pddl.Step {
+	src, ok := r.file("plans", name, d.Pos, d.ID)
+	if !ok {
+		return nil
+	}
+	plan, err := pddl.ParsePlan(name, src)
+	if err != nil {
+		r.pddlError(err, d.ID)
+		return nil
+	}
 	if len(plan) == 0 {
 		r.warnf(pddl.Pos{File: name}, d.ID, "a plan without actions")
 	}
-	for i, k := range d.JudgementSteps {
-		if k > len(plan) {
-			r.errorf(d.steps[i], d.ID, "judgement step %d is beyond the end of its plan (%s)", k, plural(len(plan), "action"))
-		}
-	}
+	return append([]pddl.Step{}, plan...)
 }
 
 // readFormulas gives each goal its meaning. An error stands where the goal's

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"foible/core/pddl"
+	"foible/core/words"
 )
 
 // rounding is how far from 1 the probabilities of a vector may sum.
@@ -41,8 +42,8 @@ func (q *rowReader) normalizeVector(i, p, j int, n *normalized) {
 	fail := func(kind, format string, args ...any) {
 		v.broken = true
 		q.row(kind, v.pos.String(), Finding{
-			Error, v.pos, d.ID,
-			who(a.participants[p], d.JudgementSteps[j]) + ": " + fmt.Sprintf(format, args...),
+			Severity: Error, Pos: v.pos, Stimulus: d.ID,
+			Message: who(a.participants[p], d.JudgementSteps[j]) + ": " + fmt.Sprintf(format, args...),
 		})
 	}
 	var missing []string
@@ -95,14 +96,14 @@ func scaled(xs []float64, f func(float64) float64) []float64 {
 func (n *normalized) report(q *rowReader) {
 	pos := pddl.Pos{File: q.file}
 	if n.changed > 0 {
-		sums := fmt.Sprintf("%.4g", n.lowest)
-		if highest := fmt.Sprintf("%.4g", n.highest); highest != sums {
+		sums := unlike(n.lowest, 1, 4)
+		if highest := unlike(n.highest, 1, 4); highest != sums {
 			sums += ".." + highest
 		}
-		q.notef(pos, "%d of %s sum to %s instead of 1 and were renormalised", n.changed, plural(n.all, "vector"), sums)
+		q.notef(pos, "%d of %s sum to %s instead of 1 and were renormalised", n.changed, words.Count(n.all, "vector"), sums)
 	}
 	if q.selections && n.all > 0 {
-		q.notef(pos, "selections: %s, %d of them do not know", plural(n.all, "answer"), n.unsure)
+		q.notef(pos, "selections: %s, %d of them do not know", words.Count(n.all, "answer"), n.unsure)
 		if n.everything == n.all {
 			q.warnf(pos, "", "every answer chooses every goal: is a column probability missing?")
 		}

@@ -12,9 +12,9 @@ type word struct {
 	at   int
 }
 
-// words are the parts of a list between white space, commas or semicolons;
+// listed are the parts of a list between white space, commas or semicolons;
 // what stands in parentheses is one word.
-func words(list string) []word {
+func listed(list string) []word {
 	var all []word
 	var text strings.Builder
 	depth, at := 0, 0
