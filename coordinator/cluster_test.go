@@ -20,6 +20,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"foible/coordinator"
+	"foible/coordinator/web"
+	"foible/internal/await"
 	foiblev1 "foible/proto/foible/v1"
 	"foible/worker"
 )
@@ -32,11 +34,11 @@ type cluster struct {
 	dir    string
 	adjust func(*coordinator.Config)
 
-	mu       sync.Mutex // guards listener
+	mu       sync.Mutex // guards listener and inner
 	listener *bufconn.Listener
+	inner    *coordinator.Coordinator // of the moment
 
-	inner   *coordinator.Coordinator // of the moment
-	stop    func()                   // ends the coordinator's Run, and waits
+	stop    func() // ends the coordinator's Run, and waits
 	conn    *grpc.ClientConn
 	sweeps  foiblev1.SweepServiceClient
 	studies foiblev1.StudyServiceClient
@@ -47,7 +49,7 @@ func newCluster(t testing.TB, adjust func(*coordinator.Config)) *cluster {
 	t.Helper()
 	c := &cluster{t: t, dir: t.TempDir(), adjust: adjust}
 	c.start()
-	c.conn = c.dial(grpc.WithDefaultCallOptions(grpc.WaitForReady(true)))
+	c.conn = c.dial(append(limited(), grpc.WithDefaultCallOptions(grpc.WaitForReady(true)))...)
 	c.sweeps, c.studies = foiblev1.NewSweepServiceClient(c.conn), foiblev1.NewStudyServiceClient(c.conn)
 	t.Cleanup(func() {
 		_ = c.conn.Close()
@@ -72,13 +74,15 @@ func (c *cluster) start() {
 	if err != nil {
 		c.t.Fatal(err)
 	}
+	c.mu.Lock()
 	c.inner = co
+	c.mu.Unlock()
 	ctx, cancel := context.WithCancel(context.Background())
 	stopped := make(chan error, 1)
 	go func() { stopped <- co.Run(ctx) }()
 	c.stop = sync.OnceFunc(func() {
 		cancel()
-		if err := <-stopped; err != nil {
+		if err, ok := await.Try(c.t, stopped, "the coordinator to stop"); ok && err != nil {
 			c.t.Errorf("coordinator: %v", err)
 		}
 	})
@@ -90,6 +94,27 @@ func (c *cluster) connect(ctx context.Context, _ string) (net.Conn, error) {
 	listener := c.listener
 	c.mu.Unlock()
 	return listener.DialContext(ctx)
+}
+
+// limited bounds each call on a connection by how long a test waits, streams included but for those of workers, which
+// last as long as the worker.
+func limited() []grpc.DialOption {
+	bound := func(ctx context.Context) context.Context {
+		ctx, cancel := context.WithTimeout(ctx, await.Limit())
+		context.AfterFunc(ctx, cancel)
+		return ctx
+	}
+	return []grpc.DialOption{
+		grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+			return invoke(bound(ctx), method, req, reply, cc, opts...)
+		}),
+		grpc.WithChainStreamInterceptor(func(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, stream grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+			if method != foiblev1.WorkerService_Work_FullMethodName {
+				ctx = bound(ctx)
+			}
+			return stream(ctx, desc, cc, method, opts...)
+		}),
+	}
 }
 
 func (c *cluster) dial(options ...grpc.DialOption) *grpc.ClientConn {
@@ -123,7 +148,7 @@ func (c *cluster) work(slots int, do executor, options ...grpc.DialOption) (drai
 	go func() { stopped <- w.Run(ctx) }()
 	drain = sync.OnceFunc(func() {
 		cancel()
-		if err := <-stopped; err != nil {
+		if err, ok := await.Try(c.t, stopped, "the worker to stop"); ok && err != nil {
 			c.t.Errorf("worker: %v", err)
 		}
 		_ = conn.Close()
@@ -220,12 +245,25 @@ func (c *cluster) sweep(id string) *foiblev1.Sweep {
 	return r.GetSweep()
 }
 
-// wait watches a sweep to its end, over coordinators that stop and start. Progress must not go back, nor beyond the plan.
+// wait watches a sweep to its end, see [cluster.follow].
 func (c *cluster) wait(id string) *foiblev1.Sweep {
 	c.t.Helper()
+	s, err := c.follow(id)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return s
+}
+
+// follow watches a sweep to its end, over coordinators that stop and start. Progress must not go back, nor beyond the
+// plan. It gives up when nothing has been recorded for a long time, and says what is known then. Any goroutine may call
+// it.
+func (c *cluster) follow(id string) (*foiblev1.Sweep, error) {
 	var last *foiblev1.Sweep
+	deadline := time.Now().Add(await.Limit())
 	for {
-		stream, err := c.sweeps.WatchSweep(c.t.Context(), &foiblev1.WatchSweepRequest{SweepId: id})
+		ctx, cancel := context.WithDeadline(c.t.Context(), deadline)
+		stream, err := c.sweeps.WatchSweep(ctx, &foiblev1.WatchSweepRequest{SweepId: id})
 		for err == nil {
 			var m *foiblev1.WatchSweepResponse
 			if m, err = stream.Recv(); err != nil {
@@ -236,22 +274,36 @@ func (c *cluster) wait(id string) *foiblev1.Sweep {
 				p.GetJobsDone() < before.GetJobsDone() || p.GetCellsDone() < before.GetCellsDone() {
 				c.t.Errorf("progress %v after %v", p, before)
 			}
+			if last == nil || p.GetJobsDone() > before.GetJobsDone() {
+				deadline = time.Now().Add(await.Limit())
+			}
 			last = m.GetSweep()
 		}
+		cancel()
 		switch {
 		case errors.Is(err, io.EOF) && last.GetState() != foiblev1.SweepState_SWEEP_STATE_RUNNING:
-			return last
+			return last, nil
 		case c.t.Context().Err() != nil:
-			c.t.Fatal(c.t.Context().Err())
+			return nil, c.t.Context().Err()
+		case time.Now().After(deadline):
+			return nil, fmt.Errorf("waited %v for the next result of sweep %s, which was last seen as %v, with error %w; workers: %+v\n\n%s",
+				await.Limit(), id, last, err, c.workers(), await.Goroutines())
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
 }
 
+// workers are those of the coordinator of the moment.
+func (c *cluster) workers() []web.Worker {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.inner.Workers()
+}
+
 // export is the recorded results of a sweep in order, and how many there are. It tries again if the coordinator goes away.
 func (c *cluster) export(id string) (results []byte, n int) {
 	c.t.Helper()
-	for {
+	for d := await.Begin(); ; time.Sleep(100 * time.Millisecond) {
 		results, n, err := c.tryExport(id, false)
 		if err == nil {
 			return results, n
@@ -259,7 +311,7 @@ func (c *cluster) export(id string) (results []byte, n int) {
 		if status.Code(err) != codes.Unavailable {
 			c.t.Fatal(err)
 		}
-		time.Sleep(100 * time.Millisecond)
+		d.Check(c.t, "the results of sweep "+id, err)
 	}
 }
 

@@ -8,26 +8,30 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/status"
 
+	"foible/internal/await"
 	foiblev1 "foible/proto/foible/v1"
 )
 
 // hand is a worker whose every message is a test's.
 type hand struct {
-	t        testing.TB
-	conn     *grpc.ClientConn
-	stream   grpc.BidiStreamingClient[foiblev1.WorkRequest, foiblev1.WorkResponse]
-	die      func() // breaks the connection
-	assigned chan *foiblev1.Assign
-	recorded chan *foiblev1.Recorded
-	ended    chan error
+	t         testing.TB
+	c         *cluster
+	conn      *grpc.ClientConn
+	stream    grpc.BidiStreamingClient[foiblev1.WorkRequest, foiblev1.WorkResponse]
+	die       func() // breaks the connection
+	assigned  chan *foiblev1.Assign
+	recorded  chan *foiblev1.Recorded
+	cancelled chan []uint64
+	ended     chan error
 }
 
 // hand connects; nothing is said.
 func (c *cluster) hand() *hand {
 	c.t.Helper()
 	h := &hand{
-		t: c.t, conn: c.dial(),
-		assigned: make(chan *foiblev1.Assign, 100), recorded: make(chan *foiblev1.Recorded, 100), ended: make(chan error, 1),
+		t: c.t, c: c, conn: c.dial(),
+		assigned: make(chan *foiblev1.Assign, 100), recorded: make(chan *foiblev1.Recorded, 100),
+		cancelled: make(chan []uint64, 100), ended: make(chan error, 1),
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	h.die = func() {
@@ -51,6 +55,9 @@ func (c *cluster) hand() *hand {
 			}
 			if r := m.GetRecorded(); r != nil {
 				h.recorded <- r
+			}
+			if m.GetCancel() != nil {
+				h.cancelled <- m.GetCancel().GetLeases()
 			}
 		}
 	}()
@@ -94,8 +101,8 @@ func (h *hand) tell(job *foiblev1.Assign, result *foiblev1.JobResult) *foiblev1.
 		return r
 	case err := <-h.ended:
 		h.t.Fatalf("result of job %d: %v", job.GetJob(), err)
-	case <-time.After(time.Minute):
-		h.t.Fatalf("result of job %d: no answer", job.GetJob())
+	case <-time.After(await.Limit()):
+		h.t.Fatalf("waited %v for an answer to the result of job %d; the sweep is %v", await.Limit(), job.GetJob(), h.c.sweep(job.GetSweepId()))
 	}
 	return nil
 }
@@ -108,6 +115,28 @@ func (h *hand) done(job *foiblev1.Assign) {
 	}
 }
 
+// fail says that a job has failed.
+func (h *hand) fail(job *foiblev1.Assign) *foiblev1.Recorded {
+	h.t.Helper()
+	return h.tell(job, &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Failure{Failure: &foiblev1.Failure{Reason: "no luck"}}})
+}
+
+// unwanted waits until the coordinator says which leases it does not want any more.
+func (h *hand) unwanted() []uint64 {
+	h.t.Helper()
+	return await.Value(h.t, h.cancelled, "the coordinator to cancel a job")
+}
+
+// wanted checks that the coordinator wants all that the last heartbeat named.
+func (h *hand) wanted() {
+	h.t.Helper()
+	select {
+	case leases := <-h.cancelled:
+		h.t.Errorf("leases %v are not wanted", leases)
+	case <-time.After(time.Second):
+	}
+}
+
 // job waits for an assignment.
 func (h *hand) job() *foiblev1.Assign {
 	h.t.Helper()
@@ -116,8 +145,8 @@ func (h *hand) job() *foiblev1.Assign {
 		return a
 	case err := <-h.ended:
 		h.t.Fatalf("no job: %v", err)
-	case <-time.After(time.Minute):
-		h.t.Fatal("no job in a minute")
+	case <-time.After(await.Limit()):
+		h.t.Fatalf("waited %v for a job; the workers are %+v", await.Limit(), h.c.workers())
 	}
 	return nil
 }
@@ -138,8 +167,8 @@ func (h *hand) end() *status.Status {
 	select {
 	case err := <-h.ended:
 		return status.Convert(err)
-	case <-time.After(time.Minute):
-		h.t.Fatal("the call goes on")
+	case <-time.After(await.Limit()):
+		h.t.Fatalf("waited %v for the end of the call; the workers are %+v", await.Limit(), h.c.workers())
 	}
 	return nil
 }

@@ -21,17 +21,17 @@ type lease struct {
 	owner    *session // nil while its worker is away; guarded by Coordinator.mu
 }
 
-// lend keeps a lease under a new number. It is false if the job is in the queue twice and the other delivery is
-// leased: this one is not needed.
+// lend keeps a lease under a new number. It is false if the delivery is not needed: the job has got a result by now,
+// or is in the queue twice and its other entry is leased.
 func (c *Coordinator) lend(l *lease) bool {
 	l.run.mu.Lock()
-	before := l.run.leases[l.job]
-	twice := before != nil && l.delivery.Attempt() == 1 // else the other lease has run out
-	if !twice {
+	before := l.run.leases[l.job] // of the same entry, it has run out
+	needed := !l.run.progress.Done(l.job) && (before == nil || before.delivery.Entry() == l.delivery.Entry())
+	if needed {
 		l.run.lend(l, before != nil)
 	}
 	l.run.mu.Unlock()
-	if twice {
+	if !needed {
 		return false
 	}
 	c.mu.Lock()

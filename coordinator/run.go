@@ -367,10 +367,9 @@ func (r *sweepRun) finish(ctx context.Context) {
 // again, so that a damaged queue loses no work.
 func (r *sweepRun) audit(ctx context.Context) error {
 	r.mu.Lock()
-	due := r.queued && len(r.leases) == 0 && time.Since(r.audited) > auditInterval
-	if r.c.engine.Shared() {
-		due = due && time.Since(r.noted) > settleTime
-	}
+	noted := r.noted
+	// Just after they were stored, the queue may not have heard of jobs.
+	due := r.queued && len(r.leases) == 0 && time.Since(noted) > settleTime && time.Since(r.audited) > auditInterval
 	if due {
 		r.audited = time.Now()
 	}
@@ -392,6 +391,10 @@ func (r *sweepRun) audit(ctx context.Context) error {
 		}
 	}
 	r.mu.Lock()
+	if !r.noted.Equal(noted) { // a result has come, and what it made possible may have been queued after it was asked
+		r.mu.Unlock()
+		return nil
+	}
 	missing := r.progress.Ready()
 	for job := range r.plan.FitJobs() {
 		if !r.progress.Done(job) {

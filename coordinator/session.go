@@ -189,7 +189,7 @@ func (s *session) open(ctx context.Context, o offer) (*foiblev1.Assign, error) {
 	l := &lease{run: o.run, job: job, delivery: o.delivery, hashes: hashes, owner: s}
 	l.begin(s.c.tracer, assign)
 	if !s.c.lend(l) {
-		l.end("in the queue twice")
+		l.end("not needed")
 		return nil, o.delivery.Ack()
 	}
 	s.mu.Lock()
@@ -243,7 +243,7 @@ func (s *session) Heartbeat(ids []uint64) (unwanted []uint64) {
 	}
 	s.c.mu.Unlock()
 	for _, l := range kept {
-		if l.run.now() == cancelled {
+		if l.run.now() == cancelled || l.run.done(l.job) {
 			unwanted = append(unwanted, l.id)
 		} else if err := l.delivery.InProgress(); err != nil {
 			s.log.Warn("extend lease", "sweep", l.run.id, "job", l.job, "error", err)

@@ -172,7 +172,9 @@ func (q *Queue) delivery(msg *nats.Msg) (*Delivery, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Delivery{conn: q.engine.conn, reply: msg.Reply, job: job, attempt: int(meta.NumDelivered)}, nil
+	return &Delivery{
+		conn: q.engine.conn, reply: msg.Reply, job: job, entry: meta.Sequence.Stream, attempt: int(meta.NumDelivered),
+	}, nil
 }
 
 // Delivery is a job leased from a queue: the lease lasts Config.AckWait from the delivery or from the last
@@ -181,13 +183,18 @@ type Delivery struct {
 	conn    *nats.Conn
 	reply   string // where the server takes answers
 	job     int
+	entry   uint64
 	attempt int
 }
 
 // Job returns the job's number.
 func (d *Delivery) Job() int { return d.job }
 
-// Attempt counts the deliveries of this job, from 1.
+// Entry is the number of the entry in the queue. Every delivery of one entry has the same; a job that was put into the
+// queue again has an entry more.
+func (d *Delivery) Entry() uint64 { return d.entry }
+
+// Attempt counts the deliveries of this entry, from 1.
 func (d *Delivery) Attempt() int { return d.attempt }
 
 // InProgress extends the lease.
