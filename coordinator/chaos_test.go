@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"foible/coordinator"
+	"foible/internal/await"
 	foiblev1 "foible/proto/foible/v1"
 )
 
@@ -172,6 +173,12 @@ func TestChaos(t *testing.T) {
 	})
 	for seed := range uint64(seeds) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			// A bubble that cannot go on panics: without this, that would end the process, and nobody would know the seed.
+			defer func() {
+				if p := recover(); p != nil {
+					t.Fatalf("seed %d: %v\n\n%s", seed, p, await.Goroutines())
+				}
+			}()
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()
 				c := newCluster(t, lenient)
@@ -187,39 +194,42 @@ func TestChaos(t *testing.T) {
 				for i := range workers {
 					hire(i)
 				}
-				end := make(chan struct{})
-				var trouble sync.WaitGroup
-				trouble.Go(func() {
-					rng := rand.New(rand.NewPCG(seed, 1))
-					for {
-						select {
-						case <-time.After(time.Duration(rng.IntN(10_000)) * time.Millisecond):
-						case <-end:
-							return
+				// All that may fail the test at once is done by this goroutine, the others only watch.
+				ended := make(chan error, len(ids))
+				for _, id := range ids {
+					go func() {
+						s, err := c.follow(id)
+						if err == nil && s.GetState() != foiblev1.SweepState_SWEEP_STATE_SUCCEEDED {
+							err = fmt.Errorf("sweep %s: %v", id, s)
 						}
-						if i := rng.IntN(len(workers) + 1); i < len(workers) {
-							workers[i]()
-							hire(i)
-						} else {
-							c.stop()
-							time.Sleep(time.Duration(rng.IntN(5000)) * time.Millisecond)
-							c.start()
+						ended <- err
+					}()
+				}
+				rng := rand.New(rand.NewPCG(seed, 1))
+				for left := len(ids); left > 0; {
+					select {
+					case err := <-ended:
+						if err != nil {
+							t.Fatalf("seed %d: %v", seed, err)
 						}
+						left--
+						continue
+					case <-time.After(time.Duration(rng.IntN(10_000)) * time.Millisecond):
 					}
-				})
+					if i := rng.IntN(len(workers) + 1); i < len(workers) {
+						workers[i]()
+						hire(i)
+					} else {
+						c.stop()
+						time.Sleep(time.Duration(rng.IntN(5000)) * time.Millisecond)
+						c.start()
+					}
+				}
 				for i, id := range ids {
-					s := c.wait(id)
-					if s.GetState() != foiblev1.SweepState_SWEEP_STATE_SUCCEEDED {
-						t.Errorf("sweep %s: %v", id, s)
-					}
 					got, n := c.export(id)
 					if n != jobs[i] || !bytes.Equal(got, want[i]) {
 						t.Errorf("sweep %s: %d results, want %d; the same: %v", id, n, jobs[i], bytes.Equal(got, want[i]))
 					}
-				}
-				close(end)
-				trouble.Wait()
-				for _, id := range ids {
 					t.Log(c.sweep(id).GetProgress())
 				}
 				noise.mu.Lock()

@@ -14,6 +14,7 @@ import (
 
 	"foible/coordinator"
 	"foible/coordinator/engine"
+	"foible/internal/await"
 	foiblev1 "foible/proto/foible/v1"
 )
 
@@ -330,8 +331,8 @@ func TestCancelStopsJobs(t *testing.T) {
 				return nil
 			}
 		})
-		<-began
-		<-began
+		await.Value(t, began, "the first job to begin")
+		await.Value(t, began, "the second job to begin")
 		c.to(cancelled)(c.cancel(id))
 		start := time.Now()
 		if s := c.wait(c.submit(c.request(3, 3))); s.GetState() != succeeded || time.Since(start) > 30*time.Second {

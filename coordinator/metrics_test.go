@@ -15,11 +15,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"foible/coordinator"
+	"foible/internal/await"
 	foiblev1 "foible/proto/foible/v1"
 )
 
 // measured starts a coordinator with a registry.
-func measured(t *testing.T) (*cluster, *prometheus.Registry) {
+func measured(t testing.TB) (*cluster, *prometheus.Registry) {
 	t.Helper()
 	registry := prometheus.NewRegistry()
 	return newCluster(t, func(cfg *coordinator.Config) { cfg.Metrics = registry }), registry
@@ -45,8 +46,8 @@ func TestMetrics(t *testing.T) {
 		}
 		return nil
 	})
-	<-began
-	<-began
+	await.Value(t, began, "the first job to begin")
+	await.Value(t, began, "the second job to begin")
 	for _, want := range []struct {
 		name string
 		of   string
@@ -92,36 +93,29 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// A scrape with 64 slots at work takes less than 50 ms, nine times out of ten.
-func TestScrapeUnderLoad(t *testing.T) {
-	if testing.Short() || raceDetector() {
-		t.Skip("a short run, or one with the race detector, says nothing about speed")
-	}
-	c, registry := measured(t)
+// BenchmarkScrape scrapes while 64 slots are at work.
+func BenchmarkScrape(b *testing.B) {
+	c, registry := measured(b)
 	m := c.request(400, 16)
 	m.Stimuli = long(16, 1)
 	id := c.submit(m)
 	c.work(64, nil)
 	var took []time.Duration
-	for c.sweep(id).GetState() == foiblev1.SweepState_SWEEP_STATE_RUNNING {
+	for d := await.Begin(); c.sweep(id).GetState() == foiblev1.SweepState_SWEEP_STATE_RUNNING; d.Check(b, "the end of the sweep") {
 		start := time.Now()
-		scrape(t, registry)
+		scrape(b, registry)
 		took = append(took, time.Since(start))
 		time.Sleep(20 * time.Millisecond)
 	}
 	slices.Sort(took)
 	n := len(took)
-	if n < 20 {
-		t.Fatalf("%d scrapes", n)
-	}
-	t.Logf("%d scrapes: median %v, 90 %% below %v, longest %v", n, took[n/2], took[9*n/10], took[n-1])
-	if took[9*n/10] > 50*time.Millisecond {
-		t.Errorf("a scrape takes %v", took[9*n/10])
-	}
+	b.ReportMetric(float64(took[n/2].Microseconds()), "median-µs/scrape")
+	b.ReportMetric(float64(took[9*n/10].Microseconds()), "90%-µs/scrape")
+	b.ReportMetric(0, "ns/op")
 }
 
 // scrape is what Prometheus reads.
-func scrape(t *testing.T, registry *prometheus.Registry) string {
+func scrape(t testing.TB, registry *prometheus.Registry) string {
 	t.Helper()
 	answer := httptest.NewRecorder()
 	promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))

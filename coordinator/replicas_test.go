@@ -17,6 +17,7 @@ import (
 	"foible/coordinator"
 	"foible/coordinator/access"
 	"foible/coordinator/engine"
+	"foible/internal/await"
 	foiblev1 "foible/proto/foible/v1"
 )
 
@@ -32,10 +33,12 @@ func newReplicas(t *testing.T, each ...func(*coordinator.Config)) (a, b *cluster
 	go srv.Start()
 	t.Cleanup(func() {
 		srv.Shutdown()
-		srv.WaitForShutdown()
+		stopped := make(chan struct{})
+		go func() { srv.WaitForShutdown(); close(stopped) }()
+		await.Try(t, stopped, "the NATS server to stop")
 	})
-	if !srv.ReadyForConnections(10 * time.Second) {
-		t.Fatal("the server does not start")
+	if !srv.ReadyForConnections(await.Patience) {
+		t.Fatalf("waited %v for the server to start", await.Patience)
 	}
 	adjust := func(c *coordinator.Config) {
 		c.DataDir, c.Servers = "", &engine.Servers{URLs: []string{srv.ClientURL()}}
@@ -50,11 +53,7 @@ func newReplicas(t *testing.T, each ...func(*coordinator.Config)) (a, b *cluster
 // eventually waits until something is so.
 func eventually(t *testing.T, what string, so func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !so(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("not so after a while: %s", what)
-		}
-	}
+	await.Until(t, what, so)
 }
 
 // said is what a logger has written.

@@ -17,6 +17,7 @@ import (
 	"foible/coordinator"
 	"foible/coordinator/engine"
 	"foible/core/sweep"
+	"foible/internal/await"
 	"foible/proto/codec"
 	foiblev1 "foible/proto/foible/v1"
 )
@@ -317,7 +318,9 @@ func TestReportAnsweredTooSoon(t *testing.T) {
 			jobs - 1:                 {Outcome: &foiblev1.JobResult_Score{Score: &foiblev1.ScoreResult{}}},
 		}
 		for job, result := range early {
-			stream, err := foiblev1.NewWorkerServiceClient(c.conn).Work(t.Context())
+			ctx, cancel := context.WithTimeout(t.Context(), await.Limit())
+			defer cancel()
+			stream, err := foiblev1.NewWorkerServiceClient(c.conn).Work(ctx)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"foible/coordinator/engine"
+	"foible/internal/await"
 	foiblev1 "foible/proto/foible/v1"
 )
 
@@ -72,17 +74,44 @@ func BenchmarkJobs(b *testing.B) {
 	run("full", 1, 256) // with the batches of marginal inference, and in "judged" detail from 80 jobs on
 }
 
-// TestJobsASecond: at least 1,000 jobs a second are recorded on disk before they are acknowledged, at less than
-// 500 µs of processor time each, everything included.
-func TestJobsASecond(t *testing.T) {
+// maxJobCost is the most processor time that a job may take, of the whole way from the queue to the disk, in times of
+// [codecTime]. It was 290 when this was written.
+const maxJobCost = 600
+
+// codecTime is the processor time of encoding and decoding a small result, by which other times are measured, so that
+// they say little of how fast the machine is or how busy.
+func codecTime(t testing.TB) time.Duration {
+	m := &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Infer{Infer: &foiblev1.InferResult{
+		Cells: []*foiblev1.Cell{{CellHash: make([]byte, 32), Posterior: make([]float64, 15)}},
+	}}}
+	const n = 20_000
+	began := cpu(t)
+	for range n {
+		if err := proto.Unmarshal(must(proto.Marshal(m)), &foiblev1.JobResult{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return (cpu(t) - began) / n
+}
+
+// TestJobCost: a job takes little processor time, everything included. The best of several tries counts: what else the
+// machine does makes it more.
+func TestJobCost(t *testing.T) {
 	if testing.Short() || raceDetector() {
 		t.Skip("a short run, or one with the race detector, says nothing about speed")
 	}
 	for _, workers := range []int{1, 8} {
-		rate, each := runJobs(t, "boltzmann", 8500, workers, 1)
-		t.Logf("%d workers: %.0f jobs a second, %v of processor time each", workers, rate, each)
-		if rate < 1000 || each > 500*time.Microsecond {
-			t.Errorf("%d workers: %.0f jobs a second at %v each", workers, rate, each)
+		best := math.Inf(1)
+		for try := 0; try < 4 && best > maxJobCost; try++ {
+			unit := codecTime(t)
+			rate, each := runJobs(t, "boltzmann", 8500, workers, 1)
+			unit = min(unit, codecTime(t))
+			cost := float64(each) / float64(unit)
+			best = min(best, cost)
+			t.Logf("%d workers: %.0f jobs a second, %v of processor time each, %.0f times the %v of a small result's encoding", workers, rate, each, cost, unit)
+		}
+		if best > maxJobCost {
+			t.Errorf("%d workers: a job takes %.0f times as long as encoding a small result, want at most %d", workers, best, maxJobCost)
 		}
 	}
 }
@@ -113,7 +142,7 @@ func BenchmarkRestart(b *testing.B) {
 					<-ctx.Done()
 					return ctx.Err()
 				})
-				<-first
+				await.Value(b, first, "the first job")
 				b.StopTimer()
 				runtime.GC()
 				var mem runtime.MemStats
@@ -155,7 +184,7 @@ func recordAll(b *testing.B, dir, id string, results, scores int) {
 			}
 		})
 	}
-	wg.Wait()
+	await.Group(b, &wg, "the results to be recorded", func() any { return next.Load() })
 	if err := e.Enqueue(b.Context(), id, results+16); err != nil { // the coordinator may have been stopped before
 		b.Fatal(err)
 	}
@@ -163,7 +192,7 @@ func recordAll(b *testing.B, dir, id string, results, scores int) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for left := results; left > 0; {
+	for left, d := results, await.Begin(); left > 0; {
 		got, err := q.Fetch(b.Context(), min(left, 1000))
 		if err != nil {
 			b.Fatal(err)
@@ -173,6 +202,10 @@ func recordAll(b *testing.B, dir, id string, results, scores int) {
 				b.Fatal(err)
 			}
 		}
+		if len(got) > 0 {
+			d.Extend()
+		}
+		d.Check(b, "jobs to acknowledge", left)
 		left -= len(got)
 	}
 	if err := errors.Join(b.Context().Err(), e.Close()); err != nil {

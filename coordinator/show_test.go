@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"foible/internal/await"
 	"foible/proto/codec"
 	foiblev1 "foible/proto/foible/v1"
 )
@@ -37,7 +38,8 @@ func TestShown(t *testing.T) {
 		}
 		var all []said
 		s := c.sweep(id)
-		for ; s.GetState() == foiblev1.SweepState_SWEEP_STATE_RUNNING; s = c.sweep(id) {
+		for d := await.Begin(); s.GetState() == foiblev1.SweepState_SWEEP_STATE_RUNNING; s = c.sweep(id) {
+			d.Check(t, "the end of the sweep", s)
 			p := s.GetProgress()
 			sum := func(parts []*foiblev1.PartProgress) (done, cells int64) {
 				for _, part := range parts {

@@ -19,6 +19,7 @@ import (
 
 	"foible/coordinator"
 	"foible/coordinator/engine"
+	"foible/internal/await"
 	foiblev1 "foible/proto/foible/v1"
 )
 
@@ -149,7 +150,7 @@ func TestCreateSweepTwice(t *testing.T) {
 				}
 			})
 		}
-		asking.Wait()
+		await.Group(t, &asking, "the sweeps to be made")
 		id := c.submit(m)
 		if len(made) != 1 || made[id] != 1 {
 			t.Errorf("made %v", made)
@@ -210,7 +211,7 @@ func TestExportAndFits(t *testing.T) {
 		if _, n, err := c.tryExport(id, true); n != 1 || err != nil {
 			t.Errorf("%d results, %v", n, err)
 		}
-		for done := false; !done; { // the first score comes as soon as the queue has heard of it
+		for done, d := false, await.Begin(); !done; d.Check(t, "the first score job") { // the first score comes as soon as the queue has heard of it
 			job := h.job()
 			h.done(job)
 			done = job.GetJob() == 6

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"foible/core/sweep"
+	"foible/internal/await"
 	"foible/proto/codec"
 	foiblev1 "foible/proto/foible/v1"
 )
@@ -118,7 +119,7 @@ func TestTopUp(t *testing.T) {
 					t.Fatalf("the sweep is %s, not %s", got, id)
 				}
 				last, stops := int64(-1), 0
-				for many.sweep(id).GetState() == running {
+				for d := await.Begin(); many.sweep(id).GetState() == running; d.Check(t, "the end of the sweep", many.sweep(id)) {
 					if done := many.sweep(id).GetProgress().GetJobsDone(); done >= last+5 {
 						last = done
 						many.restart()
