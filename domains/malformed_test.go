@@ -2,6 +2,9 @@ package domains_test
 
 import (
 	"context"
+	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -235,7 +238,7 @@ func TestMalformedInputs(t *testing.T) {
 			`responses.csv:2:10: stimulus 1-1: goal "trian" is none of its goals (train rain stain star tins); did you mean "train"?`,
 		}},
 		{"not answered", "responses.csv", answer, "1-1,01,0,train,NA\n", []string{
-			`responses.csv:2:16: "NA" is not a probability; leave the rows out where nobody answered`,
+			`responses.csv:2:16: stimulus 1-1: participant 01, step 0: "NA" says that there is no answer, but line 3 has one`,
 		}},
 		{"decimal comma in a table", "responses.csv", answer, "1-1,01,0,train,0,05\n", []string{
 			`responses.csv:2:18: "05" stands under no column; with decimal commas, separate the cells by semicolons`,
@@ -358,4 +361,17 @@ func must[T any](v T, err error) T {
 		panic(err)
 	}
 	return v
+}
+
+// The words for no answer stand where the columns are documented.
+func TestWordsForNoAnswerAreDocumented(t *testing.T) {
+	src, err := os.ReadFile("../proto/foible/v1/study.proto")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, word := range slices.Concat(study.DontKnow, study.NoAnswer) {
+		if !strings.Contains(string(src), strconv.Quote(word)) {
+			t.Errorf("study.proto does not name %q", word)
+		}
+	}
 }

@@ -173,6 +173,6 @@ func TestPositionsCountCharacters(t *testing.T) {
 	_, findings := study.Read(folder(files), lampsSource())
 	compare(t, "errors", errorsOf(findings), []string{
 		`responses.csv:3:17: error: stimulus one: participant Zoë "Zo" 😀, step 0: no probability for green`,
-		`responses.csv:4:17: error: "zero" is not a number`,
+		`responses.csv:4:17: error: "zero" is not a number; no answer is written as a blank cell or one of NA, n/a, nan, null, none, n.a., missing, no answer, no response, -, .`,
 	})
 }

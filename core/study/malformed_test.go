@@ -41,10 +41,10 @@ func TestMalformed(t *testing.T) {
 			`stimuli.csv:1:16: error: column "goals" is there twice, as number 2 and 3`,
 		}},
 		{"not a number", swap("responses.csv", row, "one,p1,0,red,half\n"), []string{
-			`responses.csv:2:14: error: "half" is not a number`,
+			`responses.csv:2:14: error: "half" is not a number; no answer is written as a blank cell or one of NA, n/a, nan, null, none, n.a., missing, no answer, no response, -, .`,
 		}},
 		{"NaN", swap("responses.csv", row, "one,p1,0,red,NaN\n"), []string{
-			`responses.csv:2:14: error: "NaN" is not a probability; leave the rows out where nobody answered`,
+			`responses.csv:2:14: error: stimulus one: participant p1, step 0: "NaN" says that there is no answer, but line 3 has one`,
 		}},
 		{"infinity", swap("responses.csv", row, "one,p1,0,red,+Inf\n"), []string{
 			`responses.csv:2:14: error: "+Inf" is not a number`,
@@ -56,7 +56,7 @@ func TestMalformed(t *testing.T) {
 			`responses.csv:2:14: error: probability 1e999 is above 1`,
 		}},
 		{"empty probability", swap("responses.csv", row, "one,p1,0,red,\n"), []string{
-			`responses.csv:2:14: error: no probability; leave the rows out where nobody answered`,
+			`responses.csv:2:14: error: stimulus one: participant p1, step 0: a blank cell says that there is no answer, but line 3 has one`,
 		}},
 		{"negative", swap("responses.csv", row, "one,p1,0,red,-0.5\n"), []string{
 			`responses.csv:2:14: error: probability -0.5 is negative`,

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 var (
@@ -19,14 +21,11 @@ const slack = 1e-9
 // what is wrong with the text.
 func probability(text string) (p float64, err error) {
 	if !decimal.MatchString(text) {
-		switch strings.ToLower(strings.TrimLeft(text, "+-")) {
-		case "na", "n/a", "nan", "null", "none":
-			return 0, fmt.Errorf("%s is not a probability; leave the rows out where nobody answered", quote(text))
-		case "":
-			return 0, fmt.Errorf("no probability; leave the rows out where nobody answered")
-		}
 		if strings.HasSuffix(text, "%") {
 			return 0, fmt.Errorf("%s is a percentage: write a number from 0 to 1", quote(text))
+		}
+		if first, _ := utf8.DecodeRuneInString(text); unicode.IsLetter(first) {
+			return 0, fmt.Errorf("%s is not a number; %s", quote(text), acceptedWords(false))
 		}
 		return 0, fmt.Errorf("%s is not a number", quote(text))
 	}

@@ -10,11 +10,12 @@ import (
 )
 
 var (
-	meansColumns = columns{required: []string{"stimulus", "step", "goal", "probability"}}
+	meansColumns = columns{required: []string{"stimulus", "step", "goal", "probability"}, blank: []string{"probability"}}
 
 	responsesColumns = columns{
 		required: []string{"stimulus", "participant", "step", "goal"},
 		optional: []string{"probability", "exclude"},
+		blank:    []string{"goal"},
 	}
 )
 
@@ -44,6 +45,7 @@ type rowReader struct {
 	answers    []answers // as stimuli
 	decimals   int       // the most that a probability is written with
 	excluded   exclusions
+	absent     absences
 	people     map[[2]string]string // (scope, canonical id): id
 }
 
@@ -65,6 +67,7 @@ func (r *reader) readRows(t *table, stimuli []*draft) *rowReader {
 	for _, row := range t.bad {
 		q.doubt(row)
 	}
+	q.absent.note(&r.report, q.file)
 	if note := q.excluded.String(); note != "" {
 		r.notef(pddl.Pos{File: q.file}, "excluded %d of %s: %s", q.excluded.rows, words.Count(len(t.rows), "row"), note)
 	}
@@ -85,6 +88,9 @@ func (q *rowReader) read(row row) {
 	at := row.cell("goal")
 	if !q.selections {
 		at = row.cell("probability")
+	}
+	absent := noAnswer(at.text)
+	if !q.selections && !absent {
 		if value, valueErr = probability(at.text); valueErr != nil {
 			q.bad("probabilities that are none", at, "", valueErr.Error())
 		}
@@ -103,11 +109,21 @@ func (q *rowReader) read(row row) {
 		}
 		return
 	}
+	g, unsure := d.goal(row.cell("goal").text), false
+	if absent && (g < 0 || !q.selections) { // a goal may have the name
+		if g < 0 && !noAnswer(row.cell("goal").text) {
+			q.goal(d, row.cell("goal"))
+		}
+		q.absent.add(place{i, row.cell("participant").text, j}, at)
+		return
+	}
 	v := q.vector(i, j, row)
 	if v.pos.IsZero() {
 		v.pos = at.pos
 	}
-	g, unsure := q.goal(d, row.cell("goal"))
+	if g < 0 {
+		g, unsure = q.goal(d, row.cell("goal"))
+	}
 	switch {
 	case unsure && v.unsure.IsZero():
 		v.unsure = row.cell("goal").pos
@@ -184,19 +200,30 @@ func (q *rowReader) stimulus(c cell) (int, bool) {
 	return 0, false
 }
 
-// goal is the index of the goal that a cell names, -1 if there is none, or
-// unsure for a selection's don't know.
+// goal is -1, for a cell that names no goal: unsure for a selection's don't know,
+// and an error otherwise.
 func (q *rowReader) goal(d *draft, c cell) (g int, unsure bool) {
-	if g = d.goal(c.text); g >= 0 {
-		return g, false
-	}
-	if q.selections && slices.Contains(DontKnow, strings.NewReplacer("_", " ", "-", " ").Replace(strings.ToLower(c.text))) {
+	if q.selections && dontKnow(c.text) {
 		return -1, true
 	}
 	if !d.goalsDoubtful {
-		q.bad("unknown goals", c, d.ID, d.unknownGoal("goal", c.text))
+		message := d.unknownGoal("goal", c.text)
+		if q.selections && !d.resembles(c.text) {
+			message += "; " + acceptedWords(true)
+		}
+		if c.text == "" {
+			message = `no value in column "goal"`
+		}
+		q.bad("unknown goals", c, d.ID, message)
 	}
 	return -1, false
+}
+
+// resembles reports whether a name was probably meant for a goal.
+func (s *Stimulus) resembles(name string) bool {
+	return nearest(name, s.goalNames()) != "" || slices.ContainsFunc(s.goalNames(), func(goal string) bool {
+		return withoutDigits(goal) == withoutDigits(name)
+	})
 }
 
 // vector is the vector that a row belongs to.

@@ -34,10 +34,6 @@ type Source struct {
 	Where func(field string) pddl.Pos
 }
 
-// DontKnow are the goals of a selection that mean "I do not know", unless the
-// stimulus has a goal of that name. Case is ignored, "_" and "-" are spaces.
-var DontKnow = []string{"don't know", "don’t know", "dont know", "do not know", "unsure", "?"}
-
 func (s *Source) where(field string) pddl.Pos {
 	if s.Where == nil {
 		return pddl.Pos{File: "study.yaml"}

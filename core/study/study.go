@@ -13,7 +13,8 @@
 // judgement steps are lists separated by spaces. Ids are text, compared as they
 // are; goals match without regard to case. Probabilities of one answer sum to 1
 // within 0.02 and are renormalised. Without a column probability each row is a
-// chosen goal, see [DontKnow]. A text in exclude leaves the row out and says why.
+// chosen goal, see [DontKnow]. Where there is no answer, a row may be left out or say so,
+// see [NoAnswer]. A text in exclude leaves the row out and says why.
 //
 // Files are UTF-8, or UTF-16 with byte order mark; cells are separated by
 // commas, semicolons or tabs, as the header line shows, or Excel's "sep=;"

@@ -10,8 +10,9 @@ import (
 	"foible/core/words"
 )
 
-// columns are the columns that a file has to have and may have.
-type columns struct{ required, optional []string }
+// columns are the columns that a file has to have and may have. Cells of required columns
+// have text, unless they may be blank.
+type columns struct{ required, optional, blank []string }
 
 func (c columns) all() []string { return slices.Concat(c.required, c.optional) }
 
@@ -25,7 +26,7 @@ type table struct {
 	bad    []row // with cells missing or too many; reported
 }
 
-// row is one record. In a table's rows every required cell has text.
+// row is one record. In a table's rows every required cell is there.
 type row struct {
 	table *table
 	cells []cell
@@ -198,7 +199,7 @@ func (t *table) filled(r *report, cells []cell, known columns) bool {
 			return false
 		}
 		c := row{t, cells}.cell(name)
-		if c.text == "" {
+		if c.text == "" && !slices.Contains(known.blank, name) {
 			r.row("cells without text", name, Finding{Severity: Error, Pos: c.pos, Message: "no value in column " + quote(name)})
 			ok = false
 		}

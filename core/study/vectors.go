@@ -39,10 +39,11 @@ func (q *rowReader) normalizeVector(i, p, j int, n *normalized) {
 		return
 	}
 	n.all++
+	at := v.pos
 	fail := func(kind, format string, args ...any) {
 		v.broken = true
 		q.row(kind, v.pos.String(), Finding{
-			Severity: Error, Pos: v.pos, Stimulus: d.ID,
+			Severity: Error, Pos: at, Stimulus: d.ID,
 			Message: who(a.participants[p], d.JudgementSteps[j]) + ": " + fmt.Sprintf(format, args...),
 		})
 	}
@@ -55,7 +56,11 @@ func (q *rowReader) normalizeVector(i, p, j int, n *normalized) {
 		sum += v.raw[g]
 	}
 	chosen := len(d.Goals) - len(missing)
+	none, conflict := q.absent.first[place{i, a.participants[p], j}]
 	switch {
+	case conflict:
+		at = none.pos
+		fail("answers that are there and not there", "%s says that there is no answer, but line %d has one", absentText(none), v.pos.Line)
 	case q.selections && !v.unsure.IsZero() && chosen > 0:
 		fail("answers that choose and do not know", "a goal is chosen, and yet line %d does not know", v.unsure.Line)
 	case q.selections && !v.unsure.IsZero():
@@ -100,10 +105,10 @@ func (n *normalized) report(q *rowReader) {
 		if highest := unlike(n.highest, 1, 4); highest != sums {
 			sums += ".." + highest
 		}
-		q.notef(pos, "%d of %s sum to %s instead of 1 and were renormalised", n.changed, words.Count(n.all, "vector"), sums)
+		q.notef(pos, "%s of %s sum to %s instead of 1 and were renormalised", words.Thousands(n.changed), words.Count(n.all, "vector"), sums)
 	}
 	if q.selections && n.all > 0 {
-		q.notef(pos, "selections: %s, %d of them do not know", words.Count(n.all, "answer"), n.unsure)
+		q.notef(pos, "selections: %s, %s of them do not know", words.Count(n.all, "answer"), words.Thousands(n.unsure))
 		if n.everything == n.all {
 			q.warnf(pos, "", "every answer chooses every goal: is a column probability missing?")
 		}

@@ -226,6 +226,11 @@ type Study struct {
 	// Observed plan of a stimulus, one ground action a line.
 	Plans string `protobuf:"bytes,7,opt,name=plans,proto3" json:"plans,omitempty"`
 	// CSV of participants: stimulus, participant, step, goal, probability; without probability, one row a chosen goal.
+	// A chosen "don't know", "do not know", "dont know", "idk", "not sure", "unsure", "uncertain", "no idea", "can't tell",
+	// "cannot tell" or "?" is an answer: all goals are equally probable. No answer is written as a blank cell, or as "NA",
+	// "n/a", "nan", "null", "none", "n.a.", "missing", "no answer", "no response", "-" or ".": in place of the chosen goal,
+	// or of the probabilities of all goals at a step; such rows are left out, and `foible check` counts them. Case does not
+	// matter, and a goal of the stimulus that has such a name is that goal.
 	Responses string `protobuf:"bytes,8,opt,name=responses,proto3" json:"responses,omitempty"`
 	// CSV of averages: stimulus, step, goal, probability.
 	Means string `protobuf:"bytes,9,opt,name=means,proto3" json:"means,omitempty"`
