@@ -176,6 +176,9 @@ func (e *Env) printInference(c *chosen, set *sweep.ParameterSet, p sweep.Procedu
 		if cell.Mistakes != nil {
 			fmt.Fprintln(e.Out, "Probable mistakes behind an action: Confused, a goal taken for the agent's own; Slip, an action other")
 			fmt.Fprintln(e.Out, "than intended; Off path, a plan that ends off every shortest path to its goal")
+			if _, known := cell.Mistakes.OffPath.Get(); !known {
+				fmt.Fprintf(e.Out, "Off path is %s can be reached\n", sweep.PathsUnknown)
+			}
 		}
 	default:
 		fmt.Fprintln(e.Out, "MC SE: largest standard error over runs; ESS: particles that count; Alive: goals that particles have;")

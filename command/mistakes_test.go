@@ -2,9 +2,12 @@ package command
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
+	"foible/core/optional"
 	"foible/core/sweep"
+	"foible/core/sweep/sweeptest"
 	"foible/domains"
 )
 
@@ -20,7 +23,7 @@ func TestMistakesAreShown(t *testing.T) {
 	cell := sweep.Cell{Mistakes: &sweep.Mistakes{
 		Confused: []sweep.Estimate{{Probability: 0.25, SE: 0.5}, {}},
 		Slip:     []sweep.Estimate{{}, {Probability: 1, SE: 0.125}},
-		OffPath:  []sweep.Estimate{{Probability: 0.75}, {Probability: 0.5}},
+		OffPath:  optional.Known([]sweep.Estimate{{Probability: 0.75}, {Probability: 0.5}}),
 	}}
 	for step := range 3 {
 		row := make([]float64, n)
@@ -66,5 +69,53 @@ func TestMistakesAreShown(t *testing.T) {
 		"full," + st.ID + ",2," + actionText(&st, 2) + ",0,0,1,0.125,0.5,0\n"
 	if b.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", &b, want)
+	}
+}
+
+// Whatever a cell lacks, it is printed, written and drawn; what is not known is a dash or
+// an empty field.
+func TestCellsThatLackParts(t *testing.T) {
+	s, found := domains.Load(domains.All[0].Sample)
+	if err := found.Err(); err != nil {
+		t.Fatal(err)
+	}
+	c := &chosen{study: s, stimulus: &s.Stimuli[0], sets: []sweep.ParameterSet{{Model: "full"}}}
+	p := sweep.Procedure{StageName: sweep.ReportStage, Stage: sweep.Stage{Runs: 4}, Inference: sweep.MarginalInference, Detail: sweep.DetailMistakes}
+	steps, n := len(c.stimulus.Plan)+1, len(c.stimulus.Goals)
+	cell := sweep.Cell{UnreachableFrom: make([]int, n), Samples: 8}
+	cell.Mistakes = &sweep.Mistakes{Confused: make([]sweep.Estimate, steps-1), Slip: make([]sweep.Estimate, steps-1), OffPath: optional.Known(make([]sweep.Estimate, steps-1))}
+	for range steps {
+		row := make([]float64, n)
+		row[0] = 1
+		cell.Posterior, cell.SE, cell.LogEvidence = append(cell.Posterior, row), append(cell.SE, make([]float64, n)), append(cell.LogEvidence, row)
+		cell.Evidence, cell.ESS, cell.Alive = append(cell.Evidence, -1), append(cell.ESS, 8), append(cell.Alive, 2)
+	}
+	for name, cell := range sweeptest.WithoutEach(cell) {
+		t.Run(name, func(t *testing.T) {
+			var printed bytes.Buffer
+			(&Env{Out: &printed, Err: &printed}).printInference(c, &c.sets[0], p, &cell)
+			dir := t.TempDir()
+			if err := writeInference(directory(dir), c, p, []sweep.Cell{cell}); err != nil {
+				t.Fatal(err)
+			}
+			written := files(t, dir)
+			if strings.Contains(printed.String(), "NaN") || strings.Contains(written["posteriors.csv"], "NaN") {
+				t.Errorf("NaN in\n%s%s", &printed, written["posteriors.csv"])
+			}
+			if name != "Mistakes.OffPath" {
+				return
+			}
+			if want := "Off path is not known: more than 500,000 states can be reached\n"; !strings.Contains(printed.String(), want) {
+				t.Errorf("it does not print %q:\n%s", want, &printed)
+			}
+			for _, row := range table(t, written["mistakes.csv"]) {
+				if row["plan_off_path"] != "" || row["plan_off_path_se"] != "" || row["slip"] != "0" {
+					t.Errorf("mistakes.csv: %v", row)
+				}
+			}
+			if !strings.Contains(written["figures/timecourse.svg"], "not known: more than 500,000 states") {
+				t.Error("the time course does not say why plans off the path are not known")
+			}
+		})
 	}
 }

@@ -66,7 +66,7 @@ func posteriorRow(st *study.Stimulus, cell *sweep.Cell, step, goal int) []string
 	return row
 }
 
-// writeMistakes writes a row a model and action.
+// writeMistakes writes a row a model and action; what is not known is empty.
 func writeMistakes(w io.Writer, c *chosen, cells []sweep.Cell) error {
 	table := csv.NewWriter(w)
 	rows := [][]string{{"model", "stimulus", "step", "action", "goal_confused", "goal_confused_se", "slip", "slip_se", "plan_off_path", "plan_off_path_se"}}
@@ -77,8 +77,13 @@ func writeMistakes(w io.Writer, c *chosen, cells []sweep.Cell) error {
 		}
 		for i := range mistakes.Confused {
 			row := []string{c.sets[m].Model, c.stimulus.ID, strconv.Itoa(i + 1), actionText(c.stimulus, i+1)}
-			for _, estimate := range []sweep.Estimate{mistakes.Confused[i], mistakes.Slip[i], mistakes.OffPath[i]} {
+			for _, estimate := range []sweep.Estimate{mistakes.Confused[i], mistakes.Slip[i]} {
 				row = append(row, numberText(estimate.Probability), numberText(estimate.SE))
+			}
+			if offPath, known := mistakes.OffPath.Get(); known {
+				row = append(row, numberText(offPath[i].Probability), numberText(offPath[i].SE))
+			} else {
+				row = append(row, "", "")
 			}
 			rows = append(rows, row)
 		}

@@ -156,10 +156,11 @@ func sampledColumns(cell *sweep.Cell) []sampledColumn {
 	}
 	columns := []sampledColumn{se, evidence}
 	if m := cell.Mistakes; m != nil {
+		offPath, _ := m.OffPath.Get() // "-" if it is not known
 		for _, kind := range []struct {
 			head string
 			of   []sweep.Estimate
-		}{{"Confused", m.Confused}, {"Slip", m.Slip}, {"Off path", m.OffPath}} {
+		}{{"Confused", m.Confused}, {"Slip", m.Slip}, {"Off path", offPath}} {
 			columns = append(columns, sampledColumn{kind.head, func(step int) string {
 				if step == 0 {
 					return ""

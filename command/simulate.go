@@ -148,7 +148,7 @@ func (s *simulation) kind() string {
 	return " (" + kindText(s.o.Inference) + ")"
 }
 
-// writeTable writes a row a trajectory. Counts that the model cannot have are empty.
+// writeTable writes a row a trajectory. Counts that the model cannot have, or that are not known, are empty.
 func (s *simulation) writeTable() error {
 	return s.create(fileName(s.goal)+".csv", func(w io.Writer) error {
 		rows := [][]string{{
@@ -158,10 +158,14 @@ func (s *simulation) writeTable() error {
 		for i, t := range s.tallies {
 			row := []string{s.goal, strconv.Itoa(i + 1), s.file(i), strconv.Itoa(t.Actions), strconv.Itoa(s.acts[i])}
 			if s.bounded() {
-				for _, n := range []int{t.Stays, t.Slips, t.Confusions, t.Plans, t.Detours, t.DeadEnds} {
+				for _, n := range []int{t.Stays, t.Slips, t.Confusions, t.Plans} {
 					row = append(row, strconv.Itoa(n))
 				}
-				row = append(row, "")
+				if paths, known := t.Paths.Get(); known {
+					row = append(row, strconv.Itoa(paths.Detours), strconv.Itoa(paths.DeadEnds), "")
+				} else {
+					row = append(row, "", "", "")
+				}
 			} else {
 				row = append(row, "", "", "", "", "", "", strconv.Itoa(t.Worse))
 			}
@@ -182,15 +186,18 @@ func (s *simulation) print(w io.Writer) {
 
 	var lengths []int
 	var sum inference.Tally
-	steps := 0
+	var paths inference.PathTally
+	steps, unknown := 0, false
 	for i, t := range s.tallies {
 		steps += s.acts[i]
 		sum.Stays += t.Stays
 		sum.Slips += t.Slips
 		sum.Confusions += t.Confusions
 		sum.Plans += t.Plans
-		sum.Detours += t.Detours
-		sum.DeadEnds += t.DeadEnds
+		of, known := t.Paths.Get()
+		paths.Detours += of.Detours
+		paths.DeadEnds += of.DeadEnds
+		unknown = unknown || !known
 		sum.Worse += t.Worse
 		if s.reached[i] {
 			lengths = append(lengths, t.Actions)
@@ -203,7 +210,11 @@ func (s *simulation) print(w io.Writer) {
 	fmt.Fprintln(w)
 	if s.bounded() {
 		fmt.Fprintf(w, "In %s: %s, %s, stayed put %s\n", words.Count(steps, "step"), words.Count(sum.Slips, "slip"), words.Count(sum.Confusions, "confusion"), words.Count(sum.Stays, "time"))
-		fmt.Fprintf(w, "Of %s: %d out of the way, %d into a dead end\n", words.Count(sum.Plans, "plan"), sum.Detours, sum.DeadEnds)
+		if unknown {
+			fmt.Fprintf(w, "How many of %s lead out of the way or into a dead end is %s can be reached\n", words.Count(sum.Plans, "plan"), sweep.PathsUnknown)
+		} else {
+			fmt.Fprintf(w, "Of %s: %d out of the way, %d into a dead end\n", words.Count(sum.Plans, "plan"), paths.Detours, paths.DeadEnds)
+		}
 	} else {
 		fmt.Fprintf(w, "In %s: %d not the most probable\n", words.Count(steps, "step"), sum.Worse)
 	}

@@ -7,9 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"foible/core/inference"
+	"foible/core/optional"
 	"foible/core/pddl"
 	"foible/core/sweep"
 	"foible/core/words"
+	"foible/domains"
 )
 
 func simulating(model string) SimulateOptions {
@@ -76,6 +79,37 @@ func TestSimulate(t *testing.T) {
 		if _, others := simulated(t, o); others["lamp-004.plan"] == written["lamp-004.plan"] {
 			t.Errorf("%s: another seed, the same trajectory", model)
 		}
+	}
+}
+
+// What is not known is not printed as 0.
+func TestUnknownPathsAreNotCounted(t *testing.T) {
+	s, found := domains.Load(domains.All[0].Sample)
+	if err := found.Err(); err != nil {
+		t.Fatal(err)
+	}
+	o := simulating("full")
+	o.N, o.Out = 2, t.TempDir()
+	sim := simulation{chosen: &chosen{study: s, stimulus: &s.Stimuli[0], sets: []sweep.ParameterSet{{Model: "full"}}}, o: &o, goal: "lamp"}
+	known := &inference.Plan{Actions: 3, Path: optional.Known(inference.Path{Detour: 2})}
+	for i, plan := range []*inference.Plan{known, {Actions: 3}} {
+		act := inference.Act{Taken: "(pick-up l)", Intended: "(pick-up l)", Goal: "lamp", Plan: plan}
+		if err := sim.write(i, &inference.Trajectory{Goal: "lamp", Acts: []inference.Act{act}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := sim.writeTable(); err != nil {
+		t.Fatal(err)
+	}
+	written := files(t, o.Out)
+	rows := table(t, written["lamp.csv"])
+	if rows[0]["plan_detours"] != "1" || rows[0]["plan_dead_ends"] != "0" || rows[1]["plan_detours"] != "" || rows[1]["plan_dead_ends"] != "" || rows[1]["plans"] != "1" {
+		t.Errorf("rows %v", rows)
+	}
+	var out bytes.Buffer
+	sim.print(&out)
+	if want := "How many of 2 plans lead out of the way or into a dead end is not known: more than 500,000 states can be reached\n"; !strings.Contains(out.String(), want) {
+		t.Errorf("it prints\n%s\nwithout\n%s", &out, want)
 	}
 }
 

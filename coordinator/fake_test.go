@@ -7,6 +7,7 @@ import (
 	"math"
 	"strings"
 
+	"foible/core/optional"
 	"foible/core/sweep"
 	"foible/proto/codec"
 	foiblev1 "foible/proto/foible/v1"
@@ -120,7 +121,7 @@ func predicted(hash []byte, set *sweep.ParameterSet, p sweep.Procedure) *sweep.C
 	c.Samples = 64
 	if p.Detail == sweep.DetailMistakes {
 		some := make([]sweep.Estimate, actions)
-		c.Mistakes = &sweep.Mistakes{Confused: some, Slip: some, OffPath: some}
+		c.Mistakes = &sweep.Mistakes{Confused: some, Slip: some, OffPath: optional.Known(some)}
 	}
 	return c
 }

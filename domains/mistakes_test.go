@@ -35,9 +35,10 @@ func findMistakes(t *testing.T, s *domains.Study) map[string]*found {
 			t.Fatal(err)
 		}
 		f := &found{Stimulus: st}
+		offPath, _ := cell.Mistakes.OffPath.Get()
 		for k := range st.Plan {
 			f.slip = append(f.slip, cell.Mistakes.Slip[k].Probability)
-			f.offPath = append(f.offPath, cell.Mistakes.OffPath[k].Probability)
+			f.offPath = append(f.offPath, offPath[k].Probability)
 			f.confused = append(f.confused, cell.Mistakes.Confused[k].Probability)
 		}
 		all[st.ID] = f

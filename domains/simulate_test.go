@@ -100,9 +100,13 @@ func checkPlan(t *testing.T, task *ground.Task, goal int, trajectory *inference.
 	if tally.Actions != len(plan) || tally.Actions+tally.Stays != len(trajectory.Acts) {
 		t.Errorf("%d actions, %d stays, %d acts; the plan has %d", tally.Actions, tally.Stays, len(trajectory.Acts), len(plan))
 	}
+	paths, known := tally.Paths.Get()
+	if !known {
+		t.Error("paths are not known")
+	}
 	for what, want := range map[string]int{
 		"slip: meant": tally.Slips, "stayed put": tally.Stays, "goal taken for": confused(trajectory),
-		"out of the way": tally.Detours, "into a dead end": tally.DeadEnds, "not the most probable": tally.Worse,
+		"out of the way": paths.Detours, "into a dead end": paths.DeadEnds, "not the most probable": tally.Worse,
 	} {
 		if got := strings.Count(text, what); got != want {
 			t.Errorf("%q is marked %d times, counted %d times\n%s", what, got, want, text)
@@ -144,6 +148,7 @@ func TestSimulatedMistakesAreAsFrequentAsTheParametersSay(t *testing.T) {
 				continue
 			}
 			set := typical(s.Domain, model)
+			detours := 0
 			var sum inference.Tally
 			var steps, sane, returns, mad int
 			for i := range 400 {
@@ -155,7 +160,8 @@ func TestSimulatedMistakesAreAsFrequentAsTheParametersSay(t *testing.T) {
 				steps += len(trajectory.Acts)
 				sum.Slips += n.Slips
 				sum.Confusions += n.Confusions
-				sum.Detours += n.Detours
+				paths, _ := n.Paths.Get()
+				detours += paths.Detours
 				goal := trajectory.Goal
 				for _, a := range trajectory.Acts {
 					if goal == trajectory.Goal {
@@ -172,8 +178,8 @@ func TestSimulatedMistakesAreAsFrequentAsTheParametersSay(t *testing.T) {
 				within(t, fmt.Sprintf("%s, %s: confusions", s.Name, set), sum.Confusions, sane, set.GoalNoise.Number*(1-1/orders))
 				within(t, fmt.Sprintf("%s, %s: returns", s.Name, set), returns, mad, set.GoalNoise.Number)
 			}
-			if model.Name == "plan-lesioned" && s.Domain.Name == "doors-keys-gems" && sum.Detours > 0 { // its heuristic is admissible
-				t.Errorf("%s, %s: %d plans out of the way", s.Name, set, sum.Detours)
+			if model.Name == "plan-lesioned" && s.Domain.Name == "doors-keys-gems" && detours > 0 { // its heuristic is admissible
+				t.Errorf("%s, %s: %d plans out of the way", s.Name, set, detours)
 			}
 			if none := !model.Has("goal_noise") || s.Domain.Corruptions == nil; none != (sum.Confusions == 0) {
 				t.Errorf("%s, %s: %d confusions", s.Name, set, sum.Confusions)

@@ -18,6 +18,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"foible/command/tables"
+	"foible/core/optional"
 	"foible/core/report"
 	"foible/core/study"
 	"foible/core/sweep"
@@ -95,7 +96,10 @@ func every(t *testing.T) folder {
 				}
 				if s == 2 {
 					cell.ESS, cell.Alive, cell.Evidence = []float64{2, 1.5}, []float64{2, 1}, []float64{0, -3}
-					cell.Mistakes = &sweep.Mistakes{Confused: []sweep.Estimate{{Probability: 0.5, SE: 0.1}}, Slip: make([]sweep.Estimate, 1), OffPath: make([]sweep.Estimate, 1)}
+					cell.Mistakes = &sweep.Mistakes{Confused: []sweep.Estimate{{Probability: 0.5, SE: 0.1}}, Slip: make([]sweep.Estimate, 1), OffPath: optional.Known(make([]sweep.Estimate, 1))}
+				}
+				if s == 0 {
+					cell.Mistakes = &sweep.Mistakes{Confused: make([]sweep.Estimate, 1), Slip: make([]sweep.Estimate, 1)} // whether off the path is not known
 				}
 				g.Cells = append(g.Cells, cell)
 			}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"foible/core/figure"
+	"foible/core/optional"
 )
 
 var update = flag.Bool("update", false, "write the golden figures")
@@ -111,9 +112,9 @@ func ExampleTimeCourse_mistakes() {
 		{Goal: "gem2", Models: []figure.Course{{Model: "full", Probability: []float64{0.33, 0.3, 0.3, 0.2, 0.1, 0.1, 0.02}}}},
 		{Goal: "gem3", Models: []figure.Course{{Model: "full", Probability: []float64{0.33, 0.3, 0.3, 0.2, 0.1, 0.05, 0.03}}}},
 	}, figure.MistakeCourse{
-		Model: "full", Confused: []float64{0, 0.02, 0.02, 0.3, 0.1, 0}, Slip: []float64{0.01, 0.6, 0.05, 0.01, 0.01, 0}, OffPath: []float64{0, 0.1, 0.4, 0.4, 0.9, 1},
+		Model: "full", Confused: []float64{0, 0.02, 0.02, 0.3, 0.1, 0}, Slip: []float64{0.01, 0.6, 0.05, 0.01, 0.01, 0}, OffPath: optional.Known([]float64{0, 0.1, 0.4, 0.4, 0.9, 1}),
 	}, figure.MistakeCourse{
-		Model: "plan-lesioned", Confused: []float64{0, 0, 0.1, 0.1, 0.1, 0}, Slip: []float64{0.05, 1, 0.05, math.NaN(), 0.1, 0}, OffPath: make([]float64, 6),
+		Model: "plan-lesioned", Confused: []float64{0, 0, 0.1, 0.1, 0.1, 0}, Slip: []float64{0.05, 1, 0.05, math.NaN(), 0.1, 0}, OffPath: optional.Known(make([]float64, 6)),
 	}))
 	// Output: timecourse-mistakes as before
 }

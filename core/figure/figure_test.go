@@ -17,6 +17,8 @@ import (
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"foible/core/optional"
 )
 
 // extremes are figures of empty, undefined, huge and strange data.
@@ -69,8 +71,9 @@ func extremes() map[string]*Figure {
 		"undefined course":  TimeCourse("", []CoursePanel{{Goal: "x", Human: []HumanPoint{{0, nan, nan}, {4, 0.5, inf}}, Models: []Course{{"full", []float64{nan, inf, 0.5, nan}}}}}),
 		"only a model":      TimeCourse("", []CoursePanel{{Goal: "x", Models: []Course{{"full", []float64{0.5, 0.6}}}}}),
 		"many goals":        TimeCourse(long, goals),
-		"mistakes":          TimeCourse("", nil, MistakeCourse{"full", []float64{0.5}, []float64{nan}, []float64{inf}}, MistakeCourse{Model: "x"}),
-		"many mistakes":     TimeCourse(long, goals, MistakeCourse{long, course, course, course}, MistakeCourse{"full", course[:3], course[:3], course[:3]}),
+		"mistakes":          TimeCourse("", nil, MistakeCourse{Model: "full", Confused: []float64{0.5}, Slip: []float64{nan}, OffPath: optional.Known([]float64{inf})}, MistakeCourse{Model: "x"}),
+		"unknown mistakes":  TimeCourse("", goals[:5], MistakeCourse{Model: "full", Confused: course[:3], Slip: course[:3], Unknown: "not known: too large"}),
+		"many mistakes":     TimeCourse(long, goals, MistakeCourse{Model: long, Confused: course, Slip: course, OffPath: optional.Known(course)}, MistakeCourse{Model: "full", Confused: course[:3], Slip: course[:3], Unknown: long}),
 		"no axes":           Profile("", "full", nil),
 		"undefined profile": Profile(long, long, []ProfilePanel{{Axis: long, Labels: []string{long, "x"}, Best: []float64{nan, nan}, Mean: []float64{inf, nan}, Chosen: 1}}),
 		"one value":         Profile("", "full", []ProfilePanel{{Axis: "x", Labels: []string{"1"}, Values: []float64{1}, Best: []float64{0.5}, Mean: []float64{0.5}, Chosen: 0}}),
@@ -191,6 +194,7 @@ func TestEmptyFiguresSaySo(t *testing.T) {
 		"undefined points": "r undefined",
 		"no goals":         "no data",
 		"empty goal":       "no data",
+		"unknown mistakes": "not known",
 		"no scenes":        "no judgement steps",
 		"undefined scenes": "The true goal is bold. No bar: not known.",
 		"many scenes":      "The true goal is bold. 6 of 40 judgement steps are shown.",
@@ -202,6 +206,9 @@ func TestEmptyFiguresSaySo(t *testing.T) {
 		if !strings.Contains(svg.String(), ">"+text+"</text>") {
 			t.Errorf("%s does not say %q", name, text)
 		}
+	}
+	if text := figures["unknown mistakes"].Description(); !strings.Contains(text, "plan off the path not known: too large;") {
+		t.Errorf("unknown mistakes are described as %q", text)
 	}
 }
 

@@ -8,16 +8,18 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"foible/core/optional"
 )
 
 // lanes are the kinds of mistakes, from top to bottom.
 var lanes = []struct {
 	name string
-	of   func(*MistakeCourse) []float64
+	of   func(*MistakeCourse) optional.Value[[]float64]
 }{
-	{"goal confused", func(m *MistakeCourse) []float64 { return m.Confused }},
-	{"slip", func(m *MistakeCourse) []float64 { return m.Slip }},
-	{"plan off the path", func(m *MistakeCourse) []float64 { return m.OffPath }},
+	{"goal confused", func(m *MistakeCourse) optional.Value[[]float64] { return optional.Known(m.Confused) }},
+	{"slip", func(m *MistakeCourse) optional.Value[[]float64] { return optional.Known(m.Slip) }},
+	{"plan off the path", func(m *MistakeCourse) optional.Value[[]float64] { return m.OffPath }},
 }
 
 // laneHeight is that of a lane with the name above it; bars fill a share of it.
@@ -83,7 +85,11 @@ func (m *MistakeCourse) lanes() painter {
 				}
 				top, floor = nil, nil
 			}
-			for k, p := range lane.of(m) {
+			ps, known := lane.of(m).Get()
+			if !known {
+				write(c, ink(small, black), 0, vg.Point{X: c.Min.X + 2, Y: y(base + laneShare/4)}, "not known") // why is said below
+			}
+			for k, p := range ps {
 				if !finite(p) {
 					flush()
 					continue
@@ -97,13 +103,27 @@ func (m *MistakeCourse) lanes() painter {
 	}
 }
 
+// remarkMistakes says what the lanes are, and why some are not known.
+func remarkMistakes(mistakes []MistakeCourse) string {
+	for _, m := range mistakes {
+		if _, known := m.OffPath.Get(); !known && m.Unknown != "" {
+			return aboutMistakes + " Plans off the path: " + m.Unknown + "."
+		}
+	}
+	return aboutMistakes
+}
+
 func describeMistakes(mistakes []MistakeCourse) string {
 	var b strings.Builder
 	for _, m := range mistakes {
 		fmt.Fprintf(&b, " Mistakes by %s:", clean(m.Model))
 		for _, lane := range lanes {
 			most, at := math.Inf(-1), 0
-			for k, p := range lane.of(&m) {
+			ps, known := lane.of(&m).Get()
+			if !known {
+				fmt.Fprintf(&b, " %s %s;", lane.name, m.Unknown)
+			}
+			for k, p := range ps {
 				if finite(p) && p > most {
 					most, at = p, k+1
 				}

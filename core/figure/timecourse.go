@@ -10,6 +10,8 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"foible/core/optional"
 )
 
 // CoursePanel is one goal of a stimulus over time. A step is the number of
@@ -37,8 +39,10 @@ type Course struct {
 // MistakeCourse is how probable mistakes are behind each action; [k] is the
 // action that leads to step k + 1.
 type MistakeCourse struct {
-	Model                   string
-	Confused, Slip, OffPath []float64 // probabilities
+	Model          string
+	Confused, Slip []float64 // probabilities
+	OffPath        optional.Value[[]float64]
+	Unknown        string // why OffPath is not known, if so
 }
 
 // TimeCourse shows one stimulus: a small panel for each goal, all on the same
@@ -98,7 +102,7 @@ func TimeCourse(title string, panels []CoursePanel, mistakes ...MistakeCourse) *
 		blocks = append(blocks, flow(entries, inner))
 	}
 	if len(mistakes) > 0 {
-		blocks = append(blocks, remark(aboutMistakes, inner))
+		blocks = append(blocks, remark(remarkMistakes(mistakes), inner))
 	}
 	return stack(width, titled(title, "Time course"), describeCourse(panels, judged)+describeMistakes(mistakes), blocks...)
 }

@@ -197,7 +197,7 @@ func (m *Marginal) table(ctx context.Context, s *store, tau, goal, level int) (*
 // ends before.
 func (m *Marginal) stray(ctx context.Context, tau, goal int) (func(to ground.StateID, length int) bool, error) {
 	if !m.asked {
-		far, err := policy.NewDistances(ctx, m.sips.task, distanceStates)
+		far, err := policy.NewDistances(ctx, m.sips.task, sweep.PathStates)
 		if err != nil && !errors.Is(err, policy.ErrTooLarge) {
 			return nil, err
 		}

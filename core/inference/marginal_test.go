@@ -334,6 +334,37 @@ func distance(t *ground.Task, goal int, from ground.StateID) int {
 	return -1
 }
 
+// Where there are too many states to know the shortest paths, all else is as it would be.
+func TestPathsAreNotKnown(t *testing.T) {
+	w := worlds(t)[0]
+	p := everyAgent()["full"]
+	cells := map[bool]sweep.Cell{}
+	for _, known := range []bool{true, false} {
+		m := marginalOf(w.sips)
+		m.asked = !known // and far is nil
+		q := asked(4, 0.05, sweep.DetailMistakes)
+		r, err := m.convergeOne(p, q, 1, []int{1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cells[known] = must(m.cell(t.Context(), &p, r, []int{1}, q))
+		if _, ok := cells[known].Mistakes.OffPath.Get(); ok != known {
+			t.Errorf("off path is known: %v, want %v", ok, known)
+		}
+	}
+	for step, row := range cells[true].Posterior {
+		for goal, want := range row {
+			if got := cells[false].Posterior[step][goal]; !(math.Abs(got-want) < 1e-6) { // sums in single precision are of other parts
+				t.Errorf("step %d, goal %d: %v, with known paths %v", step, goal, got, want)
+			}
+		}
+	}
+	plan, err := judge(t.Context(), nil, 0, 0, make([]search.Step, 2))
+	if _, known := plan.Path.Get(); known || err != nil || plan.Actions != 2 {
+		t.Errorf("a plan without distances: %+v, error %v", plan, err)
+	}
+}
+
 // The probabilities of mistakes are those of all minds taken together, to rounding.
 func TestMistakesAreExact(t *testing.T) {
 	var between [3]int
@@ -343,8 +374,9 @@ func TestMistakesAreExact(t *testing.T) {
 			m := marginalOf(w.sips)
 			exactly(t, m, &p)
 			got := must(m.mistakes(context.Background(), &p, len(want)+1))
+			offPath, _ := got.OffPath.Get()
 			for k := range want {
-				for i, e := range []sweep.Estimate{got.Confused[k], got.Slip[k], got.OffPath[k]} {
+				for i, e := range []sweep.Estimate{got.Confused[k], got.Slip[k], offPath[k]} {
 					if !(math.Abs(e.Probability-want[k][i]) < 1e-11) {
 						t.Errorf("%s, %s, action %d, %s: %v, want %v", w.name, name, k+1, []string{"confused", "slip", "off path"}[i], e.Probability, want[k][i])
 					}

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"foible/core/agent"
+	"foible/core/optional"
 	"foible/core/sweep"
 )
 
@@ -41,13 +42,15 @@ func (m *Marginal) mistakes(ctx context.Context, p *agent.Parameters, steps int)
 		}
 	}
 	out := &sweep.Mistakes{}
+	var offPath []sweep.Estimate
 	for k := range steps - 1 {
 		s := &sums[k]
 		out.Confused = append(out.Confused, ratio(s.confused, s.all))
 		out.Slip = append(out.Slip, ratio(s.slip, s.all))
-		if m.far != nil {
-			out.OffPath = append(out.OffPath, ratio(s.stray, s.all))
-		}
+		offPath = append(offPath, ratio(s.stray, s.all))
+	}
+	if m.far != nil {
+		out.OffPath = optional.Known(offPath)
 	}
 	return out, nil
 }

@@ -8,13 +8,11 @@ import (
 
 	"foible/core/agent"
 	"foible/core/ground"
+	"foible/core/optional"
 	"foible/core/policy"
 	"foible/core/search"
 	"foible/core/sweep"
 )
-
-// distanceStates bounds the tasks in which plans are compared with shortest ways.
-const distanceStates = 500_000
 
 // Trajectory is what a simulated agent did.
 type Trajectory struct {
@@ -42,10 +40,17 @@ type Act struct {
 // Plan is a partial plan.
 type Plan struct {
 	Actions int // 0 = to stay put
-	// Detour is how many actions more than the shortest way to the goal pursued
-	// the shortest way by the plan's end has; 0 where that is not known.
+	// Path is not known where more than [sweep.PathStates] states can be reached.
+	Path optional.Value[Path]
+}
+
+// Path compares a plan with the shortest path to the goal pursued. It is zero where that
+// goal cannot be reached anyway.
+type Path struct {
+	// Detour is how many actions more than the shortest path the shortest one by the
+	// plan's end has.
 	Detour  int
-	DeadEnd bool // the plan ends where that goal cannot be reached any more
+	DeadEnd bool // the plan ends where the goal cannot be reached any more
 }
 
 // simulator is what simulations of boundedly rational agents share.
@@ -55,7 +60,7 @@ type simulator struct {
 }
 
 func (s *Stimulus) newSimulator(ctx context.Context, task *ground.Task) (*simulator, error) {
-	d, err := policy.NewDistances(ctx, task, distanceStates)
+	d, err := policy.NewDistances(ctx, task, sweep.PathStates)
 	if err != nil && !errors.Is(err, policy.ErrTooLarge) {
 		return nil, err
 	}
@@ -120,11 +125,15 @@ func (s *Stimulus) simulate(ctx context.Context, set *sweep.ParameterSet, in swe
 	return t, nil
 }
 
-// judge compares a plan with the shortest way to its goal. d may be nil. The error is
-// that of ctx, if it ends before.
+// judge compares a plan with the shortest path to its goal. d is nil where that is not
+// known. The error is that of ctx, if it ends before.
 func judge(ctx context.Context, d *policy.Distances, goal int, from ground.StateID, steps []search.Step) (*Plan, error) {
 	p := &Plan{Actions: len(steps)}
-	if d == nil || len(steps) == 0 {
+	switch {
+	case len(steps) == 0:
+		p.Path = optional.Known(Path{})
+		return p, nil
+	case d == nil:
 		return p, nil
 	}
 	to, err := d.To(ctx, goal)
@@ -132,13 +141,15 @@ func judge(ctx context.Context, d *policy.Distances, goal int, from ground.State
 		return nil, err
 	}
 	before, after := to(from), to(steps[len(steps)-1].State)
+	var path Path
 	switch {
 	case before < 0: // no plan is any good
 	case after < 0:
-		p.DeadEnd = true
+		path.DeadEnd = true
 	default:
-		p.Detour = len(steps) + after - before
+		path.Detour = len(steps) + after - before
 	}
+	p.Path = optional.Known(path)
 	return p, nil
 }
 

@@ -3,6 +3,8 @@ package inference
 import (
 	"fmt"
 	"strings"
+
+	"foible/core/optional"
 )
 
 // Tally counts the mistakes of a trajectory.
@@ -12,14 +14,21 @@ type Tally struct {
 	Slips      int // steps at which it did other than it meant to
 	Confusions int // times that it took its goal for another
 	Plans      int // plans made, those to stay put not among them
-	Detours    int // plans that lead out of the way
-	DeadEnds   int // plans that lead where the goal cannot be reached
+	Paths      optional.Value[PathTally]
 	Worse      int // of a Boltzmann agent: actions that were not the most probable
 }
 
-// Tally counts.
+// PathTally counts plans by where they lead.
+type PathTally struct {
+	Detours  int // out of the way
+	DeadEnds int // where the goal cannot be reached
+}
+
+// Tally counts. Paths is not known if that of some plan is not.
 func (t *Trajectory) Tally() Tally {
 	var n Tally
+	var paths PathTally
+	unknown := false
 	goal := t.Goal
 	for i := range t.Acts {
 		a := &t.Acts[i]
@@ -43,13 +52,18 @@ func (t *Trajectory) Tally() Tally {
 		goal = a.Goal
 		if p := a.Plan; p != nil && p.Actions > 0 {
 			n.Plans++
-			if p.Detour > 0 {
-				n.Detours++
+			path, known := p.Path.Get()
+			unknown = unknown || !known
+			if path.Detour > 0 {
+				paths.Detours++
 			}
-			if p.DeadEnd {
-				n.DeadEnds++
+			if path.DeadEnd {
+				paths.DeadEnds++
 			}
 		}
+	}
+	if !unknown {
+		n.Paths = optional.Known(paths)
 	}
 	return n
 }
@@ -97,11 +111,12 @@ func (a *Act) remarks(original, before string) []string {
 		out = append(out, fmt.Sprintf("goal taken for %q", a.Goal))
 	}
 	if p := a.Plan; p != nil {
+		path, _ := p.Path.Get()
 		switch {
-		case p.DeadEnd:
+		case path.DeadEnd:
 			out = append(out, fmt.Sprintf("plan of %s into a dead end", actions(p.Actions)))
-		case p.Detour > 0:
-			out = append(out, fmt.Sprintf("plan of %s, %d out of the way", actions(p.Actions), p.Detour))
+		case path.Detour > 0:
+			out = append(out, fmt.Sprintf("plan of %s, %d out of the way", actions(p.Actions), path.Detour))
 		}
 	}
 	switch {

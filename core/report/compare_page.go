@@ -165,7 +165,7 @@ func (c *Comparison) rows() (axes []string, rows []compareRow) {
 		}
 		row.R, row.Interval, row.MCSE, row.RMSE, row.N, row.CommonR, row.CommonN, row.Difference, row.DifferenceInterval = none, none, none, none, none, none, none, none, none
 		if f.fit != nil {
-			row.R, row.MCSE, row.RMSE, row.N = optional(f.fit.r, 3), optional(f.fit.mcse, 4), optional(f.fit.rmse, 3), words.Thousands(f.fit.n)
+			row.R, row.MCSE, row.RMSE, row.N = numberOrNone(f.fit.r, 3), numberOrNone(f.fit.mcse, 4), numberOrNone(f.fit.rmse, 3), words.Thousands(f.fit.n)
 			if m, _ := sweep.ModelByName(f.Model); m.Exact {
 				row.MCSE = "exact"
 			}
@@ -191,7 +191,8 @@ func (c *Comparison) rows() (axes []string, rows []compareRow) {
 	return axes, rows
 }
 
-func optional(v *float64, n int) string {
+// numberOrNone has n decimals.
+func numberOrNone(v *float64, n int) string {
 	if v == nil {
 		return none
 	}

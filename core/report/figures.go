@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"foible/core/figure"
+	"foible/core/optional"
 	"foible/core/study"
 	"foible/core/sweep"
 )
@@ -222,9 +223,13 @@ func Mistakes(model string, m *sweep.Mistakes) figure.MistakeCourse {
 		}
 		return ps
 	}
-	return figure.MistakeCourse{
-		Model: model, Confused: probabilities(m.Confused), Slip: probabilities(m.Slip), OffPath: probabilities(m.OffPath),
+	course := figure.MistakeCourse{Model: model, Confused: probabilities(m.Confused), Slip: probabilities(m.Slip)}
+	if offPath, known := m.OffPath.Get(); known {
+		course.OffPath = optional.Known(probabilities(offPath))
+	} else {
+		course.Unknown = sweep.PathsUnknown
 	}
+	return course
 }
 
 func humanPoint(st *study.Stimulus, j, goal int) figure.HumanPoint {

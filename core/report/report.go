@@ -488,9 +488,13 @@ func (r *Report) addMistakes(g *sweep.Gathered) error {
 		}
 		m := cell.Mistakes
 		for k := range m.Confused {
-			confused, slip, path := m.Confused[k], m.Slip[k], m.OffPath[k]
+			confused, slip := m.Confused[k], m.Slip[k]
+			var path, pathSE any // empty if not known
+			if offPath, known := m.OffPath.Get(); known {
+				path, pathSE = offPath[k].Probability, offPath[k].SE
+			}
 			if err := r.slips.row(g.Stage, g.Set.Model, r.number(g), r.study.Stimuli[i].ID, k+1,
-				confused.Probability, confused.SE, slip.Probability, slip.SE, path.Probability, path.SE); err != nil {
+				confused.Probability, confused.SE, slip.Probability, slip.SE, path, pathSE); err != nil {
 				return err
 			}
 		}

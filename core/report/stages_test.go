@@ -8,8 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"foible/core/optional"
 	"foible/core/report"
 	"foible/core/sweep"
+	"foible/core/sweep/sweeptest"
 )
 
 // staged is a sweep of two models, one of them sampled, with a report stage.
@@ -183,11 +185,15 @@ func marginalOutcome(p *sweep.Plan, number int) sweep.Outcome {
 		}
 		if job.Stage == sweep.ReportStage {
 			c.Mistakes = &sweep.Mistakes{}
+			var offPath []sweep.Estimate
 			for k := range len(c.Posterior) - 1 {
 				p := 0.25 * float64(k+1)
 				c.Mistakes.Confused = append(c.Mistakes.Confused, sweep.Estimate{Probability: p, SE: 0.5})
 				c.Mistakes.Slip = append(c.Mistakes.Slip, sweep.Estimate{Probability: 1 - p})
-				c.Mistakes.OffPath = append(c.Mistakes.OffPath, sweep.Estimate{})
+				offPath = append(offPath, sweep.Estimate{})
+			}
+			if job.Stimulus == 0 { // not known of the other one
+				c.Mistakes.OffPath = optional.Known(offPath)
 			}
 		} else if job.Stimulus == 0 {
 			c.LogEvidence[len(c.LogEvidence)-1][0] = math.Inf(-1)
@@ -226,7 +232,7 @@ func TestMarginal(t *testing.T) {
 stage,model,parameter_set,stimulus,step,goal_confused,goal_confused_se,slip,slip_se,plan_off_path,plan_off_path_se
 report,plan-lesioned,2,a,1,0.25,0.5,0.75,0,0,0
 report,plan-lesioned,2,a,2,0.5,0.5,0.5,0,0,0
-report,plan-lesioned,2,b,1,0.25,0.5,0.75,0,0,0
+report,plan-lesioned,2,b,1,0.25,0.5,0.75,0,,
 `)
 	compare(t, out, "degeneracy.csv", `
 stage,model,parameter_set,stimulus,runs,failed_runs,least_ess,least_goals_alive,log_evidence,outcome
@@ -385,5 +391,49 @@ report,boltzmann,2,,,,,,0.5,heuristic,-1000,1,,,7,0.625,,,0,0.5,,0
 		if !strings.Contains(out.text(name), want) {
 			t.Errorf("%s has no %q", name, want)
 		}
+	}
+}
+
+// Whatever cells lack, the report is written, without a number that is none.
+func TestCellsThatLackParts(t *testing.T) {
+	c := staged()
+	c.Inference, c.Fit, c.Report = sweep.DefaultsOf(sweep.Marginal)
+	sets, err := c.ParameterSets()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range sweeptest.WithoutEach(sweep.Cell{Mistakes: &sweep.Mistakes{}}) {
+		t.Run(name, func(t *testing.T) {
+			plan, err := sweep.NewPlan(sets, shapes(), 4, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			plan.Choose(func(i int) *sweep.Fit { return &marginalOutcome(plan, plan.ScoreJob(0)).Fits[i] })
+			out := &folder{}
+			r, err := report.New(out, tiny(), plan, c, report.Manifest{Complete: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			gather := sweep.NewGather(plan, r.Add)
+			for number := range plan.Jobs() {
+				o := marginalOutcome(plan, number)
+				for i := range o.Cells {
+					if cell, has := sweeptest.WithoutEach(o.Cells[i])[name]; has {
+						o.Cells[i] = cell
+					}
+				}
+				if err := gather.Add(number, o); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := errors.Join(gather.Close(), r.Close()); err != nil {
+				t.Fatal(err)
+			}
+			for name, f := range out.files {
+				if !strings.HasSuffix(name, ".pdf") && noNumber.MatchString(f.String()) {
+					t.Errorf("%s holds a number that is none:\n%s", name, f.String())
+				}
+			}
+		})
 	}
 }

@@ -3,6 +3,8 @@ package sweep
 import (
 	"math"
 	"slices"
+
+	"foible/core/optional"
 )
 
 // Cell is what a model predicts of a stimulus: one parameter set, averaged over
@@ -37,8 +39,17 @@ type Cell struct {
 type Mistakes struct {
 	Confused []Estimate // the agent pursued a goal that it took for its own
 	Slip     []Estimate // the action is not the one it intended
-	OffPath  []Estimate // the plan behind the action ends off every shortest path to the goal it was made for
+	// OffPath: the plan behind the action ends off every shortest path to the goal it was
+	// made for. Not known where more than PathStates states can be reached.
+	OffPath optional.Value[[]Estimate]
 }
+
+// PathStates bounds the tasks in which plans are compared with shortest paths: for that,
+// all states that can be reached are enumerated.
+const PathStates = 500_000
+
+// PathsUnknown says why a comparison with shortest paths is not known.
+const PathsUnknown = "not known: more than 500,000 states"
 
 // Estimate is a probability with its Monte-Carlo standard error.
 type Estimate struct{ Probability, SE float64 }

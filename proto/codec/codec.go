@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 
+	"foible/core/optional"
 	"foible/core/sweep"
 	foiblev1 "foible/proto/foible/v1"
 
@@ -563,10 +564,11 @@ func mistakes(c *sweep.Mistakes) *foiblev1.Mistakes {
 		return nil
 	}
 	m := &foiblev1.Mistakes{}
+	offPath, _ := c.OffPath.Get()
 	for _, part := range []struct {
 		from  []sweep.Estimate
 		p, se *[]float64
-	}{{c.Confused, &m.Confused, &m.ConfusedSe}, {c.Slip, &m.Slip, &m.SlipSe}, {c.OffPath, &m.OffPath, &m.OffPathSe}} {
+	}{{c.Confused, &m.Confused, &m.ConfusedSe}, {c.Slip, &m.Slip, &m.SlipSe}, {offPath, &m.OffPath, &m.OffPathSe}} {
 		for _, e := range part.from {
 			*part.p, *part.se = append(*part.p, e.Probability), append(*part.se, e.SE)
 		}
@@ -584,24 +586,34 @@ func readMistakes(m *foiblev1.Mistakes, actions int, undefined bool) (*sweep.Mis
 	if n > actions || n < actions && !undefined {
 		return nil, fmt.Errorf("mistakes behind %d actions, want %d", n, actions)
 	}
-	for _, part := range []struct {
-		p, se []float64
-		to    *[]sweep.Estimate
-	}{
-		{m.GetConfused(), m.GetConfusedSe(), &c.Confused}, {m.GetSlip(), m.GetSlipSe(), &c.Slip}, {m.GetOffPath(), m.GetOffPathSe(), &c.OffPath},
-	} {
-		if len(part.p) != n || len(part.se) != n {
-			return nil, fmt.Errorf("mistakes behind %d actions with %d errors, want %d", len(part.p), len(part.se), n)
-		}
-		*part.to = make([]sweep.Estimate, n)
-		for i, p := range part.p {
-			if se := part.se[i]; !(p >= 0 && p <= 1) || !(se >= 0) || math.IsInf(se, 1) {
-				return nil, fmt.Errorf("a mistake of probability %v, with an error of %v", p, se)
-			}
-			(*part.to)[i] = sweep.Estimate{Probability: part.p[i], SE: part.se[i]}
-		}
+	var err error
+	if c.Confused, err = readEstimates(m.GetConfused(), m.GetConfusedSe(), n); err != nil {
+		return nil, err
 	}
-	return c, nil
+	if c.Slip, err = readEstimates(m.GetSlip(), m.GetSlipSe(), n); err != nil {
+		return nil, err
+	}
+	if n > 0 && len(m.GetOffPath()) == 0 && len(m.GetOffPathSe()) == 0 {
+		return c, nil // not known
+	}
+	offPath, err := readEstimates(m.GetOffPath(), m.GetOffPathSe(), n)
+	c.OffPath = optional.Known(offPath)
+	return c, err
+}
+
+// readEstimates are n probabilities with their standard errors.
+func readEstimates(ps, ses []float64, n int) ([]sweep.Estimate, error) {
+	if len(ps) != n || len(ses) != n {
+		return nil, fmt.Errorf("mistakes behind %d actions with %d errors, want %d", len(ps), len(ses), n)
+	}
+	all := make([]sweep.Estimate, n)
+	for i, p := range ps {
+		if se := ses[i]; !(p >= 0 && p <= 1) || !(se >= 0) || math.IsInf(se, 1) {
+			return nil, fmt.Errorf("a mistake of probability %v, with an error of %v", p, se)
+		}
+		all[i] = sweep.Estimate{Probability: p, SE: ses[i]}
+	}
+	return all, nil
 }
 
 // checkRuns says why numbers are not those of runs of so many rows: distributions, or

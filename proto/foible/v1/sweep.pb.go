@@ -2978,7 +2978,8 @@ type Mistakes struct {
 	Slip []float64 `protobuf:"fixed64,3,rep,packed,name=slip,proto3" json:"slip,omitempty"`
 	// Standard error of slip.
 	SlipSe []float64 `protobuf:"fixed64,4,rep,packed,name=slip_se,json=slipSe,proto3" json:"slip_se,omitempty"`
-	// The plan behind the action ends off every shortest path to the goal that it was made for.
+	// The plan behind the action ends off every shortest path to the goal that it was made for. Empty, as off_path_se, where
+	// that is not known: more than 500,000 states can be reached.
 	OffPath []float64 `protobuf:"fixed64,5,rep,packed,name=off_path,json=offPath,proto3" json:"off_path,omitempty"`
 	// Standard error of off_path.
 	OffPathSe     []float64 `protobuf:"fixed64,6,rep,packed,name=off_path_se,json=offPathSe,proto3" json:"off_path_se,omitempty"`

@@ -1,0 +1,41 @@
+// Package sweeptest has what tests of several packages need of sweeps.
+package sweeptest
+
+import (
+	"reflect"
+
+	"foible/core/optional"
+	"foible/core/sweep"
+)
+
+// WithoutEach is a cell without each of the parts that a cell may lack, by the part's name:
+// whoever takes cells must take these.
+func WithoutEach(cell sweep.Cell) map[string]sweep.Cell {
+	all := map[string]sweep.Cell{}
+	v := reflect.ValueOf(cell)
+	for i := range v.NumField() {
+		field := v.Type().Field(i)
+		switch field.Name {
+		case "Judged", "Posterior", "Undefined", "Samples": // rows of Posterior depend on Undefined
+			continue
+		case "Filter":
+			for k := range field.Type.NumField() {
+				one := cell
+				part := reflect.ValueOf(&one.Filter).Elem().Field(k)
+				part.SetZero()
+				all[field.Type.Field(k).Name] = one
+			}
+			continue
+		}
+		one := cell
+		reflect.ValueOf(&one).Elem().Field(i).SetZero()
+		all[field.Name] = one
+	}
+	if cell.Mistakes != nil {
+		one, mistakes := cell, *cell.Mistakes
+		mistakes.OffPath = optional.Value[[]sweep.Estimate]{}
+		one.Mistakes = &mistakes
+		all["Mistakes.OffPath"] = one
+	}
+	return all
+}
