@@ -28,6 +28,11 @@ func (e *Engine) try(ctx context.Context, stream string, f func(context.Context)
 		return err
 	}
 	defer cancel()
+	return e.repeat(ctx, stream, f)
+}
+
+// repeat is try until ctx ends.
+func (e *Engine) repeat(ctx context.Context, stream string, f func(context.Context) error) error {
 	for pause := firstPause; ; pause = min(2*pause, maxPause) {
 		attempt, end := e.attempt(ctx)
 		err := e.cause(attempt, f(attempt))
@@ -57,9 +62,13 @@ func (e *Engine) attempt(ctx context.Context) (context.Context, context.CancelFu
 	return context.WithTimeoutCause(ctx, patience, errUnanswered)
 }
 
-// passing says whether an error is of servers that are lost or being replaced.
+// passing says whether an error is of servers that are lost or being replaced. The embedded server is replaced when it
+// is started again.
 func (e *Engine) passing(err error) bool {
-	if !e.Shared() || isTaken(err) {
+	if !e.Shared() {
+		return errors.Is(err, nats.ErrConnectionClosed)
+	}
+	if isTaken(err) {
 		return false
 	}
 	for _, passing := range []error{
@@ -82,6 +91,6 @@ func (e *Engine) gone(ctx context.Context, stream string, err error) bool {
 	}
 	ctx, end := e.attempt(ctx)
 	defer end()
-	_, err = e.js.Stream(ctx, stream)
+	_, err = e.link().js.Stream(ctx, stream)
 	return errors.Is(err, jetstream.ErrStreamNotFound)
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -15,44 +17,54 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// embedded is a NATS server in this process, without a port, that alone holds its directory.
+// embedded is a NATS server in this process, without a port.
 type embedded struct {
 	server *server.Server
-	lock   *flock.Flock
 	log    hclog.Logger
 }
 
-func startEmbedded(ctx context.Context, dir string, log hclog.Logger) (*embedded, error) {
+// lockDir makes this engine the only one that uses its directory.
+func (e *Engine) lockDir() error {
+	dir := e.cfg.Dir
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("engine: %w", err)
+		return fmt.Errorf("engine: %w", err)
 	}
 	if kind := NetworkFileSystem(dir); kind != "" {
-		log.Warn("the data directory is on a network file system: slow, and perhaps without locks; a local disk is better", "dir", dir, "kind", kind)
+		e.log.Warn("the data directory is on a network file system: slow, and perhaps without locks; a local disk is better", "dir", dir, "kind", kind)
 	}
-	lock := flock.New(filepath.Join(dir, "lock"))
-	switch held, err := lock.TryLock(); {
+	e.lock = flock.New(filepath.Join(dir, "lock"))
+	switch held, err := e.lock.TryLock(); {
 	case err != nil:
-		return nil, fmt.Errorf("engine: lock %s: %w; keep the data on a file system with locks, best on a local disk", dir, err)
+		return fmt.Errorf("engine: lock %s: %w; keep the data on a file system with locks, best on a local disk", dir, err)
 	case !held:
-		return nil, fmt.Errorf("engine: directory %s is %w", dir, ErrInUse)
+		return fmt.Errorf("engine: directory %s is %w", dir, ErrInUse)
 	}
+	return nil
+}
+
+// unlimited is the server's limit of bytes on disk. By default it is what is free when the server starts, so that room
+// that is made later would be of no use.
+const unlimited = 1 << 62
+
+// startEmbedded starts the server on a directory. The caller has locked it.
+func startEmbedded(ctx context.Context, dir string, sink *serverLog) (*embedded, error) {
 	// SyncAlways makes an acknowledgement mean "on disk"; the server otherwise syncs every two minutes.
 	srv, err := server.NewServer(&server.Options{
 		ServerName:             "foible",
 		DontListen:             true,
 		NoSigs:                 true,
 		JetStream:              true,
+		JetStreamMaxStore:      unlimited,
 		StoreDir:               dir,
 		SyncAlways:             true,
 		MaxPayload:             maxPayload,
 		DisableJetStreamBanner: true,
 	})
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("engine: start server: %w", err), lock.Unlock())
+		return nil, fmt.Errorf("engine: start server: %w", err)
 	}
-	sink := &serverLog{log: log}
 	srv.SetLoggerV2(sink, false, false, false)
-	e := &embedded{server: srv, lock: lock, log: log}
+	e := &embedded{server: srv, log: sink.log}
 	started := make(chan struct{})
 	go func() {
 		srv.Start() // recovers every stream before it returns
@@ -62,14 +74,16 @@ func startEmbedded(ctx context.Context, dir string, log hclog.Logger) (*embedded
 	case <-started:
 	case <-ctx.Done():
 		<-started
-		return nil, errors.Join(fmt.Errorf("engine: start server: %w", ctx.Err()), e.stop())
+		e.stop()
+		return nil, fmt.Errorf("engine: start server: %w", ctx.Err())
 	}
 	if !srv.JetStreamEnabled() || !srv.ReadyForConnections(10*time.Second) {
 		err := sink.fatal()
 		if err == nil {
 			err = errors.New("server is not ready")
 		}
-		return nil, errors.Join(fmt.Errorf("engine: start server: %w", err), e.stop())
+		e.stop()
+		return nil, fmt.Errorf("engine: start server: %w", err)
 	}
 	return e, nil
 }
@@ -77,19 +91,20 @@ func startEmbedded(ctx context.Context, dir string, log hclog.Logger) (*embedded
 func (e *embedded) connect() (*nats.Conn, error) {
 	return nats.Connect("", nats.InProcessServer(e.server), nats.Name("coordinator"), nats.NoReconnect(),
 		nats.Timeout(10*time.Second), nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
-			e.log.Warn("queue connection", "error", err)
+			e.log.Debug("queue connection", "error", err)
 		}))
 }
 
-func (e *embedded) stop() error {
+func (e *embedded) stop() {
 	e.server.Shutdown()
 	e.server.WaitForShutdown()
-	return e.lock.Unlock()
 }
 
-// serverLog hands the server's log to hclog. The server's notices are many and about itself: Trace.
+// serverLog takes what the server says. It is about the server itself, in words of its own, so that it is for level
+// debug: what matters to people is found out, and said, elsewhere.
 type serverLog struct {
-	log hclog.Logger
+	log    hclog.Logger
+	failed func(said string) // called when a write has failed; it must not wait for the server
 
 	mu    sync.Mutex // guards first
 	first error      // the first fatal error; it is returned by Open, not logged
@@ -109,15 +124,22 @@ func (l *serverLog) Fatalf(format string, v ...any) {
 	}
 }
 
-func (l *serverLog) Errorf(format string, v ...any) {
-	l.log.Error("queue server", "error", fmt.Sprintf(format, v...))
+// writeErrors are words by which the server says that it has given a stream or a consumer up, or all of them: it answers
+// no more writes then, until it is started again, and sends no error.
+var writeErrors = []string{"ritical write error", "disabling JetStream", "JetStream out of"}
+
+func (l *serverLog) trouble(kind, format string, v ...any) {
+	said := fmt.Sprintf(format, v...)
+	l.log.Debug("queue server", kind, said)
+	if slices.ContainsFunc(writeErrors, func(words string) bool { return strings.Contains(said, words) }) {
+		l.failed(said)
+	}
 }
 
-func (l *serverLog) Warnf(format string, v ...any) {
-	l.log.Warn("queue server", "error", fmt.Sprintf(format, v...))
-}
-func (l *serverLog) Debugf(string, ...any) {}
-func (l *serverLog) Tracef(string, ...any) {}
+func (l *serverLog) Errorf(format string, v ...any) { l.trouble("error", format, v...) }
+func (l *serverLog) Warnf(format string, v ...any)  { l.trouble("warning", format, v...) }
+func (l *serverLog) Debugf(string, ...any)          {}
+func (l *serverLog) Tracef(string, ...any)          {}
 
 func (l *serverLog) Noticef(format string, v ...any) {
 	if l.log.IsTrace() {

@@ -5,12 +5,13 @@
 //
 //   - RESULTS is the only truth. The first result recorded for a job wins for ever; [Engine.Record]
 //     returns nil only after the result is on disk.
+//   - A write that fails, as on a full disk, stops all writes until they can be made again, see [Engine.Stalled].
 //   - The queue may deliver a job more than once and may lose acknowledgements in a crash. It never loses
 //     a job that was enqueued and not acknowledged.
 //   - Every call is safe for concurrent use, and safe to repeat.
 //
 // Layout in JetStream, embedded or of a site's own servers: key-value bucket
-// "sweeps"; object store "studies"; for each sweep S a stream JOBS-S (subjects j.S.main, j.S.redo) with one
+// "sweeps", bucket "store" about the store itself; object store "studies"; for each sweep S a stream JOBS-S (subjects j.S.main, j.S.redo) with one
 // durable consumer "queue", and a stream RESULTS-S (subjects r.S.<job/10000>.<job%10000>). One stream a
 // sweep keeps each below the 10^6 subjects above which JetStream stops writing its index, and makes the
 // deletion of a sweep the deletion of a directory.
@@ -21,8 +22,10 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/gofrs/flock"
 	"github.com/hashicorp/go-hclog"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -45,6 +48,10 @@ var (
 	ErrLogin = errors.New("NATS refuses the login")
 	// ErrUntrusted: a server's certificate is of no authority that Servers name, or of another server.
 	ErrUntrusted = errors.New("the NATS server is not trusted")
+	// ErrStalled: the store takes no writes at the moment. They were not made, or are made again in vain; see Stalled.
+	ErrStalled = errors.New("the store does not accept writes")
+	// ErrVersion: the store was written by another version of Foible, and this one cannot read it.
+	ErrVersion = errors.New("another version of the store")
 	// ErrClosed: the engine is closed.
 	ErrClosed = errors.New("engine is closed")
 	// ErrInvalid: an id or a payload that the engine cannot hold.
@@ -67,8 +74,10 @@ type Config struct {
 	Dir string
 	// Servers take the place of the embedded server, unless nil.
 	Servers *Servers
-	// Logger takes the server's warnings and errors; nil discards them.
+	// Logger takes what an operator acts on, and at level debug what the server says; nil discards it.
 	Logger hclog.Logger
+	// Waiting is called when Open must wait, with what it waits for, and again when that changes; nil: nothing.
+	Waiting func(reason string)
 	// AckWait is the lease: a delivered job that is neither acknowledged nor extended for this long is
 	// delivered again. Default 30 s.
 	AckWait time.Duration
@@ -77,19 +86,17 @@ type Config struct {
 	MaxAckPending int
 }
 
-// Engine holds the embedded server, or none, and the connection to it or to others.
+// Engine keeps what is stored by a server in this process, or by the servers of a site.
 type Engine struct {
 	cfg      Config
 	log      hclog.Logger
-	embedded *embedded // nil: the servers are a site's own
-	conn     *nats.Conn
+	lock     *flock.Flock // of the directory; nil where the servers are a site's own
+	current  atomic.Pointer[link]
 	replicas int // on how many servers a new stream is kept
-	js       jetstream.JetStream
-	sweeps   jetstream.KeyValue
-	sweepLog jetstream.Stream // that of sweeps
-	studies  jetstream.ObjectStore
 	recorder *recorder
 	batchID  batchIDs
+
+	writes *writes
 
 	life      context.Context // ends, with cause ErrClosed, before Close stops anything
 	end       context.CancelCauseFunc
@@ -98,8 +105,25 @@ type Engine struct {
 	closeErr  error
 }
 
+// link is a connection to the store, and what was opened by it. When the embedded server is started again there is
+// another one.
+type link struct {
+	embedded *embedded // nil: the servers are a site's own
+	conn     *nats.Conn
+	js       jetstream.JetStream
+	sweeps   jetstream.KeyValue
+	sweepLog jetstream.Stream // that of sweeps
+	studies  jetstream.ObjectStore
+	store    jetstream.KeyValue // what is said of the store itself
+}
+
+// link is the one to use now.
+func (e *Engine) link() *link { return e.current.Load() }
+
 // Open starts the embedded server on cfg.Dir and recovers what is there, or connects to cfg.Servers as soon as
-// they answer. ctx bounds the start only. The error wraps ErrInUse when another coordinator has the directory.
+// they answer. It waits while nothing can be written to cfg.Dir, see Config.Waiting. ctx bounds the start only. The
+// error wraps ErrInUse when another coordinator has the directory, ErrVersion when another version of Foible has
+// written what is there and this one cannot read it.
 func Open(ctx context.Context, cfg Config) (*Engine, error) {
 	switch {
 	case cfg.Servers == nil && cfg.Dir == "":
@@ -113,82 +137,145 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 	if cfg.MaxAckPending == 0 {
 		cfg.MaxAckPending = 10_000
 	}
+	if cfg.Waiting == nil {
+		cfg.Waiting = func(string) {}
+	}
 	log := cfg.Logger
 	if log == nil {
 		log = hclog.NewNullLogger()
 	}
-	e := &Engine{cfg: cfg, log: log, batchID: newBatchIDs()}
+	e := &Engine{cfg: cfg, log: log, replicas: 1, batchID: newBatchIDs(), writes: newWrites()}
 	e.life, e.end = context.WithCancelCause(context.Background())
-	if err := e.connect(ctx); err != nil {
+	var err error
+	if e.Shared() {
+		err = e.start(ctx)
+	} else if err = e.lockDir(); err == nil {
+		if err = e.startWithRoom(ctx); err != nil {
+			err = errors.Join(err, e.lock.Unlock())
+		}
+	}
+	if err != nil {
 		return nil, err
-	}
-	attaching := ctx
-	if e.embedded != nil { // stopped while it creates a stream, it leaves goroutines behind: no interruption here
-		attaching = context.WithoutCancel(ctx)
-	}
-	if err := errors.Join(e.attach(attaching), ctx.Err()); err != nil {
-		return nil, errors.Join(err, e.disconnect())
 	}
 	e.recorder = newRecorder(e)
 	e.running.Go(e.recorder.run)
+	e.running.Go(e.watchWrites)
 	return e, nil
 }
 
-// connect starts the embedded server, or finds the others.
-func (e *Engine) connect(ctx context.Context) (err error) {
-	if e.cfg.Servers != nil {
-		if e.conn, err = connectServers(ctx, e.cfg.Servers, e.log); err == nil {
-			e.replicas = min(maxReplicas, max(len(e.cfg.Servers.URLs), len(e.conn.Servers())))
+// startWithRoom starts as soon as the directory can be written to: a server that starts on a full disk could damage
+// what is there.
+func (e *Engine) startWithRoom(ctx context.Context) error {
+	said := ""
+	for {
+		full := tryWriting(e.cfg.Dir)
+		if full == nil {
+			err := e.start(ctx)
+			if err == nil {
+				return nil
+			}
+			if full = tryWriting(e.cfg.Dir); full == nil || ctx.Err() != nil {
+				return err
+			}
 		}
+		if reason := writeTrouble(e.cfg.Dir, full); reason != said {
+			said = reason
+			e.cfg.Waiting(reason)
+		}
+		select {
+		case <-time.After(stalledPause):
+		case <-ctx.Done():
+			return fmt.Errorf("engine: %w", ctx.Err())
+		}
+	}
+}
+
+// start makes a link, and uses it from now on.
+func (e *Engine) start(ctx context.Context) error {
+	l, err := e.connect(ctx)
+	if err != nil {
 		return err
 	}
-	e.replicas = 1
-	if e.embedded, err = startEmbedded(ctx, e.cfg.Dir, e.log); err != nil {
+	attaching := ctx
+	if l.embedded != nil { // stopped while it creates a stream, it leaves goroutines behind: no interruption here
+		attaching = context.WithoutCancel(ctx)
+	}
+	if err := errors.Join(e.attach(attaching, l), ctx.Err()); err != nil {
+		l.close()
 		return err
 	}
-	if e.conn, err = e.embedded.connect(); err != nil {
-		return errors.Join(fmt.Errorf("engine: connect: %w", err), e.embedded.stop())
-	}
+	e.current.Store(l)
 	return nil
 }
 
-func (e *Engine) disconnect() error {
-	e.conn.Close()
-	if e.embedded == nil {
-		return nil
+// connect starts the embedded server, or finds the others.
+func (e *Engine) connect(ctx context.Context) (*link, error) {
+	l := &link{}
+	var err error
+	if e.Shared() {
+		if l.conn, err = connectServers(ctx, e.cfg.Servers, e.cfg.Waiting, e.log); err != nil {
+			return nil, err
+		}
+		e.replicas = min(maxReplicas, max(len(e.cfg.Servers.URLs), len(l.conn.Servers())))
+		return l, nil
 	}
-	return e.embedded.stop()
+	if l.embedded, err = startEmbedded(ctx, e.cfg.Dir, &serverLog{log: e.log, failed: e.writeFailed}); err != nil {
+		return nil, err
+	}
+	if l.conn, err = l.embedded.connect(); err != nil {
+		l.embedded.stop()
+		return nil, fmt.Errorf("engine: connect: %w", err)
+	}
+	return l, nil
+}
+
+func (l *link) close() {
+	l.conn.Close()
+	if l.embedded != nil {
+		l.embedded.stop()
+	}
 }
 
 // attach opens what all sweeps share, creating it in a new directory.
-func (e *Engine) attach(ctx context.Context) (err error) {
-	e.js, err = jetstream.New(e.conn,
+func (e *Engine) attach(ctx context.Context, l *link) (err error) {
+	l.js, err = jetstream.New(l.conn,
 		jetstream.WithDefaultTimeout(callTimeout), jetstream.WithPublishAsyncTimeout(callTimeout))
 	if err != nil {
 		return fmt.Errorf("engine: %w", err)
 	}
-	err = e.try(ctx, "", func(ctx context.Context) (err error) {
-		if err = e.provide(ctx, sweepsConfig); err == nil {
-			e.sweeps, err = e.js.KeyValue(ctx, "sweeps")
+	ctx, cancel := e.within(ctx, callTimeout, errTimeout)
+	defer cancel()
+	for _, open := range []struct {
+		what string
+		of   func(context.Context) error
+	}{
+		{"version", func(ctx context.Context) (err error) {
+			if err = e.provide(ctx, l.js, storeConfig); err == nil {
+				l.store, err = l.js.KeyValue(ctx, "store")
+			}
+			return err
+		}},
+		{"sweeps", func(ctx context.Context) (err error) {
+			if err = e.provide(ctx, l.js, sweepsConfig); err == nil {
+				l.sweeps, err = l.js.KeyValue(ctx, "sweeps")
+			}
+			if err == nil {
+				l.sweepLog, err = l.js.Stream(ctx, sweepsStream)
+			}
+			return err
+		}},
+		{"studies", func(ctx context.Context) (err error) {
+			if err = e.provide(ctx, l.js, studiesConfig); err == nil {
+				l.studies, err = l.js.ObjectStore(ctx, "studies")
+			}
+			return err
+		}},
+	} {
+		if err := e.repeat(ctx, "", open.of); err != nil {
+			return fmt.Errorf("engine: open %s: %w", open.what, e.explain(err))
 		}
-		if err == nil {
-			e.sweepLog, err = e.js.Stream(ctx, sweepsStream)
-		}
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("engine: open sweeps: %w", e.explain(err))
 	}
-	err = e.try(ctx, "", func(ctx context.Context) (err error) {
-		if err = e.provide(ctx, studiesConfig); err == nil {
-			e.studies, err = e.js.ObjectStore(ctx, "studies")
-		}
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("engine: open studies: %w", err)
-	}
-	return nil
+	return e.repeat(ctx, "", func(ctx context.Context) error { return checkVersion(ctx, l.store) })
 }
 
 // explain says what to do about servers that cannot keep anything.
@@ -211,6 +298,10 @@ var (
 		Name: sweepsStream, Subjects: []string{sweepPrefix + ">"}, Storage: jetstream.FileStorage,
 		MaxMsgsPerSubject: 1, MaxMsgSize: MaxResult, Discard: jetstream.DiscardNew, AllowRollup: true, DenyDelete: true,
 	}
+	storeConfig = jetstream.StreamConfig{
+		Name: "KV_store", Subjects: []string{"$KV.store.>"}, Storage: jetstream.FileStorage,
+		MaxMsgsPerSubject: 1, Discard: jetstream.DiscardNew, AllowRollup: true, DenyDelete: true,
+	}
 	studiesConfig = jetstream.StreamConfig{
 		Name: "OBJ_studies", Subjects: []string{"$O.studies.C.>", "$O.studies.M.>"}, Storage: jetstream.FileStorage,
 		Discard: jetstream.DiscardNew, AllowRollup: true,
@@ -218,22 +309,22 @@ var (
 )
 
 // provide makes a stream unless it is there; one that is there stays as it is.
-func (e *Engine) provide(ctx context.Context, cfg jetstream.StreamConfig) error {
-	_, err := e.js.Stream(ctx, cfg.Name)
+func (e *Engine) provide(ctx context.Context, js jetstream.JetStream, cfg jetstream.StreamConfig) error {
+	_, err := js.Stream(ctx, cfg.Name)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
-		_, err = e.createStream(ctx, cfg)
+		_, err = e.createStream(ctx, js, cfg)
 	}
 	return err
 }
 
 // createStream makes a stream that is kept on as many servers as there are, up to maxReplicas.
-func (e *Engine) createStream(ctx context.Context, cfg jetstream.StreamConfig) (jetstream.Stream, error) {
+func (e *Engine) createStream(ctx context.Context, js jetstream.JetStream, cfg jetstream.StreamConfig) (jetstream.Stream, error) {
 	for cfg.Replicas = e.replicas; ; cfg.Replicas-- {
-		stream, err := e.js.CreateStream(ctx, cfg)
+		stream, err := js.CreateStream(ctx, cfg)
 		var api *jetstream.APIError
 		switch {
 		case errors.Is(err, jetstream.ErrStreamNameAlreadyInUse): // made by another, with other replicas
-			return e.js.Stream(ctx, cfg.Name)
+			return js.Stream(ctx, cfg.Name)
 		case cfg.Replicas == 1 || !errors.As(err, &api) || api.ErrorCode != noPeers && api.ErrorCode != noCluster:
 			return stream, err
 		}
@@ -253,7 +344,10 @@ func (e *Engine) Close() error {
 	e.closeOnce.Do(func() {
 		e.end(ErrClosed)
 		e.running.Wait()
-		e.closeErr = e.disconnect()
+		e.link().close()
+		if e.lock != nil {
+			e.closeErr = e.lock.Unlock()
+		}
 	})
 	return e.closeErr
 }
@@ -264,6 +358,10 @@ func (e *Engine) call(ctx context.Context) (context.Context, context.CancelFunc,
 		return nil, nil, ErrClosed
 	}
 	ctx, cancel := e.within(ctx, callTimeout, errTimeout)
+	if err := e.writes.wait(ctx); err != nil {
+		cancel()
+		return nil, nil, e.cause(ctx, err)
+	}
 	return ctx, cancel, nil
 }
 
@@ -284,8 +382,12 @@ func (e *Engine) cause(ctx context.Context, err error) error {
 		return ErrClosed
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case !e.Shared() && (errors.Is(err, nats.ErrNoResponders) || errors.Is(err, jetstream.ErrNoStreamResponse)),
-		errors.Is(err, jetstream.ErrStreamNotFound), errors.Is(err, jetstream.ErrConsumerNotFound),
+	case !e.Shared() && (errors.Is(err, nats.ErrNoResponders) || errors.Is(err, jetstream.ErrNoStreamResponse)):
+		if reason, _ := e.writes.state(); reason != "" { // the server may have given all streams up
+			return stalled(reason)
+		}
+		return ErrNotFound
+	case errors.Is(err, jetstream.ErrStreamNotFound), errors.Is(err, jetstream.ErrConsumerNotFound),
 		errors.Is(err, jetstream.ErrConsumerDeleted),
 		errors.Is(err, jetstream.ErrKeyNotFound), errors.Is(err, jetstream.ErrObjectNotFound):
 		return ErrNotFound

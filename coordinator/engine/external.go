@@ -43,7 +43,7 @@ const (
 
 // connectServers connects to any of the servers, and again whenever the connection breaks, to any of them. It waits for
 // a first one to answer.
-func connectServers(ctx context.Context, s *Servers, log hclog.Logger) (*nats.Conn, error) {
+func connectServers(ctx context.Context, s *Servers, waiting func(string), log hclog.Logger) (*nats.Conn, error) {
 	options, err := s.options(log)
 	if err != nil {
 		return nil, fmt.Errorf("engine: %w", err)
@@ -66,6 +66,7 @@ func connectServers(ctx context.Context, s *Servers, log hclog.Logger) (*nats.Co
 		}
 		if !said {
 			log.Warn("no NATS server answers; trying until one does", "servers", strings.Join(s.URLs, ","), "error", err)
+			waiting("no NATS server of " + strings.Join(s.URLs, ",") + " answers")
 		}
 		select {
 		case <-time.After(time.Second):
@@ -89,7 +90,13 @@ func (s *Servers) options(log hclog.Logger) ([]nats.Option, error) {
 		nats.ReconnectHandler(func(conn *nats.Conn) {
 			log.Info("connected to NATS again", "server", conn.ConnectedUrlRedacted())
 		}),
-		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { log.Warn("NATS", "error", err) }),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+			if errors.Is(err, nats.ErrPermissionViolation) {
+				log.Warn("NATS refuses what a coordinator needs; see the permissions of its account", "error", err)
+				return
+			}
+			log.Debug("NATS", "error", err)
+		}),
 	}
 	if s.CredsFile != "" {
 		options = append(options, nats.UserCredentials(s.CredsFile))

@@ -123,7 +123,7 @@ func TestServerLost(t *testing.T) {
 	if _, err := engines[1].CreateSweep(ctx, "s", []byte("other")); !errors.Is(err, ErrExists) {
 		t.Errorf("made again: %v", err)
 	}
-	info, err := engines[0].js.Stream(ctx, resultsName("s"))
+	info, err := engines[0].link().js.Stream(ctx, resultsName("s"))
 	if err != nil || info.CachedInfo().Config.Replicas != 3 {
 		t.Errorf("%d replicas, %v", info.CachedInfo().Config.Replicas, err)
 	}

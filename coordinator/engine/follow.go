@@ -12,7 +12,7 @@ import (
 )
 
 // Shared says whether other coordinators may have the same servers.
-func (e *Engine) Shared() bool { return e.embedded == nil }
+func (e *Engine) Shared() bool { return e.cfg.Servers != nil }
 
 // followInterval is how often servers are asked for what is new. A question is answered by whichever server can, so
 // that nothing has to be kept, or found again, when one is lost.
@@ -36,7 +36,7 @@ func (e *Engine) WatchSweeps(ctx context.Context, fn func(id string, value []byt
 // sweepFrom calls fn for the next sweep stored at a sequence or after it, and returns that one's own. After the last
 // one, it returns jetstream.ErrMsgNotFound.
 func (e *Engine) sweepFrom(ctx context.Context, next uint64, fn func(id string, value []byte, revision uint64)) (at uint64, err error) {
-	msg, err := e.sweepLog.GetMsg(ctx, next, jetstream.WithGetMsgSubject(sweepPrefix+">"))
+	msg, err := e.link().sweepLog.GetMsg(ctx, next, jetstream.WithGetMsgSubject(sweepPrefix+">"))
 	if err != nil {
 		return 0, err
 	}
@@ -49,7 +49,7 @@ func (e *Engine) sweepFrom(ctx context.Context, next uint64, fn func(id string, 
 // LastResult is the sequence of the last result recorded, for Follow.
 func (e *Engine) LastResult(ctx context.Context, sweep string) (sequence uint64, err error) {
 	err = e.try(ctx, "", func(ctx context.Context) error {
-		stream, err := e.js.Stream(ctx, resultsName(sweep))
+		stream, err := e.link().js.Stream(ctx, resultsName(sweep))
 		if err == nil {
 			sequence = stream.CachedInfo().State.LastSeq
 		}
@@ -103,11 +103,11 @@ func (e *Engine) rest(ctx context.Context) error {
 const coordinatorsSubject = "foible.coordinators"
 
 // Tell says something to all coordinators that listen at the moment, this one included. It may be lost.
-func (e *Engine) Tell(said []byte) error { return e.conn.Publish(coordinatorsSubject, said) }
+func (e *Engine) Tell(said []byte) error { return e.link().conn.Publish(coordinatorsSubject, said) }
 
 // Hear calls fn for what coordinators say, until the engine is closed.
 func (e *Engine) Hear(fn func(said []byte)) error {
-	_, err := e.conn.Subscribe(coordinatorsSubject, func(msg *nats.Msg) { fn(msg.Data) })
+	_, err := e.link().conn.Subscribe(coordinatorsSubject, func(msg *nats.Msg) { fn(msg.Data) })
 	if err != nil {
 		return fmt.Errorf("hear of other coordinators: %w", err)
 	}

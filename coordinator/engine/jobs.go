@@ -28,14 +28,16 @@ func jobsStream(sweep string) jetstream.StreamConfig {
 
 // openJobs returns the sweep's stream of jobs, which is made at first use and again after DeleteJobs.
 func (e *Engine) openJobs(ctx context.Context, sweep string) (jetstream.Stream, error) {
-	stream, err := e.js.Stream(ctx, jobsName(sweep))
+	stream, err := e.link().js.Stream(ctx, jobsName(sweep))
 	if !errors.Is(err, jetstream.ErrStreamNotFound) {
 		return stream, err
 	}
 	if _, _, err := e.Sweep(ctx, sweep); err != nil {
 		return nil, err
 	}
-	return e.createStream(ctx, jobsStream(sweep))
+	stream, err = e.createStream(ctx, e.link().js, jobsStream(sweep))
+	e.wrote(err)
+	return stream, err
 }
 
 // Enqueue makes sure that the jobs 0 to n-1 are in the queue, in order, each once: those that are there
@@ -54,9 +56,7 @@ func (e *Engine) Enqueue(ctx context.Context, sweep string, n int) error {
 		// Only who saw the last job enqueued may add the next ones.
 		msgs[0].Header.Set(jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(last, 10))
 		var seq uint64
-		attempt, end := e.attempt(ctx)
-		seq, err = e.publishBatch(attempt, msgs)
-		end()
+		seq, err = e.enqueueBatch(ctx, msgs)
 		switch {
 		case err == nil:
 			next, last, failures = next+len(msgs), seq, 0
@@ -71,6 +71,22 @@ func (e *Engine) Enqueue(ctx context.Context, sweep string, n int) error {
 		return fmt.Errorf("enqueue jobs of sweep %s from %d: %w", sweep, next, err)
 	}
 	return nil
+}
+
+// enqueueBatch stores jobs, in one attempt, and returns the sequence of the last.
+func (e *Engine) enqueueBatch(ctx context.Context, msgs []*nats.Msg) (last uint64, err error) {
+	ctx, end, err := e.writes.begin(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer end()
+	attempt, cancel := e.attempt(ctx)
+	defer cancel()
+	last, err = e.publishBatch(attempt, msgs)
+	if !e.passing(err) {
+		e.wrote(err)
+	}
+	return last, err
 }
 
 // Enqueued returns how many jobs Enqueue has put into the queue: 0 to Enqueued-1. It is 0 after DeleteJobs.
@@ -141,13 +157,13 @@ func (e *Engine) requeue(ctx context.Context, sweep string, jobs []int, publish 
 			return err
 		}
 	}
-	err := e.try(ctx, "", func(ctx context.Context) error {
+	err := e.write(ctx, "", func(ctx context.Context) error {
 		_, err := e.openJobs(ctx, sweep)
 		return err
 	})
 	for subject := redoSubject(sweep); err == nil && len(jobs) > 0; {
 		n := min(len(jobs), maxBatch)
-		err = e.try(ctx, jobsName(sweep), func(ctx context.Context) error {
+		err = e.write(ctx, jobsName(sweep), func(ctx context.Context) error {
 			msgs := make([]*nats.Msg, n)
 			for i := range msgs {
 				msgs[i] = jobMessage(subject, jobs[i])
@@ -168,7 +184,7 @@ func (e *Engine) DeleteJobs(ctx context.Context, sweep string) error {
 	if err := checkID("sweep", sweep); err != nil {
 		return err
 	}
-	err := e.try(ctx, "", func(ctx context.Context) error { return e.deleteStream(ctx, jobsName(sweep)) })
+	err := e.write(ctx, "", func(ctx context.Context) error { return e.deleteStream(ctx, jobsName(sweep)) })
 	if err != nil {
 		return fmt.Errorf("delete jobs of sweep %s: %w", sweep, err)
 	}

@@ -44,14 +44,14 @@ func (e *Engine) publish(ctx context.Context, msgs []*nats.Msg) (errs []error) {
 
 // publishSingly publishes all, in order, before it waits for the first.
 func (e *Engine) publishSingly(ctx context.Context, msgs []*nats.Msg) []error {
-	errs := make([]error, len(msgs))
+	js, errs := e.link().js, make([]error, len(msgs))
 	acks := make([]jetstream.PubAckFuture, len(msgs))
 	for i, msg := range msgs {
 		// It may come from a refused batch.
 		delete(msg.Header, batchIDHeader)
 		delete(msg.Header, batchSequenceHeader)
 		delete(msg.Header, batchCommitHeader)
-		acks[i], errs[i] = e.js.PublishMsgAsync(msg, jetstream.WithRetryAttempts(0))
+		acks[i], errs[i] = js.PublishMsgAsync(msg, jetstream.WithRetryAttempts(0))
 	}
 	for i, ack := range acks {
 		if errs[i] != nil {
@@ -81,7 +81,7 @@ func (e *Engine) publishBatch(ctx context.Context, msgs []*nats.Msg) (last uint6
 		return 0, err
 	}
 	defer cancel()
-	id := []string{e.batchID.next()}
+	conn, id := e.link().conn, []string{e.batchID.next()}
 	for i, msg := range msgs {
 		if msg.Header == nil {
 			msg.Header = nats.Header{}
@@ -90,14 +90,14 @@ func (e *Engine) publishBatch(ctx context.Context, msgs []*nats.Msg) (last uint6
 		msg.Header[batchSequenceHeader] = []string{strconv.Itoa(i + 1)}
 		delete(msg.Header, batchCommitHeader)
 		if i < len(msgs)-1 {
-			if err := e.conn.PublishMsg(msg); err != nil {
+			if err := conn.PublishMsg(msg); err != nil {
 				return 0, err
 			}
 		}
 	}
 	commit := msgs[len(msgs)-1]
 	commit.Header[batchCommitHeader] = []string{"1"}
-	reply, err := e.conn.RequestMsgWithContext(ctx, commit)
+	reply, err := conn.RequestMsgWithContext(ctx, commit)
 	if err != nil {
 		return 0, e.cause(ctx, err)
 	}

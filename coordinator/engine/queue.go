@@ -19,10 +19,10 @@ type Queue struct {
 	lanes  []lane // by priority
 }
 
-// lane is a consumer, and the subject on which it is asked for jobs.
+// lane is a consumer of the stream of jobs.
 type lane struct {
-	jetstream.Consumer
-	next string
+	name string
+	next string // subject on which it is asked for jobs
 }
 
 // fetchPatience is how long Fetch waits for a job that the server owes it. It owes none while MaxAckPending are
@@ -35,7 +35,7 @@ func (e *Engine) Queue(ctx context.Context, sweep string) (*Queue, error) {
 		return nil, err
 	}
 	q := &Queue{engine: e, sweep: sweep}
-	if err := e.try(ctx, "", q.open); err != nil {
+	if err := e.write(ctx, "", q.open); err != nil {
 		return nil, fmt.Errorf("queue of sweep %s: %w", sweep, err)
 	}
 	return q, nil
@@ -50,7 +50,7 @@ func (q *Queue) open(ctx context.Context) error {
 	}
 	q.lanes = nil
 	for _, l := range []struct{ name, subject string }{{"redo", redoSubject(sweep)}, {"main", mainSubject(sweep)}} {
-		consumer, err := stream.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
+		_, err := stream.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
 			Durable:       l.name,
 			FilterSubject: l.subject,
 			AckPolicy:     jetstream.AckExplicitPolicy,
@@ -61,7 +61,7 @@ func (q *Queue) open(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		q.lanes = append(q.lanes, lane{consumer, "$JS.API.CONSUMER.MSG.NEXT." + jobsName(sweep) + "." + l.name})
+		q.lanes = append(q.lanes, lane{l.name, "$JS.API.CONSUMER.MSG.NEXT." + jobsName(sweep) + "." + l.name})
 	}
 	return nil
 }
@@ -72,10 +72,11 @@ func (q *Queue) Pending(ctx context.Context) (waiting, leased int, err error) {
 	err = q.engine.try(ctx, jobsName(q.sweep), func(ctx context.Context) error {
 		waiting, leased = 0, 0
 		for _, lane := range q.lanes {
-			info, err := lane.Info(ctx)
+			consumer, err := q.engine.link().js.Consumer(ctx, jobsName(q.sweep), lane.name)
 			if err != nil {
 				return err
 			}
+			info := consumer.CachedInfo()
 			waiting += int(info.NumPending)
 			leased += info.NumAckPending
 		}
@@ -116,7 +117,7 @@ func (q *Queue) Fetch(ctx context.Context, n int) (got []*Delivery, err error) {
 }
 
 func (q *Queue) fetch(ctx context.Context, l lane, n int, got []*Delivery) ([]*Delivery, error) {
-	conn := q.engine.conn
+	conn := q.engine.link().conn
 	inbox := conn.NewInbox()
 	msgs := make(chan *nats.Msg, n+1) // the jobs, and what the server says if they are fewer
 	sub, err := conn.ChanSubscribe(inbox, msgs)
@@ -173,14 +174,14 @@ func (q *Queue) delivery(msg *nats.Msg) (*Delivery, error) {
 		return nil, err
 	}
 	return &Delivery{
-		conn: q.engine.conn, reply: msg.Reply, job: job, entry: meta.Sequence.Stream, attempt: int(meta.NumDelivered),
+		engine: q.engine, reply: msg.Reply, job: job, entry: meta.Sequence.Stream, attempt: int(meta.NumDelivered),
 	}, nil
 }
 
 // Delivery is a job leased from a queue: the lease lasts Config.AckWait from the delivery or from the last
 // InProgress.
 type Delivery struct {
-	conn    *nats.Conn
+	engine  *Engine
 	reply   string // where the server takes answers
 	job     int
 	entry   uint64
@@ -208,7 +209,7 @@ func (d *Delivery) Ack() error { return d.answer("acknowledge", "+ACK") }
 func (d *Delivery) Release() error { return d.answer("release", "-NAK") }
 
 func (d *Delivery) answer(what, word string) error {
-	if err := d.conn.Publish(d.reply, []byte(word)); err != nil {
+	if err := d.engine.link().conn.Publish(d.reply, []byte(word)); err != nil {
 		return fmt.Errorf("%s job %d: %w", what, d.job, err)
 	}
 	return nil

@@ -131,7 +131,7 @@ func (r *recorder) take() (group []*entry) {
 func (r *recorder) commit(group []*entry) {
 	e := r.engine
 	doubt := false // an attempt without an answer may have succeeded
-	err := e.try(context.Background(), resultsName(group[0].sweep), func(ctx context.Context) (passing error) {
+	err := e.write(context.Background(), resultsName(group[0].sweep), func(ctx context.Context) (passing error) {
 		msgs := make([]*nats.Msg, len(group))
 		for i, entry := range group {
 			msgs[i] = entry.msg

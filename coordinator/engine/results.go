@@ -61,7 +61,7 @@ func (e *Engine) Result(ctx context.Context, sweep string, job int) ([]byte, err
 	var result []byte
 	err := e.try(ctx, resultsName(sweep), func(ctx context.Context) error {
 		subject := "$JS.API.DIRECT.GET." + resultsName(sweep) + "." + resultSubject(sweep, job)
-		msg, err := e.conn.RequestWithContext(ctx, subject, nil)
+		msg, err := e.link().conn.RequestWithContext(ctx, subject, nil)
 		switch {
 		case err != nil:
 			return err
@@ -88,7 +88,7 @@ func (e *Engine) leadersResult(ctx context.Context, sweep string, job int) ([]by
 	if err != nil {
 		return nil, err
 	}
-	reply, err := e.conn.RequestWithContext(ctx, "$JS.API.STREAM.MSG.GET."+resultsName(sweep), request)
+	reply, err := e.link().conn.RequestWithContext(ctx, "$JS.API.STREAM.MSG.GET."+resultsName(sweep), request)
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +164,7 @@ func (e *Engine) subjectsOf(ctx context.Context, sweep string, page int) (map[st
 	if err != nil {
 		return nil, err
 	}
-	reply, err := e.conn.RequestWithContext(ctx, "$JS.API.STREAM.INFO."+resultsName(sweep), request)
+	reply, err := e.link().conn.RequestWithContext(ctx, "$JS.API.STREAM.INFO."+resultsName(sweep), request)
 	if err != nil {
 		return nil, err
 	}
@@ -208,8 +208,9 @@ const (
 // resultsFrom replays from stream sequence first on, as much as one request gives, and returns where the
 // next begins and whether there is more.
 func (e *Engine) resultsFrom(ctx context.Context, sweep string, first uint64, fn func(int, []byte) error) (next uint64, more bool, err error) {
-	inbox := e.conn.NewInbox()
-	sub, err := e.conn.SubscribeSync(inbox)
+	conn := e.link().conn
+	inbox := conn.NewInbox()
+	sub, err := conn.SubscribeSync(inbox)
 	if err != nil {
 		return first, false, err
 	}
@@ -220,7 +221,7 @@ func (e *Engine) resultsFrom(ctx context.Context, sweep string, first uint64, fn
 	if err != nil {
 		return first, false, err
 	}
-	if err := e.conn.PublishRequest("$JS.API.DIRECT.GET."+resultsName(sweep), inbox, request); err != nil {
+	if err := conn.PublishRequest("$JS.API.DIRECT.GET."+resultsName(sweep), inbox, request); err != nil {
 		return first, false, err
 	}
 	for next = first; ; {

@@ -19,12 +19,12 @@ func (e *Engine) PutStudy(ctx context.Context, hash string, bundle []byte) error
 	if err := checkID("study", hash); err != nil {
 		return err
 	}
-	err := e.try(ctx, "", func(ctx context.Context) error {
-		if _, err := e.studies.GetInfo(ctx, hash); !errors.Is(err, jetstream.ErrObjectNotFound) {
+	err := e.write(ctx, "", func(ctx context.Context) error {
+		if _, err := e.link().studies.GetInfo(ctx, hash); !errors.Is(err, jetstream.ErrObjectNotFound) {
 			return err
 		}
 		meta := jetstream.ObjectMeta{Name: hash, Opts: &jetstream.ObjectMetaOptions{ChunkSize: studyChunk}}
-		_, err := e.studies.Put(ctx, meta, unhurried{bytes.NewReader(bundle)})
+		_, err := e.link().studies.Put(ctx, meta, unhurried{bytes.NewReader(bundle)})
 		return err
 	})
 	if err != nil {
@@ -40,7 +40,7 @@ func (e *Engine) Study(ctx context.Context, hash string) ([]byte, error) {
 	}
 	var bundle []byte
 	err := e.try(ctx, "", func(ctx context.Context) (err error) {
-		bundle, err = e.studies.GetBytes(ctx, hash)
+		bundle, err = e.link().studies.GetBytes(ctx, hash)
 		return err
 	})
 	if err != nil {

@@ -17,12 +17,12 @@ func (e *Engine) CreateSweep(ctx context.Context, id string, value []byte) (revi
 		return 0, err
 	}
 	doubt := false // an attempt without an answer may have succeeded
-	err = e.try(ctx, "", func(ctx context.Context) (err error) {
+	err = e.write(ctx, "", func(ctx context.Context) (err error) {
 		// The stream first: a sweep that can be seen can be recorded to.
-		if _, err := e.createStream(ctx, resultsStream(id)); err != nil {
+		if _, err := e.createStream(ctx, e.link().js, resultsStream(id)); err != nil {
 			return err
 		}
-		revision, err = e.sweeps.Create(ctx, id, value)
+		revision, err = e.link().sweeps.Create(ctx, id, value)
 		if errors.Is(err, jetstream.ErrKeyExists) {
 			err = ErrExists
 			if doubt {
@@ -40,7 +40,7 @@ func (e *Engine) CreateSweep(ctx context.Context, id string, value []byte) (revi
 
 // holds returns the revision of a sweep if that has the value, else the error.
 func (e *Engine) holds(ctx context.Context, id string, value []byte, otherwise error) (revision uint64, err error) {
-	entry, err := e.sweeps.Get(ctx, id)
+	entry, err := e.link().sweeps.Get(ctx, id)
 	if err == nil && !bytes.Equal(entry.Value(), value) {
 		err = otherwise
 	}
@@ -57,7 +57,7 @@ func (e *Engine) Sweep(ctx context.Context, id string) (value []byte, revision u
 	}
 	var entry jetstream.KeyValueEntry
 	err = e.try(ctx, "", func(ctx context.Context) (err error) {
-		entry, err = e.sweeps.Get(ctx, id)
+		entry, err = e.link().sweeps.Get(ctx, id)
 		return err
 	})
 	if err != nil {
@@ -73,8 +73,8 @@ func (e *Engine) UpdateSweep(ctx context.Context, id string, value []byte, revis
 	}
 	var next uint64
 	doubt := false // an attempt without an answer may have succeeded
-	err := e.try(ctx, "", func(ctx context.Context) (err error) {
-		next, err = e.sweeps.Update(ctx, id, value, revision)
+	err := e.write(ctx, "", func(ctx context.Context) (err error) {
+		next, err = e.link().sweeps.Update(ctx, id, value, revision)
 		if isWrongSequence(err) || errors.Is(err, jetstream.ErrKeyExists) {
 			err = ErrConflict
 			if doubt {
@@ -116,8 +116,8 @@ func (e *Engine) DeleteSweep(ctx context.Context, id string) error {
 	if err := checkID("sweep", id); err != nil {
 		return err
 	}
-	err := e.try(ctx, "", func(ctx context.Context) error {
-		if err := e.sweeps.Purge(ctx, id); err != nil {
+	err := e.write(ctx, "", func(ctx context.Context) error {
+		if err := e.link().sweeps.Purge(ctx, id); err != nil {
 			return err
 		}
 		return errors.Join(e.deleteStream(ctx, jobsName(id)), e.deleteStream(ctx, resultsName(id)))
@@ -130,7 +130,7 @@ func (e *Engine) DeleteSweep(ctx context.Context, id string) error {
 
 // deleteStream deletes a stream, if it is there.
 func (e *Engine) deleteStream(ctx context.Context, name string) error {
-	if err := e.js.DeleteStream(ctx, name); !errors.Is(err, jetstream.ErrStreamNotFound) {
+	if err := e.link().js.DeleteStream(ctx, name); !errors.Is(err, jetstream.ErrStreamNotFound) {
 		return err
 	}
 	return nil

@@ -1,0 +1,248 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// smallDisk is a file system of some megabytes, which fill fills.
+type smallDisk struct {
+	t   *testing.T
+	dir string
+}
+
+func newSmallDisk(t *testing.T, megabytes int) *smallDisk {
+	t.Helper()
+	d := &smallDisk{t, t.TempDir()}
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", fmt.Sprintf("size=%dm", megabytes), "tmpfs", d.dir).CombinedOutput(); err != nil {
+		why := fmt.Sprintf("no file system can be mounted: %v %s; that needs root", err, out)
+		if os.Getenv("CI") != "" {
+			t.Fatal(why)
+		}
+		t.Skip(why)
+	}
+	t.Cleanup(func() {
+		if out, err := exec.Command("umount", "--lazy", d.dir).CombinedOutput(); err != nil {
+			t.Errorf("umount: %v %s", err, out)
+		}
+	})
+	return d
+}
+
+// data is the directory for an engine.
+func (d *smallDisk) data() string { return filepath.Join(d.dir, "data") }
+
+func (d *smallDisk) filler() string { return filepath.Join(d.dir, "filler") }
+
+// fill leaves no byte free.
+func (d *smallDisk) fill() {
+	d.t.Helper()
+	f, err := os.OpenFile(d.filler(), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer f.Close()
+	for size := 1 << 20; size > 0; {
+		if _, err := f.Write(make([]byte, size)); err != nil {
+			size /= 2
+		}
+	}
+}
+
+// free takes back what fill took.
+func (d *smallDisk) free() {
+	d.t.Helper()
+	if err := os.Remove(d.filler()); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// awaitStall waits until an engine is stalled, or is not, and returns the reason.
+func awaitStall(t *testing.T, e *Engine, want bool) string {
+	t.Helper()
+	for late := time.After(time.Minute); ; {
+		reason, changed := e.Stalled()
+		if (reason != "") == want {
+			return reason
+		}
+		select {
+		case <-changed:
+		case <-late:
+			t.Fatalf("after a minute, the reason of a stall is %q; want one: %v", reason, want)
+		}
+	}
+}
+
+func diskResult(job int) []byte { return bytes.Repeat([]byte{byte(job)}, 20_000) }
+
+// When the disk is full, writes end at once, reads go on, and so do writes when there is room. What was recorded is
+// there, and nothing else.
+func TestFullDisk(t *testing.T) {
+	for _, writers := range []int{1, 64} { // single messages, and batches
+		t.Run(fmt.Sprint(writers, " writers"), func(t *testing.T) {
+			disk := newSmallDisk(t, 24)
+			e := openTest(t, Config{Dir: disk.data()})
+			ctx := t.Context()
+			if _, err := e.CreateSweep(ctx, "s", nil); err != nil {
+				t.Fatal(err)
+			}
+			q, err := e.Queue(ctx, "s")
+			if err != nil {
+				t.Fatal(err)
+			}
+			const n = 400
+			if err := e.Enqueue(ctx, "s", n); err != nil {
+				t.Fatal(err)
+			}
+			want := map[int]bool{}
+			done := make(chan int, n)
+			jobs := make(chan int)
+			for range writers {
+				go func() {
+					for job := range jobs {
+						err := e.Record(ctx, "s", job, diskResult(job))
+						if err != nil && !errors.Is(err, ErrStalled) {
+							t.Errorf("job %d: %v", job, err)
+						}
+						if err != nil {
+							job = -1 - job
+						}
+						done <- job
+					}
+				}()
+			}
+			deliveries := fetch(t, q, 100)
+			for round, job := range []int{0, 100, 200} {
+				if round == 1 {
+					disk.fill()
+				}
+				go func() {
+					for i := range 100 {
+						jobs <- job + i
+					}
+				}()
+				refused := 0
+				for range 100 {
+					select {
+					case job := <-done:
+						if job >= 0 {
+							want[job] = true
+						} else {
+							refused++
+						}
+					case <-time.After(time.Minute):
+						t.Fatalf("round %d: a result is not answered within a minute", round)
+					}
+				}
+				if (refused > 0) != (round == 1) {
+					t.Errorf("round %d: %d results were refused", round, refused)
+				}
+				if round == 1 {
+					reason := awaitStall(t, e, true)
+					if want := "the disk of " + disk.data() + " is full; goes on when there is room"; reason != want {
+						t.Errorf("it says %q, not %q", reason, want)
+					}
+					if got, err := e.Result(ctx, "s", 7); err != nil || !bytes.Equal(got, diskResult(7)) {
+						t.Errorf("a result is read as %d bytes, %v", len(got), err)
+					}
+					if err := e.Enqueue(ctx, "s", n+1000); !errors.Is(err, ErrStalled) {
+						t.Errorf("jobs are queued: %v", err)
+					}
+					if err := e.PutStudy(ctx, "study", []byte("bundle")); !errors.Is(err, ErrStalled) {
+						t.Errorf("a study is stored: %v", err)
+					}
+					disk.free()
+					awaitStall(t, e, false)
+				}
+			}
+			for _, d := range deliveries { // leased before
+				if err := d.Ack(); err != nil {
+					t.Error(err)
+				}
+			}
+			for late := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+				waiting, leased, err := q.Pending(ctx)
+				if err == nil && waiting == n-100 && leased == 0 {
+					break
+				}
+				if time.Now().After(late) {
+					t.Fatalf("after a minute, %d jobs wait and %d are leased, %v", waiting, leased, err)
+				}
+			}
+			for i := range n {
+				got, err := e.Result(ctx, "s", i)
+				switch {
+				case want[i] && (err != nil || !bytes.Equal(got, diskResult(i))):
+					t.Errorf("job %d was recorded, and is read as %d bytes, %v", i, len(got), err)
+				case i >= 300 && !errors.Is(err, ErrNotFound):
+					t.Errorf("job %d has a result: %v", i, err)
+				}
+			}
+			close(jobs)
+		})
+	}
+}
+
+// An engine that is opened on a full disk waits for room; one that is closed there closes.
+func TestOpenOnAFullDisk(t *testing.T) {
+	disk := newSmallDisk(t, 24)
+	e := openTest(t, Config{Dir: disk.data()})
+	if _, err := e.CreateSweep(t.Context(), "s", nil); err != nil {
+		t.Fatal(err)
+	}
+	disk.fill()
+	for job := 0; ; job++ {
+		if err := e.Record(t.Context(), "s", job, diskResult(job)); errors.Is(err, ErrStalled) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	began := time.Now()
+	if err := e.Close(); err != nil {
+		t.Error(err)
+	}
+	t.Log("closed in", time.Since(began))
+
+	waits := make(chan string, 100)
+	waiting := func(reason string) { waits <- reason }
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { <-waits; cancel() }()
+	if _, err := Open(ctx, Config{Dir: disk.data(), Waiting: waiting}); !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: %v", err)
+	}
+	go func() {
+		if got, want := <-waits, "the disk of "+disk.data()+" is full; goes on when there is room"; got != want {
+			t.Errorf("it waits because %q, not %q", got, want)
+		}
+		disk.free()
+	}()
+	e = openTest(t, Config{Dir: disk.data(), Waiting: waiting})
+	if err := e.Record(t.Context(), "s", 10_000, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// A store that only a newer version can read is refused.
+func TestVersion(t *testing.T) {
+	for value, says := range map[string]string{"2": "newer", "x": "known"} {
+		dir := t.TempDir()
+		e := openTest(t, Config{Dir: dir})
+		if _, err := e.link().store.Put(t.Context(), "version", []byte(value)); err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(t.Context(), Config{Dir: dir}); !errors.Is(err, ErrVersion) || !bytes.Contains([]byte(err.Error()), []byte(says)) {
+			t.Errorf("version %s: %v", value, err)
+		}
+	}
+}
