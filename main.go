@@ -840,14 +840,18 @@ func results(env *command.Env) *cobra.Command {
 
 func health(env *command.Env) *cobra.Command {
 	var target command.Target
+	var live bool
 	c := &cobra.Command{
-		Use:     "health",
-		Short:   "Say whether a coordinator answers",
-		Long:    "Health asks a coordinator whether it serves, for scripts and probes. Its exit code is 0 if it does.",
+		Use:   "health",
+		Short: "Say whether a coordinator serves",
+		Long: `Health asks a coordinator whether it serves, for scripts and probes. Its exit code is 0 if it does. One whose store does
+not accept writes, because its disk is full or most of its NATS servers are lost, answers and does not serve: health
+says why. For a probe that ends a coordinator which hangs, ask with --live: to end one with a full disk is of no use.`,
 		GroupID: cluster, Args: atMost(0),
-		RunE: func(c *cobra.Command, _ []string) error { return env.Health(c.Context(), target) },
+		RunE: func(c *cobra.Command, _ []string) error { return env.Health(c.Context(), target, live) },
 	}
 	targetFlags(c, &target)
+	c.Flags().BoolVar(&live, "live", false, "exit code 0 if it answers, though it does not serve")
 	return c
 }
 

@@ -187,6 +187,16 @@ func unreached(said string) string {
 
 const silent = "nothing comes back; see that this machine reaches that one, and that no firewall keeps the port closed"
 
+// StalledError says that a coordinator cannot do what it was asked to, because its store accepts no writes for now.
+type StalledError struct {
+	Reason string // why, and when it will
+	where  string
+}
+
+func (e *StalledError) Error() string {
+	return fmt.Sprintf("the coordinator at %s cannot store anything now: %s", e.where, e.Reason)
+}
+
 // explain makes an error of a call readable.
 func (c *client) explain(err error) error {
 	s, ok := status.FromError(err)
@@ -199,6 +209,9 @@ func (c *client) explain(err error) error {
 	case codes.Unavailable:
 		if err := c.refusal(); err != nil {
 			return err
+		}
+		if _, reason, ok := strings.Cut(s.Message(), engine.ErrStalled.Error()+": "); ok {
+			return &StalledError{where: c.target.where(), Reason: reason}
 		}
 		if strings.Contains(s.Message(), engine.ErrUnavailable.Error()) {
 			return fmt.Errorf("the coordinator at %s does not reach its NATS servers, and keeps trying; start those that do not run, and try again", c.target.Address)

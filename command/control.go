@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"text/tabwriter"
 	"time"
@@ -43,9 +44,20 @@ func (e *Env) List(ctx context.Context, t Target, asJSON bool) error {
 	w := tabwriter.NewWriter(e.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "Sweep\tState\tDone\tPriority\tMade")
 	for _, m := range all.GetSweeps() {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", m.GetSweepId(), stateName(m), cells(m), m.GetPriority(), m.GetCreateTime().AsTime().Local().Format(time.DateTime))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", m.GetSweepId(), stateText(m), cells(m), m.GetPriority(), m.GetCreateTime().AsTime().Local().Format(time.DateTime))
 	}
-	return w.Flush()
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if i := slices.IndexFunc(all.GetSweeps(), func(m *foiblev1.Sweep) bool { return m.GetStalled() != "" }); i >= 0 {
+		fmt.Fprintf(e.Out, "Sweeps are %s: %s.\n", stateStalled, all.GetSweeps()[i].GetStalled())
+	}
+	for _, m := range all.GetSweeps() {
+		if m.GetDamage() != "" {
+			fmt.Fprintf(e.Out, "%s is damaged: %s.\n", m.GetSweepId(), m.GetDamage())
+		}
+	}
+	return nil
 }
 
 func (e *Env) printJSON(v any) error {
@@ -102,6 +114,9 @@ func (e *Env) Watch(ctx context.Context, o WatchOptions) error {
 		return &EndedError{Message: fmt.Sprintf("%s failed; %s` writes what there is, and why", words.Count(int(m.GetProgress().GetJobsFailed()), "job"), results)}
 	case foiblev1.SweepState_SWEEP_STATE_CANCELLED:
 		return &EndedError{Cancelled: true, Message: fmt.Sprintf("the sweep was cancelled with %s done; %s --partial` writes what there is", cells(m), results)}
+	}
+	if m.GetDamage() != "" {
+		return &EndedError{Message: fmt.Sprintf("the sweep is damaged: %s", m.GetDamage())}
 	}
 	return fmt.Errorf("version %s left the sweep unfinished; submit it again", m.GetVersion())
 }

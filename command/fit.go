@@ -86,7 +86,7 @@ func (e *Env) Fit(ctx context.Context, o FitOptions) error {
 // fit makes the sweep, waits for it and writes the report.
 func (e *Env) fit(cluster *local, s *domains.Study, config *foiblev1.SweepConfig, workers int, recovered *report.Recovered, o *FitOptions) error {
 	ctx, c := cluster.ctx, cluster.client
-	created, err := c.submit(ctx, s, config, 0)
+	created, err := e.submitWithRoom(cluster, s, config)
 	if err != nil {
 		return err
 	}
@@ -101,6 +101,26 @@ func (e *Env) fit(cluster *local, s *domains.Study, config *foiblev1.SweepConfig
 		e.notify(ctx, o.Notify, c, m)
 	}
 	return err
+}
+
+// submitWithRoom makes the sweep as soon as there is room on the disk.
+func (e *Env) submitWithRoom(cluster *local, s *domains.Study, config *foiblev1.SweepConfig) (*foiblev1.CreateSweepResponse, error) {
+	for said := ""; ; {
+		created, err := cluster.client.submit(cluster.ctx, s, config, 0)
+		full := (*StalledError)(nil)
+		if !errors.As(err, &full) {
+			return created, err
+		}
+		if said != full.Reason {
+			said = full.Reason
+			e.say("Waiting: %s.", said)
+		}
+		select {
+		case <-time.After(retryInterval):
+		case <-cluster.ctx.Done():
+			return nil, ErrInterrupted
+		}
+	}
 }
 
 // runSweep waits for a sweep that has not ended.
@@ -149,6 +169,7 @@ func (e *Env) startLocal(ctx context.Context, dataDir string, slots int, dashboa
 	cfg.Listener, cfg.DataDir, cfg.Version, cfg.Logger, cfg.Web = listener, dataDir, Version(), e.Logger, dashboard
 	// The worker lives and dies with the coordinator: after a kill, nothing is to be waited for.
 	cfg.Lease, cfg.Grace = 3*time.Second, 3*time.Second
+	cfg.Stalled = func(string) {} // who watches the sweep sees it
 	c, err := coordinator.New(cfg)
 	if err != nil {
 		return nil, err

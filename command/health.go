@@ -5,14 +5,18 @@ import (
 	"fmt"
 	"time"
 
+	"google.golang.org/grpc"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/metadata"
+
+	"foible/coordinator"
 )
 
 // healthTimeout is how long a probe waits for an answer.
 const healthTimeout = 4 * time.Second
 
-// Health says whether a coordinator answers.
-func (e *Env) Health(ctx context.Context, t Target) error {
+// Health says whether a coordinator serves, and why not; if live is set, whether it answers at all.
+func (e *Env) Health(ctx context.Context, t Target, live bool) error {
 	c, err := dial(t)
 	if err != nil {
 		return err
@@ -20,12 +24,20 @@ func (e *Env) Health(ctx context.Context, t Target) error {
 	defer func() { _ = c.close() }()
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
-	answer, err := healthv1.NewHealthClient(c.conn).Check(ctx, &healthv1.HealthCheckRequest{})
+	var trailer metadata.MD
+	answer, err := healthv1.NewHealthClient(c.conn).Check(ctx, &healthv1.HealthCheckRequest{}, grpc.Trailer(&trailer))
 	if err != nil {
 		return c.explain(err)
 	}
-	if s := answer.GetStatus(); s != healthv1.HealthCheckResponse_SERVING {
-		return fmt.Errorf("the coordinator at %s answers, and is %s; its log says why", t.Address, s)
+	reasons := trailer.Get(coordinator.ReasonTrailer)
+	switch s := answer.GetStatus(); {
+	case live:
+		fmt.Fprintln(e.Out, "The coordinator answers.")
+		return nil
+	case s != healthv1.HealthCheckResponse_SERVING && len(reasons) > 0:
+		return fmt.Errorf("the coordinator at %s answers, but its store does not accept writes: %s", t.where(), reasons[0])
+	case s != healthv1.HealthCheckResponse_SERVING:
+		return fmt.Errorf("the coordinator at %s answers, and is %s; its log says why", t.where(), s)
 	}
 	fmt.Fprintln(e.Out, "The coordinator serves.")
 	return nil

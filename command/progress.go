@@ -25,6 +25,7 @@ type lines struct {
 	printed time.Time
 	tenth   int64 // of the cells, when a line was last printed
 	state   foiblev1.SweepState
+	stalled string
 }
 
 func newLines(out io.Writer) *lines { return &lines{out: out, now: time.Now} }
@@ -32,9 +33,9 @@ func newLines(out io.Writer) *lines { return &lines{out: out, now: time.Now} }
 func (l *lines) show(m *foiblev1.Sweep) {
 	p := m.GetProgress()
 	tenth := 10 * p.GetCellsDone() / max(1, p.GetCells())
-	since, turned := l.now().Sub(l.printed), m.GetState() != l.state
+	since, turned := l.now().Sub(l.printed), m.GetState() != l.state || m.GetStalled() != l.stalled
 	if turned || since >= mostLineInterval || since >= leastLineInterval && tenth > l.tenth {
-		l.printed, l.tenth, l.state = l.now(), tenth, m.GetState()
+		l.printed, l.tenth, l.state, l.stalled = l.now(), tenth, m.GetState(), m.GetStalled()
 		fmt.Fprintln(l.out, lineOf(m))
 	}
 }
@@ -59,6 +60,8 @@ func lineOf(m *foiblev1.Sweep) string {
 		said = append(said, stateName(m))
 	case stateName(m) == statePaused:
 		said = append(said, "paused")
+	case m.GetStalled() != "":
+		said = append(said, stateStalled+": "+m.GetStalled())
 	case p.GetCellsDone() == p.GetCells():
 		said = append(said, "comparing with people")
 	default:

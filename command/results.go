@@ -78,6 +78,8 @@ func (e *Env) unfinished(c *client, m *foiblev1.Sweep, partial bool) error {
 		is, todo = "the sweep is still running, "+cells(m)+" are done", "wait for it"
 	case statePaused:
 		is, todo = "the sweep is paused, "+cells(m)+" are done", fmt.Sprintf("let it go on with `foible resume%s %s`", c.flags(), m.GetSweepId())
+	case stateDamaged:
+		is, todo = "the sweep is damaged: "+m.GetDamage(), "submit it again"
 	case stateCancelled:
 		is, todo = "the sweep was cancelled, "+cells(m)+" are done", "submit it again"
 	default:

@@ -131,9 +131,9 @@ func (s *screen) head() string {
 	if m.GetEndTime() != nil {
 		end = m.GetEndTime().AsTime()
 	}
-	text := fmt.Sprintf("Sweep %s: %s, made %s ago", s.id, stateName(m), span(end.Sub(m.GetCreateTime().AsTime())))
+	text := fmt.Sprintf("Sweep %s: %s, made %s ago", s.id, stateText(m), span(end.Sub(m.GetCreateTime().AsTime())))
 	if m.GetEndTime() != nil {
-		text = fmt.Sprintf("Sweep %s: %s, %s after it was made", s.id, stateName(m), span(end.Sub(m.GetCreateTime().AsTime())))
+		text = fmt.Sprintf("Sweep %s: %s, %s after it was made", s.id, stateText(m), span(end.Sub(m.GetCreateTime().AsTime())))
 	}
 	return text
 }
@@ -168,6 +168,9 @@ func bar(done, all int64, width int) string {
 func (s *screen) pace() []string {
 	m, p := s.sweep, s.sweep.GetProgress()
 	var lines []string
+	if m.GetStalled() != "" {
+		lines = append(lines, m.GetStalled())
+	}
 	if unended(m.GetState()) {
 		first := fmt.Sprintf("%s, %s, %s with workers", words.Count(int(p.GetWorkers()), "worker"), words.Count(int(p.GetSlots()), "slot"), words.Count(int(p.GetJobsLeased()), "job"))
 		if rate := p.GetCellsPerSecond(); rate > 0 {

@@ -60,7 +60,7 @@ func (e *Env) Submit(ctx context.Context, o SubmitOptions) error {
 
 // sayWorkers says that a running sweep has no workers, if so.
 func (e *Env) sayWorkers(c *client, m *foiblev1.Sweep) {
-	if stateName(m) == stateRunning && m.GetProgress().GetWorkers() == 0 {
+	if stateText(m) == stateRunning && m.GetProgress().GetWorkers() == 0 {
 		e.say("No worker is connected; start one with `foible worker%s`.", c.target.flags(access.Worker))
 	}
 }
@@ -103,7 +103,12 @@ func (e *Env) Status(ctx context.Context, o StatusOptions) error {
 }
 
 func (e *Env) printSweep(m *foiblev1.Sweep) {
-	fmt.Fprintf(e.Out, "%s: %s, %s done\n", m.GetSweepId(), stateName(m), cells(m))
+	fmt.Fprintf(e.Out, "%s: %s, %s done\n", m.GetSweepId(), stateText(m), cells(m))
+	for _, reason := range []string{m.GetStalled(), m.GetDamage()} {
+		if reason != "" {
+			fmt.Fprintf(e.Out, "%s: %s\n", stateText(m), reason)
+		}
+	}
 	p := m.GetProgress()
 	if p == nil {
 		return
@@ -146,10 +151,22 @@ const (
 	stateRunning   = "running"
 	statePaused    = "paused"
 	stateCancelled = "cancelled"
+	stateDamaged   = "damaged"
+	stateStalled   = "paused by the coordinator" // of running ones; see stateText
 )
+
+// stateText is the state of a sweep for people to read: a running one may be stalled.
+func stateText(m *foiblev1.Sweep) string {
+	if name := stateName(m); name != stateRunning || m.GetStalled() == "" {
+		return name
+	}
+	return stateStalled
+}
 
 func stateName(m *foiblev1.Sweep) string {
 	switch state := m.GetState(); {
+	case m.GetDamage() != "":
+		return stateDamaged
 	case unended(state) && m.GetProgress() == nil:
 		return "left by version " + m.GetVersion() // no other version takes it up
 	case state == foiblev1.SweepState_SWEEP_STATE_FAILED:

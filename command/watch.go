@@ -98,7 +98,11 @@ func (c *client) follow(ctx context.Context, id string, mayReturn bool, shown vi
 		}
 		if !said && time.Since(lost) >= silence {
 			said = true
-			shown.say("The coordinator does not answer; trying until it does.")
+			if full := (*StalledError)(nil); errors.As(c.explain(err), &full) {
+				shown.say("The coordinator waits: " + full.Reason + ".")
+			} else {
+				shown.say("The coordinator does not answer; trying until it does.")
+			}
 		}
 		select {
 		case <-time.After(pause):

@@ -48,6 +48,9 @@ type Config struct {
 	Web *web.Server
 	// Listening is called when calls are answered; its error ends the coordinator. nil: nothing.
 	Listening func() error
+	// Stalled is called when the store ceases to accept writes, with why and until when, and with "" when it accepts them
+	// again; nil: that is logged.
+	Stalled func(reason string)
 	// Metrics takes what the coordinator counts; nil: nobody reads it.
 	Metrics prometheus.Registerer
 	// Tracing takes spans of calls and jobs; nil: there are none.

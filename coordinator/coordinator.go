@@ -16,7 +16,6 @@ import (
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/health"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/reflection"
@@ -44,7 +43,8 @@ const stopTimeout = 5 * time.Second
 type Coordinator struct {
 	cfg     Config
 	log     hclog.Logger
-	engine  *engine.Engine
+	engine  *engine.Engine // nil until it is open
+	opening *opening
 	demand  *demand
 	others  *others
 	metrics *metrics
@@ -77,6 +77,7 @@ func New(cfg Config) (*Coordinator, error) {
 	c := &Coordinator{
 		cfg:     cfg,
 		log:     log.Named("coordinator"),
+		opening: newOpening(),
 		demand:  newDemand(),
 		others:  newOthers(),
 		metrics: newMetrics(),
@@ -97,37 +98,41 @@ func New(cfg Config) (*Coordinator, error) {
 	return c, nil
 }
 
-// Run opens the engine, takes up its sweeps, and serves until ctx ends. It
-// returns when all that it started has stopped: nil after ctx.
+// Run opens the engine, takes up its sweeps, and serves until ctx ends. If the store cannot be opened yet, calls are
+// answered with the reason meanwhile. It returns when all that it started has stopped: nil after ctx.
 func (c *Coordinator) Run(ctx context.Context) (err error) {
-	if c.engine, err = engine.Open(ctx, engine.Config{Dir: c.cfg.DataDir, Servers: c.cfg.Servers, AckWait: c.cfg.Lease, Logger: c.log}); err != nil {
-		_ = c.cfg.Listener.Close()
-		return ended(ctx, err)
-	}
-	defer func() { err = errors.Join(err, c.engine.Close()) }()
-
 	life, stop := context.WithCancel(ctx)
 	defer stop()
 	c.background, c.ctx = errgroup.WithContext(life)
-	if err := errors.Join(c.resume(c.ctx), c.join()); err != nil {
-		_ = c.cfg.Listener.Close()
-		stop()
-		_ = c.background.Wait()
-		return ended(ctx, fmt.Errorf("take up sweeps: %w", err))
-	}
-
 	server, healthy := c.server()
 	listener := c.cfg.Listener
 	if c.cfg.Access != nil {
 		listener = c.cfg.Access.Listen(listener)
 	}
-	c.background.Go(func() error { return c.dispatch(c.ctx) })
 	c.background.Go(func() error {
 		if err := server.Serve(listener); err != nil && c.ctx.Err() == nil {
 			return err
 		}
 		return nil
 	})
+	c.engine, err = engine.Open(c.ctx, engine.Config{
+		Dir: c.cfg.DataDir, Servers: c.cfg.Servers, AckWait: c.cfg.Lease, Logger: c.log, Waiting: c.waiting,
+	})
+	if err == nil {
+		defer func() { err = errors.Join(err, c.engine.Close()) }()
+		if err = errors.Join(c.resume(c.ctx), c.join()); err != nil {
+			err = fmt.Errorf("take up sweeps: %w", err)
+		}
+	}
+	if err != nil {
+		stop()
+		server.Stop()
+		return ended(ctx, errors.Join(err, c.background.Wait()))
+	}
+	c.opening.set(true, "")
+	healthy.serving(true)
+	c.background.Go(func() error { return c.watchStore(c.ctx, healthy) })
+	c.background.Go(func() error { return c.dispatch(c.ctx) })
 	if c.cfg.Web != nil {
 		c.background.Go(func() error { return c.cfg.Web.Run(c.ctx, c) })
 	}
@@ -149,6 +154,12 @@ func (c *Coordinator) Run(ctx context.Context) (err error) {
 	return nil
 }
 
+// waiting says why the store is not open yet.
+func (c *Coordinator) waiting(reason string) {
+	c.opening.set(false, reason)
+	c.report(reason)
+}
+
 // ended is how Run returns when it cannot start; that ctx has ended is no error.
 func ended(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
@@ -157,7 +168,7 @@ func ended(ctx context.Context, err error) error {
 	return fmt.Errorf("coordinator: %w", err)
 }
 
-func (c *Coordinator) server() (*grpc.Server, *health.Server) {
+func (c *Coordinator) server() (*grpc.Server, *healthServer) {
 	options := []grpc.ServerOption{
 		grpc.MaxRecvMsgSize(MaxRequestBytes),
 		grpc.MaxSendMsgSize(MaxResponseBytes),
@@ -179,11 +190,12 @@ func (c *Coordinator) server() (*grpc.Server, *health.Server) {
 	if c.cfg.Access != nil {
 		options = append(options, c.cfg.Access.Options()...)
 	}
+	options = append(options, grpc.ChainUnaryInterceptor(c.admitCall), grpc.ChainStreamInterceptor(c.admitStream))
 	server := grpc.NewServer(options...)
-	foiblev1.RegisterStudyServiceServer(server, &service.Study{Studies: studies{c.engine}, MaxBytes: c.cfg.MaxStudyBytes})
+	foiblev1.RegisterStudyServiceServer(server, &service.Study{Studies: studies{c}, MaxBytes: c.cfg.MaxStudyBytes})
 	foiblev1.RegisterSweepServiceServer(server, &service.Sweep{Sweeps: c})
 	foiblev1.RegisterWorkerServiceServer(server, &service.Worker{Dispatcher: c, Stopping: c.ctx})
-	healthy := health.NewServer()
+	healthy := newHealthServer(c.stalled)
 	healthv1.RegisterHealthServer(server, healthy)
 	reflection.Register(server)
 	c.metrics.rpc.InitializeMetrics(server)
@@ -201,14 +213,14 @@ func validate(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handle 
 }
 
 // studies is the engine with the services' sentinels.
-type studies struct{ engine *engine.Engine }
+type studies struct{ c *Coordinator }
 
 func (s studies) PutStudy(ctx context.Context, hash string, bundle []byte) error {
-	return sentinel(s.engine.PutStudy(ctx, hash, bundle))
+	return sentinel(s.c.engine.PutStudy(ctx, hash, bundle))
 }
 
 func (s studies) Study(ctx context.Context, hash string) ([]byte, error) {
-	bundle, err := s.engine.Study(ctx, hash)
+	bundle, err := s.c.engine.Study(ctx, hash)
 	return bundle, sentinel(err)
 }
 
@@ -225,7 +237,7 @@ func sentinel(err error) error {
 		return named{err, service.ErrNotFound}
 	case errors.Is(err, engine.ErrInvalid):
 		return named{err, service.ErrInvalid}
-	case errors.Is(err, engine.ErrUnavailable):
+	case errors.Is(err, engine.ErrUnavailable), errors.Is(err, engine.ErrStalled):
 		return named{err, service.ErrUnavailable}
 	case errors.Is(err, engine.ErrClosed):
 		return named{err, service.ErrStopping}

@@ -39,7 +39,7 @@ func (c *Coordinator) dispatch(ctx context.Context) error {
 // leave. It says whether there was a job.
 func (c *Coordinator) deal(ctx context.Context) (some bool) {
 	waiting := c.demand.size()
-	if waiting == 0 {
+	if waiting == 0 || c.stalled() != "" {
 		return false
 	}
 	for runs := c.running(); waiting > 0 && len(runs) > 0; {

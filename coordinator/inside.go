@@ -144,7 +144,7 @@ func (r *sweepRun) cells(set, stimulus int) []cellPlace {
 
 // Study implements [web.Coordinator].
 func (c *Coordinator) Study(ctx context.Context, hash string) ([]byte, error) {
-	return studies{c.engine}.Study(ctx, hash)
+	return studies{c}.Study(ctx, hash)
 }
 
 // Changes implements [web.Coordinator].

@@ -96,6 +96,7 @@ var (
 	workersDesc = prometheus.NewDesc("foible_workers", "Workers connected to this coordinator.", nil, nil)
 	slotsDesc   = prometheus.NewDesc("foible_slots", "Slots of the workers connected to this coordinator.", nil, nil)
 	freeDesc    = prometheus.NewDesc("foible_slots_waiting", "Slots that wait for a job.", nil, nil)
+	storeDesc   = prometheus.NewDesc("foible_store_writable", "1 if the store accepts writes, 0 if it does not, as on a full disk: no jobs are given out then.", nil, nil)
 	sweepsDesc  = prometheus.NewDesc("foible_sweeps", "Sweeps that this coordinator has taken up since it started, by state.", []string{"state"}, nil)
 )
 
@@ -123,7 +124,7 @@ func sweepDesc(name, help string) *prometheus.Desc {
 
 // Describe implements [prometheus.Collector].
 func (s state) Describe(to chan<- *prometheus.Desc) {
-	for _, desc := range []*prometheus.Desc{workersDesc, slotsDesc, freeDesc, sweepsDesc, etaDesc} {
+	for _, desc := range []*prometheus.Desc{storeDesc, workersDesc, slotsDesc, freeDesc, sweepsDesc, etaDesc} {
 		to <- desc
 	}
 	for _, g := range sweepGauges {
@@ -136,6 +137,11 @@ func (s state) Collect(to chan<- prometheus.Metric) {
 	gauge := func(desc *prometheus.Desc, value float64, labels ...string) {
 		to <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
 	}
+	writable := 1.0
+	if s.c.stalled() != "" {
+		writable = 0
+	}
+	gauge(storeDesc, writable)
 	workers, slots := s.c.connected()
 	gauge(workersDesc, float64(workers))
 	gauge(slotsDesc, float64(slots))

@@ -3,9 +3,9 @@ package coordinator
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
+	"foible/coordinator/engine"
 	"foible/coordinator/eta"
 	"foible/coordinator/service"
 )
@@ -49,11 +49,9 @@ func (r *sweepRun) start(ctx context.Context) error {
 			if ctx.Err() != nil {
 				return nil
 			}
-			err = fmt.Errorf("queue the jobs of sweep %s: %w", r.id, err)
-			if !r.c.engine.Shared() {
-				return err
+			if !errors.Is(err, engine.ErrStalled) {
+				r.c.log.Error("queue the jobs of a sweep; trying again", "sweep", r.id, "error", err)
 			}
-			r.c.log.Error("trying again", "error", err)
 			select {
 			case <-time.After(takeUpPause):
 			case <-ctx.Done():

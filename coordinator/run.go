@@ -165,7 +165,11 @@ func (r *sweepRun) record(ctx context.Context, job int, result *foiblev1.JobResu
 	if err != nil {
 		return false, err
 	}
-	switch err := r.c.engine.Record(ctx, r.id, job, value); {
+	err = r.c.engine.Record(ctx, r.id, job, value)
+	for errors.Is(err, engine.ErrStalled) && r.c.patient(ctx) {
+		err = r.c.engine.Record(ctx, r.id, job, value)
+	}
+	switch {
 	case err == nil:
 		fresh = true
 		r.recent.put(job, result.GetInfer(), len(value))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"foible/coordinator/engine"
 	"foible/coordinator/service"
 	"foible/coordinator/web"
 	foiblev1 "foible/proto/foible/v1"
@@ -124,6 +125,11 @@ func (s *session) Next(ctx context.Context) (*foiblev1.Assign, error) {
 		}
 		assign, err := s.open(ctx, o)
 		if errors.Is(err, errCancelled) {
+			continue
+		}
+		if errors.Is(err, engine.ErrStalled) { // until there are jobs again
+			s.putBack(append(s.offers, o)...)
+			s.offers = nil
 			continue
 		}
 		if err != nil {
@@ -260,7 +266,7 @@ func (s *session) Record(ctx context.Context, m *foiblev1.Result) (answer *foibl
 			s.c.metrics.results.WithLabelValues(outcome(answer.GetVerdict(), result)).Inc()
 		}
 	}()
-	ctx = context.WithoutCancel(ctx) // what has arrived counts, whether or not its worker is still there
+	ctx = arrived(ctx)
 	s.vacate(m.GetLease())
 	answer = &foiblev1.Recorded{SweepId: m.GetSweepId(), Job: m.GetJob(), Lease: m.GetLease()}
 	l := s.c.settle(m.GetLease())

@@ -114,13 +114,17 @@ func (r *sweepRun) counted() *foiblev1.Progress {
 func (r *sweepRun) snapshot() *foiblev1.Sweep {
 	workers, slots := r.c.connectedAnywhere()
 	s := proto.CloneOf(r.spec)
-	now, elsewhere := time.Now(), r.c.slotsElsewhere()
+	now, elsewhere, stalled := time.Now(), r.c.slotsElsewhere(), r.c.stalled()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s.State, s.Priority, s.EndTime = r.state, cmp.Or(r.priority, DefaultPriority), r.endTime
 	s.Progress = r.count()
 	s.Progress.Workers, s.Progress.Slots = int32(workers), int32(slots)
 	if r.eta == nil || !unended(r.state) {
+		return s
+	}
+	if stalled != "" {
+		s.Stalled = stalled
 		return s
 	}
 	s.Progress.CellsPerSecond = r.eta.Rate(now)

@@ -34,8 +34,8 @@ var statusCodes = []struct {
 	{context.DeadlineExceeded, codes.DeadlineExceeded},
 }
 
-// statusOf is the status of an error; what is in no table is INTERNAL.
-func statusOf(err error) error {
+// StatusOf is the status of an error; what is in no table is INTERNAL.
+func StatusOf(err error) error {
 	if err == nil {
 		return nil
 	}

@@ -43,17 +43,17 @@ func (s *Study) CreateStudy(stream grpc.ClientStreamingServer[foiblev1.CreateStu
 			return err
 		}
 		if bundle.Len()+len(m.GetChunk()) > s.MaxBytes {
-			return statusOf(fmt.Errorf("study: %w: more than %d bytes", ErrTooLarge, s.MaxBytes))
+			return StatusOf(fmt.Errorf("study: %w: more than %d bytes", ErrTooLarge, s.MaxBytes))
 		}
 		bundle.Write(m.GetChunk())
 	}
 	if _, err := zip.NewReader(bytes.NewReader(bundle.Bytes()), int64(bundle.Len())); err != nil {
-		return statusOf(fmt.Errorf("study: %w: %v", ErrInvalid, err))
+		return StatusOf(fmt.Errorf("study: %w: %v", ErrInvalid, err))
 	}
 	sum := sha256.Sum256(bundle.Bytes())
 	hash := hex.EncodeToString(sum[:])
 	if err := s.Studies.PutStudy(stream.Context(), hash, bundle.Bytes()); err != nil {
-		return statusOf(err)
+		return StatusOf(err)
 	}
 	return stream.SendAndClose(&foiblev1.CreateStudyResponse{StudyHash: hash})
 }
@@ -62,7 +62,7 @@ func (s *Study) CreateStudy(stream grpc.ClientStreamingServer[foiblev1.CreateStu
 func (s *Study) GetStudy(m *foiblev1.GetStudyRequest, stream grpc.ServerStreamingServer[foiblev1.GetStudyResponse]) error {
 	bundle, err := s.Studies.Study(stream.Context(), m.GetStudyHash())
 	if err != nil {
-		return statusOf(fmt.Errorf("study %s: %w", m.GetStudyHash(), err))
+		return StatusOf(fmt.Errorf("study %s: %w", m.GetStudyHash(), err))
 	}
 	for len(bundle) > 0 {
 		n := min(len(bundle), chunkBytes)

@@ -40,7 +40,7 @@ type Sweep struct {
 func (s *Sweep) CreateSweep(ctx context.Context, m *foiblev1.CreateSweepRequest) (*foiblev1.CreateSweepResponse, error) {
 	sweep, existed, err := s.Sweeps.CreateSweep(ctx, m)
 	if err != nil {
-		return nil, statusOf(err)
+		return nil, StatusOf(err)
 	}
 	return &foiblev1.CreateSweepResponse{Sweep: sweep, Existed: existed}, nil
 }
@@ -49,7 +49,7 @@ func (s *Sweep) CreateSweep(ctx context.Context, m *foiblev1.CreateSweepRequest)
 func (s *Sweep) GetSweep(ctx context.Context, m *foiblev1.GetSweepRequest) (*foiblev1.GetSweepResponse, error) {
 	sweep, err := s.Sweeps.Sweep(ctx, m.GetSweepId())
 	if err != nil {
-		return nil, statusOf(named(m.GetSweepId(), err))
+		return nil, StatusOf(named(m.GetSweepId(), err))
 	}
 	return &foiblev1.GetSweepResponse{Sweep: sweep}, nil
 }
@@ -58,7 +58,7 @@ func (s *Sweep) GetSweep(ctx context.Context, m *foiblev1.GetSweepRequest) (*foi
 func (s *Sweep) ListSweeps(ctx context.Context, _ *foiblev1.ListSweepsRequest) (*foiblev1.ListSweepsResponse, error) {
 	sweeps, err := s.Sweeps.ListSweeps(ctx)
 	if err != nil {
-		return nil, statusOf(err)
+		return nil, StatusOf(err)
 	}
 	return &foiblev1.ListSweepsResponse{Sweeps: sweeps}, nil
 }
@@ -68,14 +68,14 @@ func (s *Sweep) WatchSweep(m *foiblev1.WatchSweepRequest, stream grpc.ServerStre
 	err := s.Sweeps.WatchSweep(stream.Context(), m.GetSweepId(), func(sweep *foiblev1.Sweep) error {
 		return stream.Send(&foiblev1.WatchSweepResponse{Sweep: sweep})
 	})
-	return statusOf(named(m.GetSweepId(), err))
+	return StatusOf(named(m.GetSweepId(), err))
 }
 
 // PauseSweep gives out no more jobs of a sweep.
 func (s *Sweep) PauseSweep(ctx context.Context, m *foiblev1.PauseSweepRequest) (*foiblev1.PauseSweepResponse, error) {
 	sweep, err := s.Sweeps.PauseSweep(ctx, m.GetSweepId())
 	if err != nil {
-		return nil, statusOf(named(m.GetSweepId(), err))
+		return nil, StatusOf(named(m.GetSweepId(), err))
 	}
 	return &foiblev1.PauseSweepResponse{Sweep: sweep}, nil
 }
@@ -84,7 +84,7 @@ func (s *Sweep) PauseSweep(ctx context.Context, m *foiblev1.PauseSweepRequest) (
 func (s *Sweep) ResumeSweep(ctx context.Context, m *foiblev1.ResumeSweepRequest) (*foiblev1.ResumeSweepResponse, error) {
 	sweep, err := s.Sweeps.ResumeSweep(ctx, m.GetSweepId())
 	if err != nil {
-		return nil, statusOf(named(m.GetSweepId(), err))
+		return nil, StatusOf(named(m.GetSweepId(), err))
 	}
 	return &foiblev1.ResumeSweepResponse{Sweep: sweep}, nil
 }
@@ -93,7 +93,7 @@ func (s *Sweep) ResumeSweep(ctx context.Context, m *foiblev1.ResumeSweepRequest)
 func (s *Sweep) CancelSweep(ctx context.Context, m *foiblev1.CancelSweepRequest) (*foiblev1.CancelSweepResponse, error) {
 	sweep, err := s.Sweeps.CancelSweep(ctx, m.GetSweepId())
 	if err != nil {
-		return nil, statusOf(named(m.GetSweepId(), err))
+		return nil, StatusOf(named(m.GetSweepId(), err))
 	}
 	return &foiblev1.CancelSweepResponse{Sweep: sweep}, nil
 }
@@ -102,7 +102,7 @@ func (s *Sweep) CancelSweep(ctx context.Context, m *foiblev1.CancelSweepRequest)
 func (s *Sweep) SetSweepPriority(ctx context.Context, m *foiblev1.SetSweepPriorityRequest) (*foiblev1.SetSweepPriorityResponse, error) {
 	sweep, err := s.Sweeps.SetPriority(ctx, m.GetSweepId(), int(m.GetPriority()))
 	if err != nil {
-		return nil, statusOf(named(m.GetSweepId(), err))
+		return nil, StatusOf(named(m.GetSweepId(), err))
 	}
 	return &foiblev1.SetSweepPriorityResponse{Sweep: sweep}, nil
 }
@@ -111,7 +111,7 @@ func (s *Sweep) SetSweepPriority(ctx context.Context, m *foiblev1.SetSweepPriori
 func (s *Sweep) ExtendSweep(ctx context.Context, m *foiblev1.ExtendSweepRequest) (*foiblev1.ExtendSweepResponse, error) {
 	sweep, existed, err := s.Sweeps.ExtendSweep(ctx, m)
 	if err != nil {
-		return nil, statusOf(named(m.GetSweepId(), err))
+		return nil, StatusOf(named(m.GetSweepId(), err))
 	}
 	return &foiblev1.ExtendSweepResponse{Sweep: sweep, Existed: existed}, nil
 }
@@ -120,7 +120,7 @@ func (s *Sweep) ExtendSweep(ctx context.Context, m *foiblev1.ExtendSweepRequest)
 func (s *Sweep) ListFits(ctx context.Context, m *foiblev1.ListFitsRequest) (*foiblev1.ListFitsResponse, error) {
 	fits, err := s.Sweeps.Fits(ctx, m.GetSweepId(), int(m.GetPerModel()))
 	if err != nil {
-		return nil, statusOf(named(m.GetSweepId(), err))
+		return nil, StatusOf(named(m.GetSweepId(), err))
 	}
 	return &foiblev1.ListFitsResponse{Fits: fits}, nil
 }
@@ -130,7 +130,7 @@ func (s *Sweep) ExportResults(m *foiblev1.ExportResultsRequest, stream grpc.Serv
 	err := s.Sweeps.Results(stream.Context(), m.GetSweepId(), m.GetPartial(), func(job int, result []byte) error {
 		return stream.Send(exported(job, result))
 	})
-	return statusOf(named(m.GetSweepId(), err))
+	return StatusOf(named(m.GetSweepId(), err))
 }
 
 // exported is the message of a recorded result, whose bytes are its field result: they need

@@ -52,11 +52,11 @@ func (w *Worker) Work(stream grpc.BidiStreamingServer[foiblev1.WorkRequest, foib
 		return err
 	}
 	if first.GetHello() == nil {
-		return statusOf(fmt.Errorf("%w: the first message must be Hello", ErrPrecondition))
+		return StatusOf(fmt.Errorf("%w: the first message must be Hello", ErrPrecondition))
 	}
 	session, err := w.Dispatcher.Join(first.GetHello())
 	if err != nil {
-		return statusOf(err)
+		return StatusOf(err)
 	}
 	ctx, cancel := context.WithCancelCause(stream.Context())
 	defer func() { session.Leave(errors.Is(context.Cause(ctx), io.EOF)) }() // it has closed its side: nothing is held
@@ -119,7 +119,7 @@ func (w *Worker) Work(stream grpc.BidiStreamingServer[foiblev1.WorkRequest, foib
 		select {
 		case <-ctx.Done():
 			if err := context.Cause(ctx); !errors.Is(err, io.EOF) {
-				return statusOf(err)
+				return StatusOf(err)
 			}
 			return nil
 		case m := <-incoming:
@@ -148,7 +148,7 @@ func (w *Worker) Work(stream grpc.BidiStreamingServer[foiblev1.WorkRequest, foib
 					send(&foiblev1.WorkResponse{Message: &foiblev1.WorkResponse_Recorded{Recorded: recorded}})
 				})
 			default:
-				return statusOf(fmt.Errorf("%w: unexpected message %T", ErrInvalid, m))
+				return StatusOf(fmt.Errorf("%w: unexpected message %T", ErrInvalid, m))
 			}
 		}
 	}

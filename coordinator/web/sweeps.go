@@ -27,6 +27,7 @@ type sweepView struct {
 	Workers, Slots     int32
 	Created, End       time.Time // End is zero while it goes on
 	Took               string
+	Stalled, Damage    string // why no jobs are given out, and what is damaged; "" if that is not so
 }
 
 var stateWords = map[foiblev1.SweepState]string{running: "running", paused: "paused", succeeded: "done", failed: "done in part", cancelled: "cancelled"}
@@ -41,6 +42,10 @@ func newSweepView(m *foiblev1.Sweep) *sweepView {
 		ETA: eta(m), Cost: coreHours(p.GetWorkerSeconds()), Estimated: p.GetWorkerSecondsEstimated(),
 		Retries: words.Thousands(p.GetRetries()), Duplicates: words.Thousands(p.GetDuplicates()), Failed: p.GetJobsFailed(),
 		Workers: p.GetWorkers(), Slots: p.GetSlots(), Created: m.GetCreateTime().AsTime(),
+	}
+	v.Stalled, v.Damage = m.GetStalled(), m.GetDamage()
+	if v.Damage != "" {
+		v.State = "damaged"
 	}
 	if rate := p.GetCellsPerSecond(); m.GetState() == running && rate > 0 {
 		v.Rate = significant(rate)

@@ -884,7 +884,13 @@ type Sweep struct {
 	EtaLow *durationpb.Duration `protobuf:"bytes,14,opt,name=eta_low,json=etaLow,proto3" json:"eta_low,omitempty"`
 	// The upper end. Both are unset where nothing can be said: the sweep is not running, no worker is connected, or no job
 	// has been done since the coordinator started.
-	EtaHigh       *durationpb.Duration `protobuf:"bytes,15,opt,name=eta_high,json=etaHigh,proto3" json:"eta_high,omitempty"`
+	EtaHigh *durationpb.Duration `protobuf:"bytes,15,opt,name=eta_high,json=etaHigh,proto3" json:"eta_high,omitempty"`
+	// Why the coordinator gives out no jobs of any sweep, and when it will: its store accepts no writes, as on a full disk.
+	// Empty if it does.
+	Stalled string `protobuf:"bytes,16,opt,name=stalled,proto3" json:"stalled,omitempty"`
+	// What is damaged of the sweep where the coordinator stores it, so that it neither goes on nor has all its results, and
+	// what to do. Empty if nothing is known to be.
+	Damage        string `protobuf:"bytes,17,opt,name=damage,proto3" json:"damage,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1022,6 +1028,20 @@ func (x *Sweep) GetEtaHigh() *durationpb.Duration {
 		return x.EtaHigh
 	}
 	return nil
+}
+
+func (x *Sweep) GetStalled() string {
+	if x != nil {
+		return x.Stalled
+	}
+	return ""
+}
+
+func (x *Sweep) GetDamage() string {
+	if x != nil {
+		return x.Damage
+	}
+	return ""
 }
 
 // Progress counts distinct results; a retry or a duplicate never counts as progress.
@@ -3502,7 +3522,7 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\x05goals\x18\x02 \x01(\x05B\n" +
 	"\xbaH\a\x1a\x05\x18\xe8\a(\x01R\x05goals\x12%\n" +
 	"\aactions\x18\x03 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xa0\x8d\x06(\x00R\aactions\x125\n" +
-	"\x0fjudgement_steps\x18\x04 \x03(\x05B\f\xbaH\t\x92\x01\x06\"\x04\x1a\x02(\x00R\x0ejudgementSteps\"\xf4\x04\n" +
+	"\x0fjudgement_steps\x18\x04 \x03(\x05B\f\xbaH\t\x92\x01\x06\"\x04\x1a\x02(\x00R\x0ejudgementSteps\"\xa6\x05\n" +
 	"\x05Sweep\x12\x19\n" +
 	"\bsweep_id\x18\x01 \x01(\tR\asweepId\x12\x1d\n" +
 	"\n" +
@@ -3522,7 +3542,9 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\bpriority\x18\f \x01(\x05R\bpriority\x12\x18\n" +
 	"\aextends\x18\r \x01(\tR\aextends\x122\n" +
 	"\aeta_low\x18\x0e \x01(\v2\x19.google.protobuf.DurationR\x06etaLow\x124\n" +
-	"\beta_high\x18\x0f \x01(\v2\x19.google.protobuf.DurationR\aetaHigh\"\x9d\x05\n" +
+	"\beta_high\x18\x0f \x01(\v2\x19.google.protobuf.DurationR\aetaHigh\x12\x18\n" +
+	"\astalled\x18\x10 \x01(\tR\astalled\x12\x16\n" +
+	"\x06damage\x18\x11 \x01(\tR\x06damage\"\x9d\x05\n" +
 	"\bProgress\x12\x14\n" +
 	"\x05cells\x18\x01 \x01(\x03R\x05cells\x12\x1d\n" +
 	"\n" +
