@@ -204,7 +204,7 @@ func outcomes(st *study.Stimulus, set *sweep.ParameterSet, p sweep.Procedure, ce
 	if u := cell.Undefined; u != nil {
 		out = append(out, fmt.Sprintf("No posterior from step %d on: %s.", u.Step, u.Reason))
 	} else if cell.FailedRuns > 0 {
-		out = append(out, fmt.Sprintf("In %d of %s all weights vanished before the end; from there on they are left out.", cell.FailedRuns, words.Count(p.Runs, "run")))
+		out = append(out, fmt.Sprintf("In %d of %s no particle was left before the end; from there on they are left out.", cell.FailedRuns, words.Count(p.Runs, "run")))
 	}
 	for goal, from := range cell.UnreachableFrom {
 		if from >= 0 {

@@ -179,7 +179,7 @@ func TestInferNamesOutcomes(t *testing.T) {
 	o := inferring("2-1", "full")
 	o.Set, o.Inference.Observe, o.Runs, o.ParticlesPerGoal = []string{"action_noise=0"}, "exact", 1, 2
 	out, _ := infer(t, o)
-	const want = "zero probability at step 4, action (stack l s)"
+	const want = "no particle is left at step 4, action (stack l s); its probability is above zero: more particles or marginal inference may find it"
 	if !strings.Contains(out, "No posterior from step 4 on: "+want+".\n") || !strings.Contains(out, "   4  (stack l s)          -      -     -     -      -      -    -      -     -\n") {
 		t.Errorf("it prints\n%s", out)
 	}

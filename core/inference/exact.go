@@ -39,7 +39,7 @@ func (s *SIPS) Exact(p agent.Parameters, o Options) (*Run, error) {
 		now = e.act(now, s.states[k])
 		evidence := now.normalize()
 		if evidence == 0 {
-			run.Undefined = s.vanished(k)
+			run.Undefined = s.vanished(k, noSupport, "", "")
 			return run, nil
 		}
 		run.add(now.goals(s.candidates), math.Log(evidence))

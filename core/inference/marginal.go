@@ -87,15 +87,8 @@ func NewMarginal(s *SIPS, stimulus string, names []string) *Marginal {
 		r := sweep.SampleStream(seed, stage, stimulus, tau, names[goal], noise, 0)
 		return [2]uint64{r.Uint64(), r.Uint64()}
 	}
-	for k := range len(s.states) - 1 {
-		o := observation{standing: s.states[k+1] == s.states[k]}
-		for _, next := range s.task.Successors(s.states[k]) {
-			o.actions++
-			if next.State == s.states[k+1] {
-				o.leading++
-			}
-		}
-		m.steps = append(m.steps, o)
+	for step := 1; step < len(s.states); step++ {
+		m.steps = append(m.steps, s.observe(step))
 	}
 	for goal := range s.candidates {
 		m.hidden = append(m.hidden, newHidden(goal, s.goals.Corrupt[goal]))
@@ -484,7 +477,7 @@ func (m *Marginal) cell(ctx context.Context, p *agent.Parameters, r *result, jud
 			}
 		}
 		steps = step
-		u := m.sips.vanished(step)
+		u := m.sips.vanished(step, m.sips.support(step, p), "no sampled plan explains what is seen", "the samples are too few to show it")
 		cell.Undefined = &sweep.Undefined{Step: u.Step, Reason: u.Reason}
 		break
 	}

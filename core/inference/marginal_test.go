@@ -154,7 +154,7 @@ func TestRecursionIsExact(t *testing.T) {
 			}
 			if u := exact.Undefined; u != nil {
 				ended++
-				if *cell.Undefined != (sweep.Undefined{Step: u.Step, Reason: u.Reason}) {
+				if cell.Undefined.Step != u.Step {
 					t.Errorf("%s, %s: %v, want %v", w.name, name, cell.Undefined, u)
 				}
 			}

@@ -22,7 +22,7 @@ type Run struct {
 	Evidence []float64
 	ESS      []float64 // effective sample size before resampling, of all particles; nil if exact
 	Alive    []int     // candidate goals with a posterior above 0
-	// Undefined is set if all weights vanished, or the plan cannot be followed.
+	// Undefined is set if all particles lost their weight, or the plan cannot be followed.
 	Undefined *Undefined
 }
 
@@ -80,7 +80,7 @@ func (s *SIPS) Run(ctx context.Context, p agent.Parameters, o Options, rng *rand
 		}
 		after := f.evidence()
 		if math.IsInf(after, -1) {
-			run.Undefined = s.vanished(k)
+			run.Undefined = s.ranOut(k, &p, &o)
 			return run, nil
 		}
 		f.note(run, after-before)
@@ -88,8 +88,14 @@ func (s *SIPS) Run(ctx context.Context, p agent.Parameters, o Options, rng *rand
 	return run, nil
 }
 
-func (s *SIPS) vanished(k int) *Undefined {
-	return &Undefined{Step: k, Reason: fmt.Sprintf("zero probability at step %d, action %v", k, s.steps[k-1])}
+// ranOut says that all particles have lost their weight at step k. With noise in what is
+// observed, other states than those seen may explain it.
+func (s *SIPS) ranOut(k int, p *agent.Parameters, o *Options) *Undefined {
+	of := s.support(k, p)
+	if noisy := !o.Exact && (o.PredicateNoise > 0 || o.FluentNoise > 0); noisy && of == noSupport {
+		of = unknownSupport
+	}
+	return s.vanished(k, of, "no particle is left", "more particles or marginal inference may find it")
 }
 
 // add adds a step to what a run found. The weights of the goals need not sum to 1.

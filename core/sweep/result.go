@@ -60,7 +60,7 @@ type Filter struct {
 	ESS        []float64 // effective sample size
 	Alive      []float64 // goals that some particle has
 	Evidence   []float64 // ln of the mean probability of the steps so far
-	FailedRuns int       // runs in which all weights vanished
+	FailedRuns int       // runs in which all particles lost their weight
 }
 
 // Judge keeps the rows of a cell at the judgement steps, and drops what a large
@@ -135,7 +135,7 @@ func (s *Shape) Errors(c *Cell) [][]float64 {
 // outcome, not a failure.
 type Undefined struct {
 	Step   int    // first step without a posterior
-	Reason string // e.g. "zero probability at step 3, action (up)"
+	Reason string // e.g. "no particle is left at step 3, action (up)"
 }
 
 // Fit is how well a parameter set agrees with people.

@@ -2835,7 +2835,7 @@ type Cell struct {
 	Alive []float64 `protobuf:"fixed64,11,rep,packed,name=alive,proto3" json:"alive,omitempty"`
 	// Logarithm of the mean probability of the steps so far, by row.
 	Evidence []float64 `protobuf:"fixed64,12,rep,packed,name=evidence,proto3" json:"evidence,omitempty"`
-	// Runs in which all weights vanished.
+	// Runs in which all particles lost their weight.
 	FailedRuns int32 `protobuf:"varint,13,opt,name=failed_runs,json=failedRuns,proto3" json:"failed_runs,omitempty"`
 	// There is a row a judgement step, not a row a step.
 	Judged bool `protobuf:"varint,14,opt,name=judged,proto3" json:"judged,omitempty"`
@@ -3084,7 +3084,7 @@ type Undefined struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// First step without a posterior.
 	Step int32 `protobuf:"varint,1,opt,name=step,proto3" json:"step,omitempty"`
-	// Why, e.g. "zero probability at step 3, action (up)".
+	// Why, e.g. "no particle is left at step 3, action (up)".
 	Reason        string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
