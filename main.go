@@ -295,6 +295,7 @@ of a sample: ` + domains.Names() + `.`,
 	sweepFlags(c, &o.Sweep)
 	notifyFlag(c, &o.Notify)
 	c.Flags().IntVar(&o.Workers, "workers", 0, "`number` of worker slots (default: one a core)")
+	memoryFlag(c, &o.Memory)
 	outFlag(c, &o.Out)
 	recoveryFlag(c, &o.Recovery)
 	return c
@@ -382,6 +383,7 @@ probable one. It takes the flags of fit that choose a sweep.`,
 	sweepFlags(c, &o.Sweep)
 	notifyFlag(c, &o.Notify)
 	c.Flags().IntVar(&o.Workers, "workers", 0, "`number` of worker slots (default: one a core)")
+	memoryFlag(c, &o.Memory)
 	c.Flags().BoolVar(&o.Submit, "submit", false, "give the sweeps to a coordinator and wait for them, in place of workers in this process")
 	targetFlags(c, &o.Coordinator)
 	c.Flags().StringVar(&o.Out, "out", "", "output `directory` (default: foible-NAME-recovery, by the study's name)")
@@ -564,10 +566,16 @@ func worker(env *command.Env) *cobra.Command {
 	}
 	targetFlags(c, &o.Coordinator)
 	c.Flags().IntVar(&o.Slots, "slots", 0, "`number` of jobs done at once (default: one a core)")
+	memoryFlag(c, &o.Memory)
 	c.Flags().DurationVar(&o.Drain, "drain", 20*time.Second, "`time` that jobs may take after an interrupt, before they are handed back")
 	c.Flags().DurationVar(&o.Patience, "patience", 0, "`time` without a coordinator that answers, after which it ends (default: it waits for ever)")
 	observeFlags(c, &o.Observe)
 	return c
+}
+
+// memoryFlag bounds what workers may use.
+func memoryFlag(c *cobra.Command, memory *string) {
+	c.Flags().StringVar(memory, "memory", "", "`size` of the memory that this process may use, e.g. 8GiB; near it, fewer jobs are done at once (default: four fifths\nof what the machine, the control group or Slurm grants)")
 }
 
 // observeFlags are those of daemons.

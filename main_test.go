@@ -109,9 +109,19 @@ func (h host) start(t *testing.T, dir string, args ...string) *process {
 	for len(args) > 0 && ours(args[0]) {
 		env, args = append(env, args[0]), args[1:]
 	}
-	p := &process{t: t, name: "foible " + strings.Join(args, " "), cmd: h.command(foible, args...), ended: make(chan struct{})}
-	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = dir, &p.stdout, &p.stderr
-	p.cmd.Env = append(slices.DeleteFunc(os.Environ(), ours), env...)
+	return startCommand(t, dir, h.command(foible, args...), append(slices.DeleteFunc(os.Environ(), ours), env...))
+}
+
+// startProgram starts any program in a directory.
+func startProgram(t *testing.T, dir, name string, args ...string) *process {
+	t.Helper()
+	return startCommand(t, dir, exec.Command(name, args...), os.Environ())
+}
+
+func startCommand(t *testing.T, dir string, cmd *exec.Cmd, env []string) *process {
+	t.Helper()
+	p := &process{t: t, name: filepath.Base(cmd.Path) + " " + strings.Join(cmd.Args[1:], " "), cmd: cmd, ended: make(chan struct{})}
+	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr, p.cmd.Env = dir, &p.stdout, &p.stderr, env
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -271,7 +271,8 @@ func slots(flag string, n int) (int, error) {
 // WorkerOptions say whom a worker works for.
 type WorkerOptions struct {
 	Coordinator Target
-	Slots       int // 0: one a core
+	Slots       int    // 0: one a core
+	Memory      string // that the process may use, as in 8GiB; "": most of what there is
 	Drain       time.Duration
 	Patience    time.Duration // for a coordinator that does not answer; 0: without end
 	Observe     ObserveOptions
@@ -283,6 +284,10 @@ const leaveTimeout = time.Second
 // Worker works until ctx ends, and then drains.
 func (e *Env) Worker(ctx context.Context, o WorkerOptions) error {
 	n, err := slots("--slots", o.Slots)
+	if err != nil {
+		return err
+	}
+	budget, err := memoryBudget(o.Memory)
 	if err != nil {
 		return err
 	}
@@ -314,8 +319,11 @@ func (e *Env) Worker(ctx context.Context, o WorkerOptions) error {
 	}
 	defer func() { _ = c.close() }()
 	cfg := worker.DefaultConfig()
+	cfg.Memory = budget
+	science := worker.NewScience(c.studies)
+	science.SamplesMemory, cfg.Relieve = samplesMemory(cfg.Memory, n), science.Relieve
 	cfg.Conn, cfg.Slots, cfg.Version, cfg.Logger, cfg.DrainTimeout = c.conn, n, Version(), e.Logger, o.Drain
-	if cfg.Executor, err = watched.executor(worker.NewScience(c.studies), n); err != nil {
+	if cfg.Executor, err = watched.executor(science, n); err != nil {
 		return err
 	}
 	if cfg.Host, err = os.Hostname(); err != nil {

@@ -28,6 +28,7 @@ type FitOptions struct {
 	Study   string
 	Sweep   SweepChoice
 	Workers int    // worker slots; 0: one a core
+	Memory  string // that the process may use, as in 8GiB; "": most of what there is
 	Out     string // output directory; "": named after the study
 	Notify  Notify
 	Web     string // address of the dashboard, of this machine; "": none
@@ -41,6 +42,10 @@ const stateDir = ".foible"
 // Fit runs a sweep to its end in this process: a coordinator, a worker, and gRPC between them.
 func (e *Env) Fit(ctx context.Context, o FitOptions) error {
 	workers, err := slots("--workers", o.Workers)
+	if err != nil {
+		return err
+	}
+	budget, err := memoryBudget(o.Memory)
 	if err != nil {
 		return err
 	}
@@ -70,7 +75,7 @@ func (e *Env) Fit(ctx context.Context, o FitOptions) error {
 		return cannotWrite(o.Out, "--out", err)
 	}
 
-	cluster, err := e.startLocal(ctx, data, workers, dashboard)
+	cluster, err := e.startLocal(ctx, data, workers, budget, dashboard)
 	if err != nil {
 		return err
 	}
@@ -162,8 +167,8 @@ type local struct {
 	stop   func() error // returns when all parts have stopped, with the error of one that failed
 }
 
-// startLocal opens no port.
-func (e *Env) startLocal(ctx context.Context, dataDir string, slots int, dashboard *web.Server) (*local, error) {
+// startLocal opens no port. memory bounds what the process uses, in bytes.
+func (e *Env) startLocal(ctx context.Context, dataDir string, slots int, memory int64, dashboard *web.Server) (*local, error) {
 	listener := bufconn.Listen(1 << 20)
 	cfg := coordinator.DefaultConfig()
 	cfg.Listener, cfg.DataDir, cfg.Version, cfg.Logger, cfg.Web = listener, dataDir, Version(), e.Logger, dashboard
@@ -181,7 +186,9 @@ func (e *Env) startLocal(ctx context.Context, dataDir string, slots int, dashboa
 	}
 	wcfg := worker.DefaultConfig()
 	wcfg.Conn, wcfg.Slots, wcfg.Version, wcfg.Logger = client.conn, slots, Version(), e.Logger
-	wcfg.Executor = worker.NewScience(client.studies)
+	science := worker.NewScience(client.studies)
+	science.SamplesMemory = samplesMemory(memory, slots)
+	wcfg.Executor, wcfg.Memory, wcfg.Relieve = science, memory, science.Relieve
 	if e.around != nil {
 		wcfg.Executor = e.around(wcfg.Executor)
 	}

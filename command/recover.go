@@ -33,7 +33,8 @@ type RecoverOptions struct {
 	Participants []int  // sample sizes
 	Answers      string // "": as in the study
 	Noise        participant.Noise
-	Workers      int // worker slots in this process; 0: one a core
+	Workers      int    // worker slots in this process; 0: one a core
+	Memory       string // that the process may use, as in 8GiB; "": most of what there is
 	Out          string
 	Notify       Notify
 	Submit       bool // to Coordinator, in place of workers in this process
@@ -115,7 +116,11 @@ func (e *Env) Recover(ctx context.Context, o RecoverOptions) error {
 	if err != nil {
 		return err
 	}
-	r := &recovering{o: &o, study: s, judged: s, config: config}
+	budget, err := memoryBudget(o.Memory)
+	if err != nil {
+		return err
+	}
+	r := &recovering{o: &o, memory: budget, study: s, judged: s, config: config}
 	if r.sets, err = config.ParameterSets(); err != nil {
 		return err
 	}
@@ -152,6 +157,7 @@ type recovering struct {
 	judged  *domains.Study // with the plans that are judged
 	config  sweep.Config
 	sets    []sweep.ParameterSet
+	memory  int64               // that workers in this process may use, in bytes
 	stimuli []recovery.Stimulus // simulated; nil for the study's own plans
 
 	sweeps     [2]*foiblev1.SweepConfig // what observers infer; what is fitted
@@ -193,7 +199,7 @@ func (e *Env) recoverHere(ctx context.Context, r *recovering, workers int) error
 	if err := os.MkdirAll(data, 0o755); err != nil {
 		return cannotWrite(r.o.Out, "--out", err)
 	}
-	cluster, err := e.startLocal(ctx, data, workers, nil)
+	cluster, err := e.startLocal(ctx, data, workers, r.memory, nil)
 	if err != nil {
 		return err
 	}

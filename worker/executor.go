@@ -2,11 +2,13 @@ package worker
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 
 	"foible/core/inference"
 	"foible/core/sweep"
@@ -18,15 +20,24 @@ import (
 // Science is the executor of real jobs. It keeps the studies it has met, and
 // of each what does not depend on parameters, so that jobs share it.
 type Science struct {
+	// SamplesMemory bounds what the samples of a study's stimuli may take for each job that
+	// is done at once, in bytes; 0 is [MaxSamplesMemory]. It is set before the first job.
+	SamplesMemory int64
+
 	studies foiblev1.StudyServiceClient
 
 	mu     sync.Mutex
 	loaded map[string]*loaded // by study hash; guarded by mu
 }
 
+// MaxSamplesMemory is enough for the samples of any published sweep, in bytes.
+const MaxSamplesMemory = 2 << 30
+
 // loaded is a study made ready; its parts are made when first needed, once.
 type loaded struct {
 	once    sync.Once
+	jobs    int         // that use it; guarded by Science.mu
+	ready   atomic.Bool // what follows is set
 	err     error
 	study   *domains.Study
 	shapes  []sweep.Shape // of its stimuli, in its order
@@ -43,11 +54,8 @@ type stimulus struct {
 	free []*inference.Stimulus // guarded by mu
 }
 
-// samplesMemory is for the samples of all stimuli of a study, in bytes, of each slot
-// at most.
-const samplesMemory = 2 << 30
-
-func (s *stimulus) take(study *domains.Study, id string) (*inference.Stimulus, error) {
+// take lends a stimulus that may keep so many bytes of samples.
+func (s *stimulus) take(study *domains.Study, id string, samples int64) (*inference.Stimulus, error) {
 	s.mu.Lock()
 	if n := len(s.free); n > 0 {
 		ready := s.free[n-1]
@@ -60,7 +68,7 @@ func (s *stimulus) take(study *domains.Study, id string) (*inference.Stimulus, e
 	if err != nil {
 		return nil, err
 	}
-	ready.Remember(samplesMemory / len(study.Stimuli))
+	ready.Remember(int(samples))
 	return ready, nil
 }
 
@@ -81,22 +89,43 @@ func NewScience(studies foiblev1.StudyServiceClient) *Science {
 	return &Science{studies: studies, loaded: map[string]*loaded{}}
 }
 
+// Relieve drops what no job uses and can be made again: other studies, and stimuli
+// made ready, with their samples.
+func (e *Science) Relieve() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for hash, l := range e.loaded {
+		switch {
+		case l.jobs == 0:
+			delete(e.loaded, hash)
+		case l.ready.Load():
+			for _, s := range l.stimuli {
+				s.mu.Lock()
+				s.free = nil
+				s.mu.Unlock()
+			}
+		}
+	}
+}
+
 // Execute implements [Executor].
 func (e *Science) Execute(ctx context.Context, job *foiblev1.Assign) (*foiblev1.JobResult, error) {
 	l, err := e.load(ctx, job.GetStudyHash())
 	if err != nil {
 		return nil, fmt.Errorf("study %s: %w", job.GetStudyHash(), err)
 	}
+	defer e.leave(l)
 	switch work := job.GetWork().(type) {
 	case *foiblev1.Assign_Infer:
-		return l.infer(ctx, job, work.Infer)
+		return e.infer(ctx, l, job, work.Infer)
 	case *foiblev1.Assign_Score:
 		return l.score(ctx, job, work.Score)
 	}
 	return nil, fmt.Errorf("job of an unknown kind %T", job.GetWork())
 }
 
-// load fetches a study once. A failure to fetch is not kept: the next job tries again.
+// load fetches a study once. A failure to fetch is not kept: the next job tries again. Who has a
+// study calls leave when done with it.
 func (e *Science) load(ctx context.Context, hash string) (*loaded, error) {
 	e.mu.Lock()
 	l := e.loaded[hash]
@@ -108,16 +137,25 @@ func (e *Science) load(ctx context.Context, hash string) (*loaded, error) {
 	l.once.Do(func() {
 		if l.study, l.stimuli, l.err = e.fetch(ctx, hash); l.err == nil {
 			l.shapes = codec.Shapes(l.study.Shapes())
+			l.ready.Store(true)
 		}
 	})
-	if l.err != nil {
-		e.mu.Lock()
-		if e.loaded[hash] == l {
-			delete(e.loaded, hash)
-		}
-		e.mu.Unlock()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case l.err == nil:
+		l.jobs++
+	case e.loaded[hash] == l:
+		delete(e.loaded, hash)
 	}
 	return l, l.err
+}
+
+// leave says that a job has no more use for a study.
+func (e *Science) leave(l *loaded) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	l.jobs--
 }
 
 func (e *Science) fetch(ctx context.Context, hash string) (*domains.Study, map[string]*stimulus, error) {
@@ -150,13 +188,13 @@ func (e *Science) fetch(ctx context.Context, hash string) (*domains.Study, map[s
 	return study, stimuli, nil
 }
 
-func (l *loaded) infer(ctx context.Context, job *foiblev1.Assign, work *foiblev1.InferJob) (*foiblev1.JobResult, error) {
+func (e *Science) infer(ctx context.Context, l *loaded, job *foiblev1.Assign, work *foiblev1.InferJob) (*foiblev1.JobResult, error) {
 	s := l.stimuli[work.GetStimulus()]
 	if s == nil {
 		return nil, fmt.Errorf("the study has no stimulus %q", work.GetStimulus())
 	}
 	spec, _ := l.study.Stimulus(work.GetStimulus())
-	ready, err := s.take(l.study, work.GetStimulus())
+	ready, err := s.take(l.study, work.GetStimulus(), cmp.Or(e.SamplesMemory, MaxSamplesMemory)/int64(len(l.study.Stimuli)))
 	if err != nil {
 		return nil, err
 	}

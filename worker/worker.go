@@ -19,7 +19,9 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
+	"foible/core/words"
 	foiblev1 "foible/proto/foible/v1"
+	"foible/worker/memory"
 )
 
 // Executor does a job. An error is a failure of the job, which is tried again, perhaps elsewhere.
@@ -43,6 +45,11 @@ type Config struct {
 	DrainTimeout time.Duration
 	// Retry is the first pause before dialling again; it doubles up to MaxRetry.
 	Retry, MaxRetry time.Duration
+	// Memory is how much this process may use, in bytes; 0: as much as it likes. When live memory nears it, Relieve is
+	// called first; then fewer jobs are done at once; a job that needs more while it is done alone has failed.
+	Memory int64
+	// Relieve drops what can be made again, while jobs go on; nil: nothing is dropped.
+	Relieve func()
 	// Logger takes what an operator acts on; nil for none.
 	Logger hclog.Logger
 }
@@ -70,6 +77,9 @@ func (c *Config) Validate() error {
 	if c.Retry <= 0 || c.MaxRetry < c.Retry {
 		errs = append(errs, fmt.Errorf("pauses of %v to %v before dialling again", c.Retry, c.MaxRetry))
 	}
+	if c.Memory < 0 {
+		errs = append(errs, fmt.Errorf("%d bytes of memory", c.Memory))
+	}
 	return errors.Join(errs...)
 }
 
@@ -78,6 +88,7 @@ type Worker struct {
 	cfg    Config
 	log    hclog.Logger
 	client foiblev1.WorkerServiceClient
+	gate   *memory.Gate // through which all jobs go
 
 	mu      sync.Mutex      // guards what follows
 	jobs    map[uint64]*job // held, by lease
@@ -105,6 +116,7 @@ func New(cfg Config) (*Worker, error) {
 	return &Worker{
 		cfg: cfg, log: log.Named("worker"),
 		client:  foiblev1.NewWorkerServiceClient(cfg.Conn),
+		gate:    memory.NewGate(cfg.Slots),
 		jobs:    map[uint64]*job{},
 		changed: make(chan struct{}, 1),
 	}, nil
@@ -118,6 +130,9 @@ func (w *Worker) Run(ctx context.Context) error {
 	working, stopWorking := context.WithCancel(context.WithoutCancel(ctx))
 	talking, stopTalking := context.WithCancel(context.WithoutCancel(ctx))
 	var executing sync.WaitGroup
+	if w.cfg.Memory > 0 {
+		executing.Go(func() { w.guard(working) })
+	}
 	defer executing.Wait()
 	defer stopTalking()
 	defer stopWorking()
@@ -202,7 +217,7 @@ const maxResult = 15 << 20
 func (w *Worker) execute(ctx context.Context, j *job) {
 	started := time.Now()
 	defer j.stop()
-	result, err := w.try(j.ctx, j.assign)
+	result, err := w.do(j.ctx, j.assign)
 	log := w.log.With("sweep", j.assign.GetSweepId(), "job", j.assign.GetJob(), "attempt", j.assign.GetAttempt())
 	if err != nil && ctx.Err() != nil {
 		return
@@ -221,6 +236,36 @@ func (w *Worker) execute(ctx context.Context, j *job) {
 	j.result = result
 	w.mu.Unlock()
 	w.signal()
+}
+
+// guard keeps the process within its memory until ctx ends.
+func (w *Worker) guard(ctx context.Context) {
+	g := memory.Guard{
+		Limit:   w.cfg.Memory,
+		Relieve: w.cfg.Relieve,
+		Shed: func() {
+			if places := w.gate.Shed(); places > 0 {
+				w.log.Warn("memory is short; fewer jobs are done at once", "jobs", places, "memory", words.Bytes(w.cfg.Memory))
+			}
+		},
+	}
+	if g.Relieve == nil {
+		g.Relieve = func() {}
+	}
+	g.Run(ctx)
+}
+
+// do does a job when there is memory for it.
+func (w *Worker) do(ctx context.Context, assign *foiblev1.Assign) (result *foiblev1.JobResult, err error) {
+	err = w.gate.Do(ctx, func(ctx context.Context) error {
+		result, err = w.try(ctx, assign)
+		return err
+	})
+	if errors.Is(err, memory.ErrTooLarge) {
+		err = fmt.Errorf("the job needs more than the %s of memory that this worker may use, with nothing else running; give it more with --memory",
+			words.Bytes(w.cfg.Memory))
+	}
+	return result, err
 }
 
 // try turns a panic into a failure of the job: one job must not take a worker's others with it.

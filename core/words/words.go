@@ -71,3 +71,36 @@ func Quoted(s string) string {
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
+
+// Bytes is a size in the largest binary unit that it reaches: 512 B, 1.5 MiB, 64 MiB. A size that is no whole number of
+// the unit is rounded down to a tenth; [ParseBytes] reads the text again.
+func Bytes[N int | int64](n N) string {
+	units := []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB"}
+	unit, at := int64(1), 0
+	for at+1 < len(units) && int64(n) >= 1024*unit {
+		unit, at = 1024*unit, at+1
+	}
+	whole, tenth := int64(n)/unit, int64(n)%unit*10/unit
+	if tenth == 0 {
+		return fmt.Sprintf("%d %s", whole, units[at])
+	}
+	return fmt.Sprintf("%d.%d %s", whole, tenth, units[at])
+}
+
+// byteUnits are the units that ParseBytes knows, in small letters.
+var byteUnits = map[string]float64{
+	"": 1, "b": 1, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40,
+	"kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40,
+}
+
+// ParseBytes reads a size such as 64MiB, 1.5 GB or 1000, which is one in bytes. K, M, G and T alone are binary units.
+func ParseBytes(text string) (int64, error) {
+	text = strings.TrimSpace(text)
+	digits := strings.TrimRight(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+	unit, known := byteUnits[strings.ToLower(text[len(digits):])]
+	n, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
+	if bytes := n * unit; known && err == nil && bytes >= 0 && bytes < 1<<62 {
+		return int64(bytes), nil
+	}
+	return 0, fmt.Errorf("%q is no size; write it as in 64MiB or 2GiB", text)
+}
