@@ -22,6 +22,7 @@ import (
 	"foible/command"
 	"foible/core/recovery"
 	"foible/core/sweep"
+	"foible/core/words"
 	"foible/domains"
 )
 
@@ -73,6 +74,7 @@ const (
 func root() *cobra.Command {
 	env := &command.Env{Out: os.Stdout, Err: os.Stderr, Logs: command.NewLogs(os.Stderr)}
 	var logLevel, logFormat string
+	var printVersion bool
 	c := &cobra.Command{
 		Use:   "foible",
 		Short: "Fit models of other people's mistakes to human judgements",
@@ -84,18 +86,26 @@ A study is a directory with study.yaml; without one, commands take a sample. Sta
   foible sample DIR          write the sample study to DIR, to make it yours
   foible check DIR           find everything wrong with a study before any time is spent
   foible fit DIR             fit it`,
-		Args:                       unknownCommand,
-		RunE:                       func(c *cobra.Command, _ []string) error { return c.Help() },
-		SilenceErrors:              true,
-		SilenceUsage:               true,
-		SuggestionsMinimumDistance: 2,
+		Args: unknownCommand,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if printVersion {
+				env.PrintVersion()
+				return nil
+			}
+			return c.Help()
+		},
+		SilenceErrors: true,
+		SilenceUsage:  true,
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
+			if err := refuseZero(c); err != nil {
+				return err
+			}
 			level, err := levelOf(c, logLevel)
 			if err != nil {
 				return err
 			}
 			if !slices.Contains(logFormats, logFormat) {
-				return usagef("--log-format %q: it can be %s", logFormat, strings.Join(logFormats, ", "))
+				return usagef("--log-format %q: it can be %s", logFormat, words.Options(logFormat, logFormats))
 			}
 			env.Logger = hclog.New(&hclog.LoggerOptions{Name: "foible", Level: level, Output: env.Logs, JSONFormat: logFormat == "json"})
 			return nil
@@ -105,7 +115,8 @@ A study is a directory with study.yaml; without one, commands take a sample. Sta
 	c.PersistentFlags().StringVar(&logFormat, "log-format", logFormats[0], "`format` of messages: "+strings.Join(logFormats, ", "))
 	complete(c, "log-level", logLevels...)
 	complete(c, "log-format", logFormats...)
-	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &command.UsageError{Err: readable(err)} })
+	c.Flags().BoolVar(&printVersion, "version", false, "print the version")
+	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return &command.UsageError{Err: readable(c, err)} })
 	c.AddGroup(&cobra.Group{ID: here, Title: "On this machine:"}, &cobra.Group{ID: cluster, Title: "With a coordinator and workers:"})
 	c.AddCommand(fit(env), estimate(env), recoverKnown(env), report(env), infer(env), simulate(env), check(env), sample(env), coordinator(env), worker(env), token(env),
 		submit(env), list(env), status(env), watch(env), pause(env), resume(env), cancel(env), extend(env), priority(env), results(env), clusterOf(env), health(env), version(env))
@@ -123,7 +134,7 @@ func levelOf(c *cobra.Command, asked string) (hclog.Level, error) {
 	case slices.Contains(logLevels, asked):
 		return hclog.LevelFromString(asked), nil
 	case asked != "":
-		return 0, usagef("--log-level %q: it can be %s", asked, strings.Join(logLevels, ", "))
+		return 0, usagef("--log-level %q: it can be %s", asked, words.Options(asked, logLevels))
 	case c.Name() == "coordinator" || c.Name() == "worker":
 		return hclog.Info, nil
 	}
@@ -134,13 +145,52 @@ func usagef(format string, args ...any) error {
 	return &command.UsageError{Err: fmt.Errorf(format, args...)}
 }
 
-// readable says in plain words what is wrong with a flag.
-func readable(err error) error {
-	if unknown := (*pflag.NotExistError)(nil); errors.As(err, &unknown) {
-		if unknown.GetSpecifiedShortnames() != "" {
-			return fmt.Errorf("there is no flag -%s", unknown.GetSpecifiedName())
+// positive are the flags of numbers whose default is another number than 0.
+var positive = []string{"workers", "slots", "runs", "particles", "top-up", "mc-se", "posterior-se", "priority"}
+
+// refuseZero refuses 0 where it was given for a number: the commands take it for no number given.
+func refuseZero(c *cobra.Command) error {
+	for _, name := range positive {
+		f := c.Flags().Lookup(name)
+		if f == nil || !f.Changed || f.Value.String() != "0" {
+			continue
 		}
-		return fmt.Errorf("there is no flag --%s", unknown.GetSpecifiedName())
+		least := "at least 1"
+		if f.Value.Type() == "float64" {
+			least = "above 0"
+		}
+		return usagef("--%s 0: must be %s; without the flag it is the default", name, least)
+	}
+	return nil
+}
+
+// alias makes a flag known by another name too, which the help leaves out.
+func alias(c *cobra.Command, name, other string) {
+	f := *c.Flags().Lookup(name)
+	f.Name, f.Hidden = other, true
+	c.Flags().AddFlag(&f)
+}
+
+// flagNames are the flags of a command.
+func flagNames(c *cobra.Command) []string {
+	var names []string
+	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	return names
+}
+
+// readable says in plain words what is wrong with a flag of a command.
+func readable(c *cobra.Command, err error) error {
+	if unknown := (*pflag.NotExistError)(nil); errors.As(err, &unknown) {
+		name, dashes := unknown.GetSpecifiedName(), "--"
+		if short := unknown.GetSpecifiedShortnames(); short != "" {
+			if name, _, _ := strings.Cut(short, "="); c.Flags().Lookup(name) != nil {
+				return fmt.Errorf("there is no flag -%s; did you mean --%[1]s?", name)
+			}
+			dashes = "-"
+		} else if near := words.Nearest(name, flagNames(c)); near != "" {
+			return fmt.Errorf("there is no flag --%s; did you mean --%s?", name, near)
+		}
+		return fmt.Errorf("there is no flag %s%s", dashes, name)
 	}
 	if invalid := (*pflag.InvalidValueError)(nil); errors.As(err, &invalid) {
 		want := invalid.Unwrap().Error()
@@ -168,8 +218,14 @@ func unknownCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
-		return usagef("there is no command %q; did you mean `%s %s`?", args[0], c.CommandPath(), near[0])
+	var names []string
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(names, sub.Name())
+		}
+	}
+	if near := words.Nearest(args[0], names); near != "" {
+		return usagef("there is no command %q; did you mean `%s %s`?", args[0], c.CommandPath(), near)
 	}
 	return usagef("there is no command %q", args[0])
 }
@@ -211,20 +267,12 @@ func complete(c *cobra.Command, flag string, values ...string) {
 	}
 }
 
-func domainNames() []string {
-	names := make([]string, len(domains.All))
-	for i := range domains.All {
-		names[i] = domains.All[i].Name
-	}
-	return names
-}
-
 // studies completes STUDY: a directory, or the name of a sample.
 func studies(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	return domainNames(), cobra.ShellCompDirectiveDefault
+	return domains.Names(), cobra.ShellCompDirectiveDefault
 }
 
 func sweepFlags(c *cobra.Command, s *command.SweepChoice) {
@@ -240,15 +288,12 @@ func sweepFlags(c *cobra.Command, s *command.SweepChoice) {
 	c.Flags().IntVar(&s.TopUp, "top-up", 0, "most `times` the runs of --runs for settings that may be the best, twice as many each round, until one is left")
 	c.Flags().StringVar(&s.Seed, "seed", "", "`number` to draw all chance from, in place of the sweep's seed")
 	complete(c, "method", command.Methods...)
+	alias(c, "models", "model")
 	completeModels(c, "models")
 }
 
 func completeModels(c *cobra.Command, flag string) {
-	models := make([]string, len(sweep.Models))
-	for i := range sweep.Models {
-		models[i] = sweep.Models[i].Name
-	}
-	complete(c, flag, models...)
+	complete(c, flag, sweep.ModelNames()...)
 }
 
 func targetFlags(c *cobra.Command, t *command.Target) {
@@ -282,7 +327,7 @@ func fit(env *command.Env) *cobra.Command {
 		Short: "Fit a study's sweep, and write tables and figures",
 		Long: `Fit runs a sweep to its end on this machine, and writes tables and figures. Interrupted, it goes on where it
 stopped when it is called again with the same output directory. STUDY is a directory with study.yaml, or the name
-of a sample: ` + domains.Names() + `.`,
+of a sample: ` + strings.Join(domains.Names(), ", ") + `.`,
 		Example: "  foible fit\n  foible fit my-study --out my-fit\n  foible fit block-words --models boltzmann --set alpha=0.25,0.5,1 --set value=optimal,on_policy",
 		GroupID: here, Args: atMost(1), ValidArgsFunction: studies,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -400,7 +445,7 @@ func infer(env *command.Env) *cobra.Command {
 		Long: `Infer takes models to one stimulus and prints the probability of each goal after each action, with the mean judgement
 below it where there is one. It writes posteriors.csv, a time course and a storyboard. An axis that is not set has the
 value that the 2021 paper fitted for the domain and the model, or else the middle one of its default grid; what was used
-is printed. STUDY is a directory with study.yaml, or the name of a sample: ` + domains.Names() + `.`,
+is printed. STUDY is a directory with study.yaml, or the name of a sample: ` + strings.Join(domains.Names(), ", ") + `.`,
 		Example: "  foible infer doors-keys-gems 3-1\n  foible infer my-study 1-2 --model full,boltzmann --set action_noise=0.1 --set alpha=1",
 		GroupID: here, Args: stimulusOfStudy(&o.StimulusChoice), ValidArgsFunction: stimuli,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -411,7 +456,8 @@ is printed. STUDY is a directory with study.yaml, or the name of a sample: ` + d
 		},
 	}
 	stimulusFlags(c, &o.StimulusChoice)
-	c.Flags().StringSliceVar(&o.Models, "model", o.Models, "`names` of the models: "+sweep.ModelNames())
+	c.Flags().StringSliceVar(&o.Models, "model", o.Models, "`names` of the models: "+strings.Join(sweep.ModelNames(), ", "))
+	alias(c, "model", "models")
 	completeModels(c, "model")
 	in, report := sweep.MarginalInference, sweep.MarginalReport
 	c.Flags().IntVar(&o.Runs, "runs", 0, fmt.Sprintf("`number` of batches of samples (default %d), or of runs of sips (default %d), of models that are not exact", report.Runs, sweep.PaperReport.Runs))
@@ -443,7 +489,8 @@ its default grid; what was used is printed. Equal seeds give equal trajectories,
 		RunE: func(c *cobra.Command, _ []string) error { return env.Simulate(c.Context(), o) },
 	}
 	stimulusFlags(c, &o.StimulusChoice)
-	c.Flags().StringVar(&o.Models[0], "model", o.Models[0], "`name` of the model: "+sweep.ModelNames())
+	c.Flags().StringVar(&o.Models[0], "model", o.Models[0], "`name` of the model: "+strings.Join(sweep.ModelNames(), ", "))
+	alias(c, "model", "models")
 	completeModels(c, "model")
 	c.Flags().StringVar(&o.Goal, "goal", "", "`name` of the agent's goal (default: the stimulus's true goal)")
 	c.Flags().IntVar(&o.N, "n", o.N, "`number` of trajectories")
@@ -469,7 +516,7 @@ func stimulusFlags(c *cobra.Command, o *command.StimulusChoice) {
 func stimulusOfStudy(o *command.StimulusChoice) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			return usagef("name a study and a stimulus, as in `foible %s`; the samples are %s", c.Use, domains.Names())
+			return usagef("name a study and a stimulus, as in `foible %s`; the samples are %s", c.Use, strings.Join(domains.Names(), ", "))
 		}
 		o.Study = args[0]
 		if len(args) > 1 {
@@ -509,8 +556,8 @@ func sample(env *command.Env) *cobra.Command {
 		GroupID: here, Args: exactlyOne("name the directory to write"),
 		RunE: func(_ *cobra.Command, args []string) error { return env.Sample(domain, args[0]) },
 	}
-	c.Flags().StringVar(&domain, "domain", domains.All[0].Name, "`domain` of the study: "+domains.Names())
-	complete(c, "domain", domainNames()...)
+	c.Flags().StringVar(&domain, "domain", domains.All[0].Name, "`domain` of the study: "+strings.Join(domains.Names(), ", "))
+	complete(c, "domain", domains.Names()...)
 	return c
 }
 
@@ -594,8 +641,7 @@ func token(env *command.Env) *cobra.Command {
 A token says what its owner may do: a worker's does jobs, a user's gives and follows sweeps. It also says which
 coordinator its owner trusts. Whoever has it can use it: give it in a file that only its owner can read, or in FOIBLE_TOKEN.`,
 		GroupID: cluster, Args: unknownCommand,
-		RunE:                       func(c *cobra.Command, _ []string) error { return c.Help() },
-		SuggestionsMinimumDistance: 2,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(tokenShow(env), tokenList(env), tokenCreate(env), tokenRotate(env), tokenRevoke(env))
 	return c

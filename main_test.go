@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -212,7 +213,7 @@ func TestWrongWays(t *testing.T) {
 		}
 	}
 	for args, want := range map[string]string{
-		"status": "no token for the coordinator at ", "status --insecure": "no coordinator without encryption answers at ",
+		"status": "no coordinator answers at ", "worker": "no coordinator answers at ", "status --insecure": "no coordinator without encryption answers at ",
 	} {
 		closed := freeAddress(t)
 		if got := do(t, dir, append(strings.Fields(args), "--coordinator", closed)...); got.code != 1 || !strings.HasPrefix(got.stderr, "foible: "+want+closed) {
@@ -220,6 +221,12 @@ func TestWrongWays(t *testing.T) {
 		}
 	}
 	closed := freeAddress(t)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = listener.Close() }()
+	open := listener.Addr().String()
 	for _, c := range []struct {
 		args string // split at spaces; _ stands for one within an argument
 		code int
@@ -231,10 +238,18 @@ func TestWrongWays(t *testing.T) {
 		{"fit -z", 2, "there is no flag -z (see `foible fit --help`)"},
 		{"fit one two", 2, "\"two\" is too much: write `foible fit [STUDY]` (see `foible fit --help`)"},
 		{"fit --web 127.0.0.1:7411", 2, "--web takes its address behind a =: write --web=127.0.0.1:7411 (see `foible fit --help`)"},
-		{"fit nothing", 1, "no study \"nothing\" (no such file or directory): name a directory that holds study.yaml, or a sample: doors-keys-gems, block-words"},
+		{"fit --modle full", 2, "there is no flag --modle; did you mean --model? (see `foible fit --help`)"},
+		{"fit -models full", 2, "there is no flag -models; did you mean --models? (see `foible fit --help`)"},
+		{"infer --modles full", 2, "there is no flag --modles; did you mean --models? (see `foible infer --help`)"},
+		{"fit nothing", 1, "there is no directory nothing: name one that holds study.yaml, or a sample: doors-keys-gems, block-words"},
+		{"fit block-word", 1, "there is no directory block-word: name one that holds study.yaml, or a sample: doors-keys-gems, block-words; did you mean \"block-words\"?"},
+		{"fit a_file/study", 1, "cannot read the study 'a file/study': not a directory"},
 		{"fit a_file", 1, "'a file' is a file: name the directory that holds study.yaml"},
 		{"fit .", 1, "the directory . holds no study.yaml; `foible sample DIR` writes a study to start from"},
 		{"fit --models nonsense", 2, "--models: unknown model \"nonsense\"; it can be full, goal-lesioned, plan-lesioned, action-lesioned, boltzmann (see `foible fit --help`)"},
+		{"fit --model bolzmann", 2, "--models: unknown model \"bolzmann\"; it can be full, goal-lesioned, plan-lesioned, action-lesioned, boltzmann; did you mean \"boltzmann\"? (see `foible fit --help`)"},
+		{"fit --set alhpa=1", 2, "--set \"alhpa=1\": unknown axis \"alhpa\"; it can be goal_noise, budget_r, budget_q, search_noise, action_noise, alpha, value, unreachable_value; did you mean \"alpha\"? (see `foible fit --help`)"},
+		{"fit --method sip", 2, "--method \"sip\": it can be marginal, sips; did you mean \"sips\"? (see `foible fit --help`)"},
 		{"fit --set alpha", 2, "--set \"alpha\": write it as axis=value or axis=value,value (see `foible fit --help`)"},
 		{"fit --set beta=1", 2, "--set \"beta=1\": unknown axis \"beta\"; it can be goal_noise, budget_r, budget_q, search_noise, action_noise, alpha, value, unreachable_value (see `foible fit --help`)"},
 		{"fit --set alpha=a", 2, "--set \"alpha=a\": \"a\" is not a number (see `foible fit --help`)"},
@@ -244,6 +259,10 @@ func TestWrongWays(t *testing.T) {
 		{"fit --sweep nothing.yaml", 1, "--sweep nothing.yaml: no such file or directory"},
 		{"fit --sweep sweep.yaml", 1, "sweep.yaml:1:29: alpha is the text \"1\"; write the number without quotes"},
 		{"fit --workers -1", 2, "--workers -1: must be 1 to 1024 (see `foible fit --help`)"},
+		{"fit --workers 0", 2, "--workers 0: must be at least 1; without the flag it is the default (see `foible fit --help`)"},
+		{"estimate --runs 0", 2, "--runs 0: must be at least 1; without the flag it is the default (see `foible estimate --help`)"},
+		{"fit --mc-se 0", 2, "--mc-se 0: must be above 0; without the flag it is the default (see `foible fit --help`)"},
+		{"worker --slots 0", 2, "--slots 0: must be at least 1; without the flag it is the default (see `foible worker --help`)"},
 		{"fit --workers two", 2, "--workers \"two\": must be a whole number (see `foible fit --help`)"},
 		{"fit --out a_file", 1, "cannot write to the directory 'a file': not a directory; name another with --out"},
 		{"fit --log-level loud", 2, "--log-level \"loud\": it can be trace, debug, info, warn, error (see `foible fit --help`)"},
@@ -262,6 +281,8 @@ func TestWrongWays(t *testing.T) {
 		{"recover --out a_file", 1, "cannot write to the directory 'a file': not a directory; name another with --out"},
 		{"recover --token-file user.token --submit --coordinator " + closed, 1, "no coordinator answers at " + closed + "; start one with `foible coordinator --listen " + closed + "`, or say where it is with --coordinator"},
 		{"simulate doors-keys-gems 1-1 --goal gem4", 2, "--goal \"gem4\": stimulus 1-1 has the goals gem1, gem2, gem3 (see `foible simulate --help`)"},
+		{"simulate doors-keys-gems 1-1 --goal gme1", 2, "--goal \"gme1\": stimulus 1-1 has the goals gem1, gem2, gem3; did you mean \"gem1\"? (see `foible simulate --help`)"},
+		{"infer doors-keys-gems 01-1", 1, "doors-keys-gems-sample has no stimulus \"01-1\"; it has 1-1, 1-2, 2-1, 2-2, 3-1, 3-2, 4-1, 4-2; did you mean \"1-1\"?"},
 		{"simulate doors-keys-gems 1-1 --out a_file", 1, "cannot write to the directory 'a file': not a directory; name another with --out"},
 		{"sample", 2, "name the directory to write, as in `foible sample DIR` (see `foible sample --help`)"},
 		{"sample broken", 1, "broken is not empty; name a new directory"},
@@ -283,12 +304,13 @@ func TestWrongWays(t *testing.T) {
 		{"coordinator --lease soon", 2, "--lease \"soon\": must be a time such as 30s or 5m (see `foible coordinator --help`)"},
 		{"worker --coordinator nonsense", 2, "--coordinator \"nonsense\": write it as host:port, e.g. 127.0.0.1:7410 (see `foible worker --help`)"},
 		{"worker --insecure --coordinator example.org:7410", 2, "--coordinator \"example.org:7410\": --insecure is for addresses of one machine, such as 127.0.0.1:7410; leave it out (see `foible worker --help`)"},
-		{"worker", 1, "no token for the coordinator at 127.0.0.1:7410; where it runs, `foible token show worker` prints one: name a file with that, or the coordinator's data directory, with --token-file"},
+		{"worker --coordinator " + closed, 1, "no coordinator answers at " + closed + "; start one with `foible coordinator --listen " + closed + "`, or say where it is with --coordinator"},
+		{"worker --coordinator " + open, 1, "no token for the coordinator at " + open + "; where it runs, `foible token show worker` prints one: name a file with that, or the coordinator's data directory, with --token-file"},
 		{"worker --token-file nothing", 1, "--token-file nothing: no such file or directory; name the file that holds the token, or the coordinator's data directory"},
 		{"worker --token-file a_file", 1, "--token-file 'a file': it is not a token, which is foible-worker-SECRET-HASH or foible-user-SECRET-HASH; `foible token show worker` or `foible token show user` prints one where the coordinator runs; name the file that holds the token, or the coordinator's data directory"},
 		{"worker --token-file user.token", 1, "the token in user.token is for a user, and this is a command for a worker; `foible token show worker` prints the right one where the coordinator runs"},
 		{"status --token-file user.token --tls-ca a_file", 1, "--tls-ca 'a file': it holds no certificate in PEM; name a file of certificates in PEM, or say `system` for those that this machine trusts"},
-		{"status --token=foible-user-secret", 2, "there is no flag --token (see `foible status --help`)"},
+		{"status --token=foible-user-secret", 2, "there is no flag --token; did you mean --token-file? (see `foible status --help`)"},
 		{"token nonsense", 2, "there is no command \"nonsense\" (see `foible token --help`)"},
 		{"token lst", 2, "there is no command \"lst\"; did you mean `foible token list`? (see `foible token --help`)"},
 		{"token show", 2, "say whom it is for, as in `foible token show worker|user` (see `foible token show --help`)"},
@@ -370,5 +392,47 @@ func TestSample(t *testing.T) {
 	}
 	if got := do(t, dir, "check", "my study"); got.code != 1 || !strings.Contains(got.stdout, "domain.pddl:1:1: error: ") {
 		t.Errorf("check of a broken domain: exit code %d\n%s", got.code, got.stdout)
+	}
+}
+
+// --model and --models are one flag, also twice, and --version is `foible version`.
+func TestNamesOfFlags(t *testing.T) {
+	dir := t.TempDir()
+	for _, args := range [][]string{
+		{"check", "--models", "boltzmann"},
+		{"check", "--model", "boltzmann"},
+		{"infer", "doors-keys-gems", "1-1", "--models", "boltzmann", "--out", "i"},
+		{"infer", "doors-keys-gems", "1-1", "--model", "boltzmann", "--out", "i"},
+		{"simulate", "doors-keys-gems", "1-1", "--models", "boltzmann", "--n", "1", "--out", "s"},
+	} {
+		got := succeed(t, dir, args...).stdout
+		if args[0] != "check" && strings.Contains(got, "full") {
+			t.Errorf("foible %s took another model:\n%s", strings.Join(args, " "), got)
+		}
+		if args[0] == "check" && !strings.Contains(got, "exact inference") {
+			t.Errorf("foible %s:\n%s", strings.Join(args, " "), got)
+		}
+	}
+	if help := succeed(t, dir, "fit", "--help").stdout; !strings.Contains(help, "--models ") || strings.Contains(help, "--model ") {
+		t.Errorf("the help has both names:\n%s", help)
+	}
+	if got, want := succeed(t, dir, "--version").stdout, succeed(t, dir, "version").stdout; got != want {
+		t.Errorf("--version prints %q, version %q", got, want)
+	}
+}
+
+// A directory that cannot be read is not taken for one without a study.
+func TestPermissionDenied(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("the superuser may read everything")
+	}
+	dir := t.TempDir()
+	succeed(t, dir, "sample", "locked")
+	if err := os.Chmod(filepath.Join(dir, "locked"), 0o000); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = os.Chmod(filepath.Join(dir, "locked"), 0o755) }()
+	if got := do(t, dir, "check", "locked"); got.code != 1 || got.stderr != "foible: cannot read locked/study.yaml: permission denied\n" {
+		t.Errorf("check: %d %s", got.code, got.stderr)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"foible/core/study"
 	"foible/core/sweep"
+	"foible/core/words"
 	"foible/domains"
 )
 
@@ -141,7 +142,7 @@ func (f *InferenceFlag) applies(method string) bool {
 func checkInference(in *sweep.Inference) error {
 	for _, f := range InferenceFlags {
 		if word := *f.Field(in); f.applies(in.Method) && !slices.Contains(f.Words, word) {
-			return usagef("--%s %q: it can be %s", f.Name, word, strings.Join(f.Words, ", "))
+			return usagef("--%s %q: it can be %s", f.Name, word, words.Options(word, f.Words))
 		}
 	}
 	if in.Method == sweep.Marginal {
@@ -166,7 +167,7 @@ func modelsOf(names []string) ([]sweep.Model, error) {
 	for _, name := range names {
 		model, ok := sweep.ModelByName(name)
 		if !ok {
-			return nil, usagef("--model: unknown model %q; it can be %s", name, sweep.ModelNames())
+			return nil, usagef("--model: unknown model %q; it can be %s", name, words.Options(name, sweep.ModelNames()))
 		}
 		if slices.ContainsFunc(models, func(m sweep.Model) bool { return m.Name == name }) {
 			return nil, usagef("--model: %s is there twice", name)
@@ -174,7 +175,7 @@ func modelsOf(names []string) ([]sweep.Model, error) {
 		models = append(models, model)
 	}
 	if len(models) == 0 {
-		return nil, usagef("--model names no model; it can be %s", sweep.ModelNames())
+		return nil, usagef("--model names no model; it can be %s", strings.Join(sweep.ModelNames(), ", "))
 	}
 	return models, nil
 }
@@ -210,7 +211,7 @@ func settingsOf(assignments []string, models []sweep.Model) (map[string]sweep.Se
 // hasNot says which axes models have.
 func hasNot(models []sweep.Model, axis string) string {
 	if len(models) == 1 {
-		return fmt.Sprintf("%s has no axis %q; it has %s", models[0].Name, axis, strings.Join(models[0].Axes, ", "))
+		return fmt.Sprintf("%s has no axis %q; it has %s", models[0].Name, axis, words.Options(axis, models[0].Axes))
 	}
 	var axes []string
 	for _, a := range sweep.Axes {
@@ -218,7 +219,7 @@ func hasNot(models []sweep.Model, axis string) string {
 			axes = append(axes, a.Name)
 		}
 	}
-	return fmt.Sprintf("none of the models has the axis %q; they have %s", axis, strings.Join(axes, ", "))
+	return fmt.Sprintf("none of the models has the axis %q; they have %s", axis, words.Options(axis, axes))
 }
 
 func settingOf(axis *sweep.Axis, text string) (sweep.Setting, error) {
@@ -260,7 +261,7 @@ func (e *Env) openStimulus(name, id string) (*domains.Study, *study.Stimulus, er
 	}
 	st, ok := s.Stimulus(id)
 	if !ok {
-		return nil, nil, fmt.Errorf("%s has no stimulus %q; it has %s", s.Name, id, strings.Join(ids, ", "))
+		return nil, nil, fmt.Errorf("%s has no stimulus %q; it has %s", s.Name, id, words.Options(id, ids))
 	}
 	for _, f := range found {
 		if f.Severity == study.Warning && f.Stimulus == id {

@@ -23,6 +23,7 @@ import (
 	"foible/coordinator"
 	"foible/coordinator/access"
 	"foible/coordinator/engine"
+	"foible/core/words"
 	"foible/domains"
 	foiblev1 "foible/proto/foible/v1"
 	"foible/worker"
@@ -48,6 +49,9 @@ func dial(t Target, options ...grpc.DialOption) (*client, error) {
 // dialAs makes a client with a token of a kind.
 func dialAs(kind access.Kind, t Target, options ...grpc.DialOption) (*client, error) {
 	known, err := t.access(kind)
+	if errors.Is(err, errNoToken) && !t.listens() {
+		return nil, t.absent()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -216,20 +220,10 @@ func (c *client) explain(err error) error {
 		if strings.Contains(s.Message(), engine.ErrUnavailable.Error()) {
 			return fmt.Errorf("the coordinator at %s does not reach its NATS servers, and keeps trying; start those that do not run, and try again", c.target.Address)
 		}
-		if c.target.AddressFile != "" {
-			return fmt.Errorf("no coordinator answers at %s; start it again where it keeps its data", c.target.where())
-		}
-		if advice := unreached(s.Message()); advice != "" {
+		if advice := unreached(s.Message()); advice != "" && c.target.AddressFile == "" {
 			return fmt.Errorf("no coordinator answers at %s: %s; or say where it is with --coordinator", c.target.Address, advice)
 		}
-		listen := ""
-		if c.target.Address != DefaultAddress {
-			listen = " --listen " + c.target.addresses()[0]
-		}
-		if c.target.Insecure {
-			return fmt.Errorf("no coordinator without encryption answers at %s; leave --insecure out, or start one with `foible coordinator --insecure%s`", c.target.Address, listen)
-		}
-		return fmt.Errorf("no coordinator answers at %s; start one with `foible coordinator%s`, or say where it is with --coordinator", c.target.Address, listen)
+		return c.target.absent()
 	case codes.Unimplemented:
 		return fmt.Errorf("what answers at %s is no coordinator of this version of Foible; say where it is with --coordinator", c.target.where())
 	}
@@ -241,9 +235,23 @@ func (c *client) sweep(ctx context.Context, id string) (*foiblev1.Sweep, error) 
 	got, err := c.sweeps.GetSweep(ctx, &foiblev1.GetSweepRequest{SweepId: id})
 	switch status.Code(err) {
 	case codes.NotFound, codes.InvalidArgument: // never made, or no id that could be made
-		return nil, fmt.Errorf("the coordinator has no sweep %q; `foible list%s` lists those that it has", id, c.flags())
+		return nil, c.noSweep(ctx, id)
 	}
 	return got.GetSweep(), c.explain(err)
+}
+
+// noSweep says that the coordinator has no sweep of an id, and which one may be meant.
+func (c *client) noSweep(ctx context.Context, id string) error {
+	var ids []string
+	if all, err := c.sweeps.ListSweeps(ctx, &foiblev1.ListSweepsRequest{}); err == nil {
+		for _, m := range all.GetSweeps() {
+			ids = append(ids, m.GetSweepId())
+		}
+	}
+	if near := words.Nearest(id, ids); near != "" {
+		return fmt.Errorf("the coordinator has no sweep %q; did you mean %q?", id, near)
+	}
+	return fmt.Errorf("the coordinator has no sweep %q; `foible list%s` lists those that it has", id, c.flags())
 }
 
 // submit sends a study and makes a sweep of it.

@@ -168,7 +168,7 @@ func (e *Env) control(ctx context.Context, t Target, id string, call func(*clien
 	defer func() { _ = c.close() }()
 	response, err := call(c)
 	if err != nil {
-		return c.explainSweep(id, err)
+		return c.explainSweep(ctx, id, err)
 	}
 	e.printSweep(response.GetSweep())
 	e.sayNext(ctx, c, response.GetSweep())
@@ -210,7 +210,7 @@ func (e *Env) Extend(ctx context.Context, o ExtendOptions) error {
 	}
 	made, err := c.sweeps.ExtendSweep(ctx, &foiblev1.ExtendSweepRequest{SweepId: o.Sweep, Models: added.GetModels()})
 	if err != nil {
-		return c.explainSweep(o.Sweep, err)
+		return c.explainSweep(ctx, o.Sweep, err)
 	}
 	m := made.GetSweep()
 	if made.GetExisted() {
@@ -246,9 +246,9 @@ func (e *Env) sayHow(c *client, m *foiblev1.Sweep) {
 }
 
 // explainSweep makes an error of a call about a sweep readable.
-func (c *client) explainSweep(id string, err error) error {
+func (c *client) explainSweep(ctx context.Context, id string, err error) error {
 	if status.Code(err) == codes.NotFound {
-		return fmt.Errorf("the coordinator has no sweep %q; `foible list%s` lists those that it has", id, c.flags())
+		return c.noSweep(ctx, id)
 	}
 	return c.explain(err)
 }

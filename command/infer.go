@@ -30,7 +30,7 @@ type InferOptions struct {
 func (o *InferOptions) Default(given func(flag string) bool) error {
 	method := o.Inference.Method
 	if !slices.Contains(Methods, method) {
-		return usagef("--method %q: it can be %s", method, strings.Join(Methods, ", "))
+		return usagef("--method %q: it can be %s", method, words.Options(method, Methods))
 	}
 	in, _, stage := sweep.DefaultsOf(method)
 	for _, f := range InferenceFlags {

@@ -208,7 +208,7 @@ func TestInferNamesOutcomes(t *testing.T) {
 func TestInferWrongWays(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for want, change := range map[string]func(*InferOptions){
-		`no study "nothing" (no such file or directory): name a directory that holds study.yaml, or a sample: doors-keys-gems, block-words`: func(o *InferOptions) { o.Study = "nothing" },
+		`there is no directory nothing: name one that holds study.yaml, or a sample: doors-keys-gems, block-words`: func(o *InferOptions) { o.Study = "nothing" },
 		`name a stimulus of block-words-sample: 1-1, 1-2, 2-1, 2-2, 3-1, 3-2, 4-1, 4-2`:                                                     func(o *InferOptions) { o.Stimulus = "" },
 		`block-words-sample has no stimulus "9-9"; it has 1-1, 1-2, 2-1, 2-2, 3-1, 3-2, 4-1, 4-2`:                                           func(o *InferOptions) { o.Stimulus = "9-9" },
 		`--model: unknown model "x"; it can be full, goal-lesioned, plan-lesioned, action-lesioned, boltzmann`:                              func(o *InferOptions) { o.Models = []string{"x"} },

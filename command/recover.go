@@ -61,7 +61,7 @@ const (
 
 func (o *RecoverOptions) check() error {
 	if !slices.Contains([]string{PlansSimulated, PlansStudy}, o.Plans) {
-		return usagef("--plans %q: it can be %s, %s", o.Plans, PlansSimulated, PlansStudy)
+		return usagef("--plans %q: it can be %s", o.Plans, words.Options(o.Plans, []string{PlansSimulated, PlansStudy}))
 	}
 	if o.Trajectories < 1 || o.Trajectories > maxTrajectories {
 		return usagef("--trajectories %d: must be 1 to %d", o.Trajectories, maxTrajectories)
@@ -81,7 +81,7 @@ func (o *RecoverOptions) check() error {
 		}
 	}
 	if !slices.Contains([]string{"", recovery.Probability, recovery.Selection}, o.Answers) {
-		return usagef("--answers %q: it can be %s, %s", o.Answers, recovery.Probability, recovery.Selection)
+		return usagef("--answers %q: it can be %s", o.Answers, words.Options(o.Answers, []string{recovery.Probability, recovery.Selection}))
 	}
 	if c := o.Noise.Concentration; !(c > 0 && c <= maxConcentration) {
 		return usagef("--concentration %v: must be above 0, and at most %v", c, float64(maxConcentration))

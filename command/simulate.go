@@ -90,7 +90,7 @@ func goalOf(st *study.Stimulus, name string) (int, error) {
 	}
 	i := slices.IndexFunc(names, func(g string) bool { return strings.EqualFold(g, name) })
 	if i < 0 {
-		return 0, usagef("--goal %q: stimulus %s has the goals %s", name, st.ID, strings.Join(names, ", "))
+		return 0, usagef("--goal %q: stimulus %s has the goals %s", name, st.ID, words.Options(name, names))
 	}
 	return i, nil
 }

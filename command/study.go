@@ -30,7 +30,10 @@ func openStudy(name string) (fs.FS, error) {
 		if d, ok := domains.ByName(name); ok {
 			return d.Sample, nil
 		}
-		return nil, fmt.Errorf("no study %q (%w): name a directory that holds %s, or a sample: %s", name, cause(err), studyFile, domains.Names())
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("there is no directory %s: name one that holds %s, or a sample: %s", words.Quoted(name), studyFile, words.Options(name, domains.Names()))
+		}
+		return nil, fmt.Errorf("cannot read the study %s: %w", words.Quoted(name), cause(err))
 	}
 	if !info.IsDir() {
 		if filepath.Base(name) != studyFile {
@@ -38,7 +41,9 @@ func openStudy(name string) (fs.FS, error) {
 		}
 		name = filepath.Dir(name)
 	}
-	if _, err := os.Stat(filepath.Join(name, studyFile)); err != nil {
+	if _, err := os.Stat(filepath.Join(name, studyFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("cannot read %s: %w", words.Quoted(filepath.Join(name, studyFile)), cause(err))
+	} else if err != nil {
 		return nil, fmt.Errorf("the directory %s holds no %s; `foible sample DIR` writes a study to start from", words.Quoted(name), studyFile)
 	}
 	return os.DirFS(name), nil
@@ -147,7 +152,7 @@ func methodText(m *foiblev1.SweepConfig) string {
 func (e *Env) Sample(domain, dir string) error {
 	d, ok := domains.ByName(domain)
 	if !ok {
-		return usagef("--domain %q: it can be %s", domain, domains.Names())
+		return usagef("--domain %q: it can be %s", domain, words.Options(domain, domains.Names()))
 	}
 	switch entries, err := os.ReadDir(dir); {
 	case err == nil && len(entries) > 0:

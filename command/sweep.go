@@ -54,7 +54,7 @@ func (c *SweepChoice) config(fsys fs.FS, domain *domains.Domain) (*foiblev1.Swee
 		kept := map[string]*foiblev1.ModelConfig{}
 		for _, name := range c.Models {
 			if _, ok := sweep.ModelByName(name); !ok {
-				return nil, usagef("--models: unknown model %q; it can be %s", name, sweep.ModelNames())
+				return nil, usagef("--models: unknown model %q; it can be %s", name, words.Options(name, sweep.ModelNames()))
 			}
 			kept[name] = m.GetModels()[name] // a model that the sweep does not name has its default axes
 			if kept[name] == nil {
@@ -127,7 +127,7 @@ func (c *SweepChoice) method(m *foiblev1.SweepConfig) error {
 	case c.Method == "":
 		return nil
 	case !slices.Contains(Methods, c.Method):
-		return usagef("--method %q: it can be %s", c.Method, strings.Join(Methods, ", "))
+		return usagef("--method %q: it can be %s", c.Method, words.Options(c.Method, Methods))
 	case c.Preset == published && c.Method != sweep.SIPS:
 		return usagef("--preset published is of the method sips; leave out one of --preset and --method")
 	}
@@ -198,7 +198,7 @@ func set(m *foiblev1.SweepConfig, assignment string) (string, error) {
 	}
 	axis, ok := sweep.AxisByName(name)
 	if !ok {
-		return "", usagef("--set %q: unknown axis %q; it can be %s", assignment, name, strings.Join(axisNames(), ", "))
+		return "", usagef("--set %q: unknown axis %q; it can be %s", assignment, name, words.Options(name, sweep.AxisNames()))
 	}
 	used := false
 	for modelName, config := range m.GetModels() {
@@ -232,7 +232,7 @@ func axisValue(axis *sweep.Axis, text string) (protoreflect.Value, error) {
 	}
 	if len(axis.Words) > 0 {
 		if !slices.Contains(axis.Words, text) {
-			return protoreflect.Value{}, fmt.Errorf("%s cannot be %q; it can be %s", axis.Name, text, strings.Join(axis.Words, ", "))
+			return protoreflect.Value{}, fmt.Errorf("%s cannot be %q; it can be %s", axis.Name, text, words.Options(text, axis.Words))
 		}
 		return protoreflect.ValueOfString(text), nil
 	}
@@ -250,12 +250,4 @@ func axisValue(axis *sweep.Axis, text string) (protoreflect.Value, error) {
 		return protoreflect.ValueOfInt32(int32(x)), nil
 	}
 	return protoreflect.ValueOfFloat64(x), nil
-}
-
-func axisNames() []string {
-	names := make([]string, len(sweep.Axes))
-	for i, a := range sweep.Axes {
-		names[i] = a.Name
-	}
-	return names
 }

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"time"
 
 	"foible/coordinator/access"
 	"foible/core/words"
@@ -140,6 +141,42 @@ func (t Target) access(kind access.Kind) (*access.Client, error) {
 	return access.NewClient(func() (access.Token, error) { return t.token(kind) }, roots)
 }
 
+// errNoToken is of a target for which no token was given.
+var errNoToken = errors.New("no token")
+
+// probeTime is how long a coordinator may take to accept a connection.
+const probeTime = time.Second
+
+// listens reports whether something accepts connections at the target.
+func (t Target) listens() bool {
+	address, err := t.current()
+	if err != nil {
+		return false
+	}
+	for _, address := range strings.Split(address, ",") {
+		if conn, err := net.DialTimeout("tcp", strings.TrimSpace(address), probeTime); err == nil {
+			_ = conn.Close()
+			return true
+		}
+	}
+	return false
+}
+
+// absent says that no coordinator answers at the target, and what to do about that.
+func (t Target) absent() error {
+	if t.AddressFile != "" {
+		return fmt.Errorf("no coordinator answers at %s; start it again where it keeps its data", t.where())
+	}
+	listen := ""
+	if t.Address != DefaultAddress {
+		listen = " --listen " + t.addresses()[0]
+	}
+	if t.Insecure {
+		return fmt.Errorf("no coordinator without encryption answers at %s; leave --insecure out, or start one with `foible coordinator --insecure%s`", t.Address, listen)
+	}
+	return fmt.Errorf("no coordinator answers at %s; start one with `foible coordinator%s`, or say where it is with --coordinator", t.Address, listen)
+}
+
 // token reads the token from the file named, from the environment, or from the
 // default data directory, in which a coordinator of this machine may work.
 func (t Target) token(kind access.Kind) (access.Token, error) {
@@ -163,7 +200,7 @@ func (t Target) token(kind access.Kind) (access.Token, error) {
 	default:
 		token, err = access.ReadToken(access.TokenFile(DefaultData, kind))
 		if errors.Is(err, fs.ErrNotExist) {
-			return token, fmt.Errorf("no token for the coordinator at %s; where it runs, `foible token show %s` prints one: name a file with that, or the coordinator's data directory, with --token-file", t.where(), kind)
+			return token, fmt.Errorf("%w for the coordinator at %s; where it runs, `foible token show %s` prints one: name a file with that, or the coordinator's data directory, with --token-file", errNoToken, t.where(), kind)
 		}
 		if err != nil {
 			return token, fmt.Errorf("%s: %w", words.Quoted(access.TokenFile(DefaultData, kind)), cause(err))

@@ -5,7 +5,6 @@ package domains
 import (
 	"io/fs"
 	"slices"
-	"strings"
 
 	"foible/core/ground"
 	"foible/core/heuristic"
@@ -57,11 +56,11 @@ func ByName(name string) (*Domain, bool) {
 	return &All[i], true
 }
 
-// Names lists the domains for messages.
-func Names() string {
+// Names lists the domains.
+func Names() []string {
 	names := make([]string, len(All))
 	for i, d := range All {
 		names[i] = d.Name
 	}
-	return strings.Join(names, ", ")
+	return names
 }

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"foible/core/pddl"
+	"foible/core/words"
 )
 
 // lint walks YAML beside the schema.
@@ -39,7 +40,7 @@ func (l *lint) message(what string, n *yaml.Node, d protoreflect.MessageDescript
 	for key, value := range pairs(n) {
 		field := d.Fields().ByTextName(key.Value)
 		if field == nil {
-			l.report(key, "unknown key %q; there are %s", key.Value, fieldNames(d))
+			l.report(key, "unknown key %q; there are %s", key.Value, words.Options(key.Value, fieldNames(d)))
 			continue
 		}
 		switch {
@@ -151,10 +152,10 @@ func (l *lint) integer(key string, n *yaml.Node, kind protoreflect.Kind) {
 	}
 }
 
-func fieldNames(d protoreflect.MessageDescriptor) string {
+func fieldNames(d protoreflect.MessageDescriptor) []string {
 	names := make([]string, d.Fields().Len())
 	for i := range names {
 		names[i] = d.Fields().Get(i).TextName()
 	}
-	return strings.Join(names, ", ")
+	return names
 }

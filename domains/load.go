@@ -19,6 +19,7 @@ import (
 	"foible/core/pddl"
 	"foible/core/study"
 	"foible/core/sweep"
+	"foible/core/words"
 	"foible/proto/codec"
 	foiblev1 "foible/proto/foible/v1"
 )
@@ -51,7 +52,7 @@ func Load(fsys fs.FS) (*Study, study.Findings) {
 	where := positions(src)
 	domain, ok := ByName(spec.GetDomain())
 	if !ok {
-		return nil, study.Findings{{Pos: where("domain"), Message: fmt.Sprintf("unknown domain %q; there are %s", spec.GetDomain(), Names())}}
+		return nil, study.Findings{{Pos: where("domain"), Message: fmt.Sprintf("unknown domain %q; there are %s", spec.GetDomain(), words.Options(spec.GetDomain(), Names()))}}
 	}
 	var generating *sweep.ParameterSet
 	if m := spec.GetGeneratingParameters(); m != nil {
@@ -184,12 +185,12 @@ func checkModels(file string, src []byte) []*pddl.Error {
 		for key, axes := range pairs(models) {
 			model, ok := sweep.ModelByName(key.Value)
 			if !ok {
-				l.report(key, "unknown model %q; there are %s", key.Value, sweep.ModelNames())
+				l.report(key, "unknown model %q; there are %s", key.Value, words.Options(key.Value, sweep.ModelNames()))
 				continue
 			}
 			for name, values := range pairs(axes) {
 				if !slices.Contains(model.Axes, name.Value) {
-					l.report(name, "model %q has no axis %q; it has %s", model.Name, name.Value, strings.Join(model.Axes, ", "))
+					l.report(name, "model %q has no axis %q; it has %s", model.Name, name.Value, words.Options(name.Value, model.Axes))
 					continue
 				}
 				axis, _ := sweep.AxisByName(name.Value)

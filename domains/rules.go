@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"foible/core/pddl"
+	"foible/core/words"
 	"foible/proto/codec"
 )
 
@@ -53,7 +54,7 @@ func (l *lint) rules(root *yaml.Node, m proto.Message) {
 			l.report(n, "%s has the same value twice", key)
 		case rule == "string.in":
 			allowed := strings.TrimSuffix(strings.TrimPrefix(text, "must be in list ["), "]")
-			l.report(n, "%s is %q; it can be %s", key, n.Value, allowed)
+			l.report(n, "%s is %q; it can be %s", key, n.Value, words.Options(n.Value, strings.Split(allowed, ", ")))
 		case rule == "string.pattern":
 			l.report(n, "%s is %q; it can have %s", key, n.Value, patterns[v.RuleValue.String()])
 		default:

@@ -81,7 +81,7 @@ func (r *reader) sibling(name string) string {
 	dir := path.Dir(name)
 	entries, err := fs.ReadDir(r.fsys, dir)
 	if err != nil {
-		if dir == "." {
+		if dir == "." || !errors.Is(err, fs.ErrNotExist) {
 			return ""
 		}
 		return " (nor a folder " + dir + ")"

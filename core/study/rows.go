@@ -188,8 +188,8 @@ func (q *rowReader) stimulus(c cell) (int, bool) {
 		ids[i] = d.ID
 	}
 	message := "no stimulus " + quote(c.text) + " in " + q.stimuli[0].Pos.File
-	switch meant := nearest(c.text, ids); {
-	case meant != "" && canonical(meant) == canonical(c.text):
+	switch meant := words.Nearest(c.text, ids); {
+	case meant != "" && words.Canonical(meant) == words.Canonical(c.text):
 		message += fmt.Sprintf(", which has %s: ids are text, and have to be written alike", quote(meant))
 	case meant != "":
 		message += "; did you mean " + quote(meant) + "?"
@@ -221,8 +221,8 @@ func (q *rowReader) goal(d *draft, c cell) (g int, unsure bool) {
 
 // resembles reports whether a name was probably meant for a goal.
 func (s *Stimulus) resembles(name string) bool {
-	return nearest(name, s.goalNames()) != "" || slices.ContainsFunc(s.goalNames(), func(goal string) bool {
-		return withoutDigits(goal) == withoutDigits(name)
+	return words.Nearest(name, s.goalNames()) != "" || slices.ContainsFunc(s.goalNames(), func(goal string) bool {
+		return words.WithoutDigits(goal) == words.WithoutDigits(name)
 	})
 }
 
@@ -251,7 +251,7 @@ func (q *rowReader) alike(id cell, d *draft) {
 	if q.src.ParticipantsLinked {
 		scope = ""
 	}
-	key := [2]string{scope, canonical(id.text)}
+	key := [2]string{scope, words.Canonical(id.text)}
 	first, ok := q.people[key]
 	if !ok {
 		q.people[key] = id.text

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"foible/core/pddl"
+	"foible/core/words"
 )
 
 var stimuliColumns = columns{
@@ -98,7 +99,7 @@ func (s *Stimulus) goalNames() []string {
 // unknownGoal says that a name is none of the stimulus's goals.
 func (s *Stimulus) unknownGoal(what, name string) string {
 	return fmt.Sprintf("%s %s is none of its goals (%s)%s",
-		what, quote(name), strings.Join(s.goalNames(), " "), didYouMean(name, s.goalNames()))
+		what, quote(name), strings.Join(s.goalNames(), " "), words.DidYouMean(name, s.goalNames()))
 }
 
 func (r *reader) readTrueGoal(d *draft, c cell) {

@@ -138,7 +138,7 @@ func (t *table) readHeader(r *report, header []cell, known columns) bool {
 		}
 	}
 	for _, c := range unknown {
-		meant := nearest(columnName(c.text), missing)
+		meant := words.Nearest(columnName(c.text), missing)
 		if meant == "" {
 			t.other = append(t.other, c.text)
 			continue

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"foible/core/words"
 )
 
 // Config is a sweep as asked for.
@@ -212,7 +214,7 @@ func (c *Config) ParameterSets() ([]ParameterSet, error) {
 	for i, grid := range grids {
 		model, ok := ModelByName(grid.Model)
 		if !ok {
-			return nil, fmt.Errorf("unknown model %q; there are %s", grid.Model, ModelNames())
+			return nil, fmt.Errorf("unknown model %q; there are %s", grid.Model, words.Options(grid.Model, ModelNames()))
 		}
 		if i > 0 && grids[i-1].Model == grid.Model {
 			return nil, fmt.Errorf("model %q is there twice", grid.Model)
@@ -226,7 +228,7 @@ func (c *Config) ParameterSets() ([]ParameterSet, error) {
 		}
 	}
 	if len(sets) == 0 {
-		return nil, fmt.Errorf("no model to sweep; there are %s", ModelNames())
+		return nil, fmt.Errorf("no model to sweep; there are %s", strings.Join(ModelNames(), ", "))
 	}
 	return sets, nil
 }
@@ -238,7 +240,7 @@ func tooMany(n int) error {
 func expand(model Model, grid ModelGrid) ([]ParameterSet, error) {
 	for _, name := range slices.Sorted(maps.Keys(grid.Axes)) {
 		if !slices.Contains(model.Axes, name) {
-			return nil, fmt.Errorf("model %q has no axis %q; it has %s", model.Name, name, strings.Join(model.Axes, ", "))
+			return nil, fmt.Errorf("model %q has no axis %q; it has %s", model.Name, name, words.Options(name, model.Axes))
 		}
 	}
 	sets := []ParameterSet{{Model: model.Name}}
@@ -303,7 +305,7 @@ func (a *Axis) points(values []Setting) ([]Setting, error) {
 func (a *Axis) Check(v Setting) error {
 	switch {
 	case len(a.Words) > 0 && !slices.Contains(a.Words, v.Word):
-		return fmt.Errorf("%s is %q; it can be %s", a.Name, v.String(), strings.Join(a.Words, ", "))
+		return fmt.Errorf("%s is %q; it can be %s", a.Name, v.String(), words.Options(v.String(), a.Words))
 	case len(a.Words) == 0 && v.Word != "":
 		return fmt.Errorf("%s is %q, not a number", a.Name, v.Word)
 	case a.Whole && v.Number != math.Trunc(v.Number):

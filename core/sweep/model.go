@@ -6,7 +6,6 @@ package sweep
 
 import (
 	"slices"
-	"strings"
 )
 
 // Model is a family of agents; its axes are the parameters it has.
@@ -61,12 +60,21 @@ func modelOf(name string) *Model {
 }
 
 // ModelNames lists the models for messages.
-func ModelNames() string {
+func ModelNames() []string {
 	names := make([]string, len(Models))
 	for i, m := range Models {
 		names[i] = m.Name
 	}
-	return strings.Join(names, ", ")
+	return names
+}
+
+// AxisNames lists the axes.
+func AxisNames() []string {
+	names := make([]string, len(Axes))
+	for i, a := range Axes {
+		names[i] = a.Name
+	}
+	return names
 }
 
 // Axis is a parameter that can be swept: a number, or a word of a fixed list.

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"foible/core/sweep"
+	"foible/core/words"
 	foiblev1 "foible/proto/foible/v1"
 )
 
@@ -76,7 +77,7 @@ func setAxis(m *foiblev1.ModelConfig, name string, values []sweep.Setting) {
 func SetAxis(m *foiblev1.ModelConfig, name string, texts []string) error {
 	axis, ok := sweep.AxisByName(name)
 	if !ok {
-		return fmt.Errorf("unknown axis %q", name)
+		return fmt.Errorf("unknown axis %q; there are %s", name, words.Options(name, sweep.AxisNames()))
 	}
 	values := make([]sweep.Setting, len(texts))
 	for i, text := range texts {
