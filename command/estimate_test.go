@@ -119,7 +119,11 @@ func wholeSweep(t *testing.T, s *domains.Study, config *foiblev1.SweepConfig, cl
 	}
 	stage(sweep.FitStage, all, plan.Procedure(c, sweep.FitStage))
 	if plan.Report {
-		plan.Choose(func(i int) *sweep.Fit { return fits[i] })
+		standing := sweep.NewStanding(0)
+		for i, fit := range fits {
+			standing.Add(plan.Sets[i].Model, i, 0, fit)
+		}
+		plan.Choose(standing)
 		stage(sweep.ReportStage, plan.Chosen(), plan.Procedure(c, sweep.ReportStage))
 	}
 	for _, stimulus := range kept {

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -250,10 +251,10 @@ func (e *Env) summarize(r *report.Report, s *domains.Study) {
 			in := b.Fit.Intervals[0]
 			interval = fmt.Sprintf("[%.3f, %.3f] by %s", in.Low, in.High, in.Unit)
 		}
-		fmt.Fprintf(w, "%s\t#%d %s\t%.3f\t%.3f\t%s\t%.3f\t%d\n", b.Set.Model, b.Number, b.Set.Settings(), b.Fit.Overall.PearsonR, b.Fit.MCSE, interval, b.Fit.Overall.RMSE, b.Fit.Overall.N)
+		fmt.Fprintf(w, "%s\t#%d %s\t%.3f\t%.3f\t%s\t%.3f\t%s\n", b.Set.Model, b.Number, b.Set.Settings(), b.Fit.Overall.PearsonR, b.Fit.MCSE, interval, b.Fit.Overall.RMSE, pointsText(b.Fit.Overall.N, b.Points))
 	}
 	_ = w.Flush()
-	e.differences(r.Differences())
+	e.differences(r.Differences(), best[0].Points)
 	e.recovery(best, s)
 	for _, b := range best {
 		if len(b.Fit.Intervals) > 0 && b.Fit.Intervals[0].High < b.Fit.Overall.PearsonR {
@@ -263,8 +264,17 @@ func (e *Env) summarize(r *report.Report, s *domains.Study) {
 	}
 }
 
-// differences prints how much better the first model is than each of the others.
-func (e *Env) differences(all []report.Difference) {
+// pointsText is the number of points that an r is of, with that of all where it lacks some.
+func pointsText(n, all int) string {
+	if n == all {
+		return strconv.Itoa(n)
+	}
+	return fmt.Sprintf("%d of %d", n, all)
+}
+
+// differences prints how much better the first model is than each of the others, and over how many of the points if
+// not all.
+func (e *Env) differences(all []report.Difference, points int) {
 	if len(all) == 0 {
 		return
 	}
@@ -275,6 +285,9 @@ func (e *Env) differences(all []report.Difference) {
 			continue
 		}
 		fmt.Fprintf(w, "%s - %s\t%+.3f", d.Model, d.Other, d.PearsonR.Value)
+		if d.N < points {
+			fmt.Fprintf(w, " over %d of %d points", d.N, points)
+		}
 		for _, in := range d.PearsonR.Intervals {
 			fmt.Fprintf(w, "\t[%+.3f, %+.3f] by %s", in.Low, in.High, in.Unit)
 		}

@@ -31,7 +31,7 @@ func TestDifferencesArePrinted(t *testing.T) {
 			"full - boltzmann      +0.188  [+0.125, +0.250] by participants  [-0.125, +0.250] by both\n"},
 	} {
 		var out bytes.Buffer
-		(&Env{Out: &out}).differences(c.all)
+		(&Env{Out: &out}).differences(c.all, 0)
 		if out.String() != c.want {
 			t.Errorf("got\n%s\nwant\n%s", &out, c.want)
 		}

@@ -204,6 +204,12 @@ func (s *screen) models() []string {
 			if set, err := codec.ReadParameterSet(fit.GetParameterSet()); err == nil {
 				settings = set.Settings()
 			}
+			if fit.GetNumber() > 0 { // older coordinators do not say
+				settings = fmt.Sprintf("#%d %s", fit.GetNumber(), settings)
+			}
+			if fit.GetIncomplete() {
+				settings += " (lacks points)"
+			}
 		}
 		lines = append(lines, strings.TrimRight(fmt.Sprintf("%-15s %s  %5s  %s", part.GetName(), bar(part.GetCellsDone(), part.GetCells(), 10), r, settings), " "))
 	}

@@ -126,7 +126,11 @@ func compute(b *testing.B, dir string, choice SweepChoice) {
 		return fits
 	}
 	fits := stage(sweep.FitStage, sets)
-	plan.Choose(func(i int) *sweep.Fit { return &fits[i] })
+	standing := sweep.NewStanding(0)
+	for i := range fits {
+		standing.Add(sets[i].Model, i, 0, &fits[i])
+	}
+	plan.Choose(standing)
 	var chosen []sweep.ParameterSet
 	for _, i := range plan.Chosen() {
 		chosen = append(chosen, sets[i])

@@ -44,7 +44,7 @@ type sweepJSON struct {
 	Models   []partJSON `json:"models,omitempty" note:"name, cells, cells_done"`
 	Stimuli  []partJSON `json:"stimuli,omitempty" note:"name, cells, cells_done; none of more than 200"`
 	Failures []string   `json:"failures,omitempty" note:"reasons, at most ten"`
-	Best     []fitJSON  `json:"best,omitempty" note:"of each model at most three: model, settings, r (null where undefined), n"`
+	Best     []fitJSON  `json:"best,omitempty" note:"of each model at most three, the best first: parameter_set (its number in the sweep), model, settings, r (null where undefined), n, complete (false where it lacks points that others have, so that its r is not compared with theirs)"`
 }
 
 type partJSON struct {
@@ -56,10 +56,12 @@ type partJSON struct {
 }
 
 type fitJSON struct {
+	Number   int      `json:"parameter_set"`
 	Model    string   `json:"model"`
 	Settings string   `json:"settings"`
 	R        *float64 `json:"r"` // null where it is undefined
 	N        int      `json:"n"`
+	Complete bool     `json:"complete"`
 }
 
 // StatusFields documents the fields of `foible status --json`, a line each.
@@ -118,7 +120,10 @@ func (s sweepJSON) withBest(fits []*foiblev1.Fit) (sweepJSON, error) {
 		if err != nil {
 			return s, err
 		}
-		s.Best = append(s.Best, fitJSON{Model: set.Model, Settings: set.Settings(), R: fit.GetOverall().PearsonR, N: int(fit.GetOverall().GetN())})
+		s.Best = append(s.Best, fitJSON{
+			Number: int(fit.GetNumber()), Model: set.Model, Settings: set.Settings(),
+			R: fit.GetOverall().PearsonR, N: int(fit.GetOverall().GetN()), Complete: !fit.GetIncomplete(),
+		})
 	}
 	return s, nil
 }

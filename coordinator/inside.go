@@ -9,7 +9,6 @@ import (
 	"foible/coordinator/web"
 	"foible/core/sweep"
 	"foible/proto/codec"
-	foiblev1 "foible/proto/foible/v1"
 )
 
 // What follows implements [web.Coordinator].
@@ -66,10 +65,11 @@ func (r *sweepRun) inside() *web.Inside {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	in := &web.Inside{
-		Config: r.config, Sets: r.plan.Sets, Stimuli: r.plan.Stimuli, CellsPerJob: r.plan.CellsPerJob,
+		Config: r.config, Sets: r.plan.Sets, Stimuli: r.plan.Stimuli,
 		Coverage: r.progress.Coverage(), Chosen: slices.Clone(r.plan.Chosen()),
-		Scored: make([]bool, r.plan.FitChunks()),
 	}
+	_, known := r.plan.RoundChunks(r.plan.KnownRounds() - 1)
+	in.Scored = make([]bool, known)
 	for chunk := range in.Scored {
 		in.Scored[chunk] = r.progress.Done(r.plan.ScoreJob(chunk))
 	}
@@ -85,16 +85,17 @@ func (r *sweepRun) inside() *web.Inside {
 }
 
 // ChunkFits implements [web.Coordinator].
-func (c *Coordinator) ChunkFits(ctx context.Context, id string, chunk int) ([]*foiblev1.Fit, error) {
+func (c *Coordinator) ChunkFits(ctx context.Context, id string, chunk int) (sweep.Job, []sweep.Fit, error) {
 	run, err := c.viewed(ctx, id)
 	if err != nil {
-		return nil, err
+		return sweep.Job{}, nil, err
 	}
-	result, err := run.result(ctx, run.plan.ScoreJob(chunk))
+	job := run.job(run.plan.ScoreJob(chunk))
+	fits, err := run.fits(ctx, job.Number)
 	if errors.Is(err, service.ErrNotFound) {
-		return nil, nil
+		err = nil
 	}
-	return result.GetScore().GetFits(), err
+	return job, fits, err
 }
 
 // Cell implements [web.Coordinator]. That of the latest stage goes first.

@@ -89,25 +89,31 @@ func done(in *web.Inside) (n int) {
 // checkFits: chunk by chunk, there is a fit a parameter set that has one, and cells of the reported sets are the report's.
 func (c *cluster) checkFits(id string, in *web.Inside) {
 	c.t.Helper()
-	all := 0
+	all, reported := 0, 0
 	for chunk := range in.Scored {
-		fits, err := c.inner.ChunkFits(c.t.Context(), id, chunk)
+		job, fits, err := c.inner.ChunkFits(c.t.Context(), id, chunk)
 		if err != nil || !in.Scored[chunk] {
 			c.t.Error(chunk, in.Scored[chunk], err)
 		}
-		for i, fit := range fits {
-			if got, want := fit.GetParameterSet().GetModel(), in.Sets[chunk*in.CellsPerJob+i].Model; got != want {
-				c.t.Errorf("fit %d of chunk %d is of %s, not %s", i, chunk, got, want)
+		if job.Chunk != chunk || len(fits) != 0 && len(fits) != len(job.Sets) {
+			c.t.Errorf("%d fits of chunk %d, job %+v", len(fits), chunk, job)
+		}
+		for i := range fits {
+			if got, want := job.Sets[i], in.Sets[job.Index(i)]; got != want {
+				c.t.Errorf("fit %d of chunk %d is of %v, not %v", i, chunk, got, want)
 			}
+		}
+		if job.Stage == sweep.ReportStage {
+			reported = len(fits)
+			continue
 		}
 		all += len(fits)
 	}
 	if all == 0 || all >= len(in.Sets) {
 		c.t.Errorf("%d fits", all)
 	}
-	reported, err := c.inner.ChunkFits(c.t.Context(), id, len(in.Scored))
-	if err != nil || len(reported) != len(in.Chosen) {
-		c.t.Errorf("%d of %d fits are reported, %v", len(reported), len(in.Chosen), err)
+	if reported != len(in.Chosen) {
+		c.t.Errorf("%d of %d fits are reported", reported, len(in.Chosen))
 	}
 	for set := range in.Sets {
 		cell, err := c.inner.Cell(c.t.Context(), id, set, 0)

@@ -1,7 +1,6 @@
 package coordinator
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -66,73 +65,79 @@ func (c *Coordinator) Fits(ctx context.Context, id string, perModel int) ([]*foi
 	if err != nil {
 		return nil, err
 	}
-	byModel := map[string][]*foiblev1.Fit{}
-	take := func(fits []*foiblev1.Fit) {
-		for _, fit := range fits {
-			model := fit.GetParameterSet().GetModel()
-			of := append(byModel[model], fit)
-			if perModel > 0 && len(of) >= 2*perModel {
-				of = keepBest(of, perModel)
-			}
-			byModel[model] = of
-		}
-	}
-	toppedUp := map[sweep.ParameterSet]bool{}
-	for round := run.plan.TopUps(); round >= 0; round-- { // the latest fits stand
+	standing := sweep.NewStanding(run.plan.Points())
+	kept := map[int]*foiblev1.Fit{} // by index of the parameter set; none that is not among the perModel best
+	for round := run.plan.TopUps(); round >= 0; round-- {
 		for chunk, end := run.plan.RoundChunks(round); chunk < end; chunk++ {
-			result, err := run.result(ctx, run.plan.ScoreJob(chunk))
+			job := run.job(run.plan.ScoreJob(chunk))
+			result, err := run.result(ctx, job.Number)
 			if errors.Is(err, service.ErrNotFound) {
 				continue
 			}
 			if err != nil {
 				return nil, err
 			}
-			fits, err := without(toppedUp, result.GetScore().GetFits(), round > 0)
-			if err != nil {
+			if err := keep(standing, kept, &job, result.GetScore().GetFits()); err != nil {
 				return nil, err
 			}
-			take(fits)
+			if perModel > 0 && len(kept) >= 2*perModel*len(run.plan.Models()) {
+				drop(standing, kept, run.plan, perModel)
+			}
 		}
 	}
+	drop(standing, kept, run.plan, perModel)
 	var fits []*foiblev1.Fit
 	for _, model := range sweep.Models {
-		fits = append(fits, keepBest(byModel[model.Name], perModel)...)
+		for _, set := range standing.Ranking(model.Name) {
+			if fit := kept[set]; fit != nil {
+				fits = append(fits, numbered(fit, standing, set))
+			}
+		}
 	}
 	return fits, nil
 }
 
-// without are the fits of parameter sets that are not seen yet; they are from now on, if they are to be.
-func without(seen map[sweep.ParameterSet]bool, fits []*foiblev1.Fit, see bool) ([]*foiblev1.Fit, error) {
-	if len(seen) == 0 && !see {
-		return fits, nil
-	}
-	var others []*foiblev1.Fit
-	for _, fit := range fits {
-		set, err := codec.ReadParameterSet(fit.GetParameterSet())
+// keep takes up the fits of a score job, and keeps those by which parameter sets rank.
+func keep(standing *sweep.Standing, kept map[int]*foiblev1.Fit, job *sweep.Job, fits []*foiblev1.Fit) error {
+	for i, m := range fits {
+		fit, err := codec.ReadFit(m)
 		if err != nil {
-			return nil, err
+			return fmt.Errorf("job %d: %w", job.Number, err)
 		}
-		if !seen[set] {
-			others = append(others, fit)
-		}
-		if see {
-			seen[set] = true
+		set := job.Index(i)
+		standing.Add(job.Sets[i].Model, set, job.Round, &fit)
+		if place, _ := standing.Place(set); place.Round == job.Round {
+			kept[set] = m
 		}
 	}
-	return others, nil
+	return nil
 }
 
-// keepBest sorts by r, undefined last, and cuts to n if n > 0.
-func keepBest(fits []*foiblev1.Fit, n int) []*foiblev1.Fit {
-	r := func(f *foiblev1.Fit) float64 {
-		if f.GetOverall().PearsonR == nil {
-			return -2
+// drop leaves of each model the n best, all if n is 0.
+func drop(standing *sweep.Standing, kept map[int]*foiblev1.Fit, plan *sweep.Plan, n int) {
+	for _, m := range plan.Models() {
+		var sets []int
+		for set := range kept {
+			if m.First <= set && set < m.End {
+				sets = append(sets, set)
+			}
 		}
-		return f.GetOverall().GetPearsonR()
+		if n == 0 || len(sets) <= n {
+			continue
+		}
+		slices.SortFunc(sets, standing.Compare)
+		for _, set := range sets[n:] {
+			delete(kept, set)
+		}
 	}
-	slices.SortStableFunc(fits, func(a, b *foiblev1.Fit) int { return cmp.Compare(r(b), r(a)) })
-	if n > 0 && len(fits) > n {
-		fits = fits[:n]
+}
+
+// numbered is a fit with what is known of its parameter set among the others.
+func numbered(m *foiblev1.Fit, standing *sweep.Standing, set int) *foiblev1.Fit {
+	place, _ := standing.Place(set)
+	return &foiblev1.Fit{
+		ParameterSet: m.GetParameterSet(), ScoreHash: m.GetScoreHash(), Overall: m.GetOverall(), ByCategory: m.GetByCategory(),
+		ByStimulus: m.GetByStimulus(), Intervals: m.GetIntervals(), Undefined: m.GetUndefined(), McSe: m.GetMcSe(),
+		Number: int32(set + 1), Incomplete: !place.Complete,
 	}
-	return fits
 }

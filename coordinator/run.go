@@ -44,21 +44,22 @@ type sweepRun struct {
 	state         foiblev1.SweepState
 	priority      int32
 	endTime       *timestamppb.Timestamp
-	final         *foiblev1.Progress // as stored when it ended
-	queued        bool               // every job that can be done from the start is in the queue
-	ending        bool               // its end is being stored
-	failures      int                // jobs recorded as failed
-	reasons       []string           // why; different ones, at most maxReasons
-	failed        []failedJob        // at most maxFailed
-	reported      map[int]int        // failures that workers reported, of jobs without a result
-	leases        map[int]*lease     // by job, the lease given out last
-	tallied       tally              // since the coordinator started
-	eta           *eta.Estimator     // nil until the sweep is started
-	forecast      forecast           // what it said last
-	best          map[string]bestFit // by model
-	replayed      int64              // jobs that were recorded before
-	audited       time.Time          // when the queue was last compared with the results
-	changed       chan struct{}      // closed at the next change
+	final         *foiblev1.Progress       // as stored when it ended
+	queued        bool                     // every job that can be done from the start is in the queue
+	ending        bool                     // its end is being stored
+	failures      int                      // jobs recorded as failed
+	reasons       []string                 // why; different ones, at most maxReasons
+	failed        []failedJob              // at most maxFailed
+	reported      map[int]int              // failures that workers reported, of jobs without a result
+	leases        map[int]*lease           // by job, the lease given out last
+	tallied       tally                    // since the coordinator started
+	eta           *eta.Estimator           // nil until the sweep is started
+	forecast      forecast                 // what it said last
+	standing      *sweep.Standing          // of recorded fits, without those of the report
+	best          map[string]*foiblev1.Fit // by model: parameters and overall alone
+	replayed      int64                    // jobs that were recorded before
+	audited       time.Time                // when the queue was last compared with the results
+	changed       chan struct{}            // closed at the next change
 }
 
 const (
@@ -123,7 +124,8 @@ func (c *Coordinator) newRun(ctx context.Context, spec *foiblev1.Sweep) (*sweepR
 		state:    spec.GetState(), priority: spec.GetPriority(), endTime: spec.GetEndTime(),
 		reported: map[int]int{},
 		leases:   map[int]*lease{},
-		best:     map[string]bestFit{},
+		standing: sweep.NewStanding(plan.Points()),
+		best:     map[string]*foiblev1.Fit{},
 		changed:  make(chan struct{}),
 	}, nil
 }
@@ -139,6 +141,21 @@ func (r *sweepRun) result(ctx context.Context, job int) (*foiblev1.JobResult, er
 		return nil, fmt.Errorf("job %d: the recorded result is damaged: %w", job, err)
 	}
 	return m, nil
+}
+
+// fits reads those of a score job, one a parameter set; none if it has failed.
+func (r *sweepRun) fits(ctx context.Context, job int) ([]sweep.Fit, error) {
+	result, err := r.result(ctx, job)
+	if err != nil {
+		return nil, err
+	}
+	fits := make([]sweep.Fit, len(result.GetScore().GetFits()))
+	for i, m := range result.GetScore().GetFits() {
+		if fits[i], err = codec.ReadFit(m); err != nil {
+			return nil, fmt.Errorf("job %d: %w", job, err)
+		}
+	}
+	return fits, nil
 }
 
 // recordedBytes are what is recorded of a job, as it is.
@@ -243,43 +260,37 @@ func (r *sweepRun) queueReady(ctx context.Context, jobs []int, round int) error 
 // choose finds the parameter sets of the rounds up to one from the recorded fits, once: contenders, and those of the
 // report. Every coordinator finds the same.
 func (r *sweepRun) choose(ctx context.Context, upTo int) error {
-	latest := sweep.Latest{}
+	standing := sweep.NewStanding(r.plan.Points())
 	for round := 0; ; round++ { // each rests on the fits of those before
 		known := r.knownRounds()
 		if known > upTo {
 			return nil
 		}
 		for ; round < known-1; round++ {
-			if err := r.readFits(ctx, round, latest); err != nil {
+			if err := r.readFits(ctx, round, standing); err != nil {
 				return err
 			}
 		}
-		if err := r.readFits(ctx, round, latest); err != nil {
+		if err := r.readFits(ctx, round, standing); err != nil {
 			return err
 		}
 		r.mu.Lock()
 		if r.plan.KnownRounds() == known {
-			r.plan.Choose(latest.Of)
+			r.plan.Choose(standing)
 		}
 		r.mu.Unlock()
 	}
 }
 
 // readFits takes up the recorded fits of a known round.
-func (r *sweepRun) readFits(ctx context.Context, round int, latest sweep.Latest) error {
+func (r *sweepRun) readFits(ctx context.Context, round int, standing *sweep.Standing) error {
 	for chunk, end := r.plan.RoundChunks(round); chunk < end; chunk++ {
 		job := r.job(r.plan.ScoreJob(chunk))
-		result, err := r.result(ctx, job.Number)
+		fits, err := r.fits(ctx, job.Number)
 		if err != nil {
 			return err
 		}
-		fits := make([]sweep.Fit, len(result.GetScore().GetFits()))
-		for i, m := range result.GetScore().GetFits() {
-			if fits[i], err = codec.ReadFit(m); err != nil {
-				return err
-			}
-		}
-		latest.Add(&job, fits)
+		standing.AddJob(&job, fits)
 	}
 	return nil
 }
@@ -311,7 +322,7 @@ func (r *sweepRun) take(job int, result *foiblev1.JobResult) {
 	}
 	if fits := result.GetScore().GetFits(); len(fits) > 0 {
 		if j := r.plan.Job(job); j.Stage != sweep.ReportStage && r.plan.Known(j.Round) {
-			r.compare(&j, fits)
+			r.rank(&j, fits)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"foible/core/sweep"
+	"foible/proto/codec"
 	foiblev1 "foible/proto/foible/v1"
 )
 
@@ -65,29 +66,16 @@ func parts(of []sweep.Part) []*foiblev1.PartProgress {
 	return all
 }
 
-// bestFit is a model's fit of the highest r in its last round so far: parameters and overall alone.
-type bestFit struct {
-	fit   *foiblev1.Fit
-	round int
-	set   int // index in the plan
-}
-
-// compare keeps of each model the fit of the highest r in the last round, the first of equals in the plan. The caller
-// holds mu, or alone has r.
-func (r *sweepRun) compare(job *sweep.Job, fits []*foiblev1.Fit) {
-	for i, fit := range fits {
-		if fit.GetOverall().PearsonR == nil {
+// rank takes up recorded fits, and keeps each model's best so far. The caller holds mu, or alone has r.
+func (r *sweepRun) rank(job *sweep.Job, fits []*foiblev1.Fit) {
+	for i, m := range fits {
+		fit, err := codec.ReadFit(m)
+		if err != nil {
+			r.c.log.Error("read a recorded fit", "sweep", r.id, "job", job.Number, "error", err)
 			continue
 		}
-		model, set := fit.GetParameterSet().GetModel(), job.Index(i)
-		best, ok := r.best[model]
-		by := cmp.Or(
-			cmp.Compare(job.Round, best.round),
-			cmp.Compare(fit.GetOverall().GetPearsonR(), best.fit.GetOverall().GetPearsonR()),
-			cmp.Compare(best.set, set),
-		)
-		if !ok || by > 0 {
-			r.best[model] = bestFit{&foiblev1.Fit{ParameterSet: fit.GetParameterSet(), Overall: fit.GetOverall()}, job.Round, set}
+		if model := job.Sets[i].Model; r.standing.Add(model, job.Index(i), job.Round, &fit) {
+			r.best[model] = &foiblev1.Fit{ParameterSet: m.GetParameterSet(), Overall: m.GetOverall(), Number: int32(job.Index(i) + 1)}
 		}
 	}
 }
@@ -96,8 +84,11 @@ func (r *sweepRun) compare(job *sweep.Job, fits []*foiblev1.Fit) {
 func (r *sweepRun) bestFits() []*foiblev1.Fit {
 	var fits []*foiblev1.Fit
 	for _, m := range r.plan.Models() {
-		if best, ok := r.best[m.Name]; ok {
-			fits = append(fits, best.fit)
+		if best := r.best[m.Name]; best != nil {
+			place, _ := r.standing.Place(int(best.GetNumber()) - 1)
+			fits = append(fits, &foiblev1.Fit{
+				ParameterSet: best.GetParameterSet(), Overall: best.GetOverall(), Number: best.GetNumber(), Incomplete: !place.Complete,
+			})
 		}
 	}
 	return fits

@@ -81,7 +81,7 @@ func TestShown(t *testing.T) {
 	})
 }
 
-// best checks that the best fits shown are the highest of those listed.
+// best checks that the best fits shown are the first of those listed.
 func best(c *cluster, s *foiblev1.Sweep) {
 	c.t.Helper()
 	listed, err := c.sweeps.ListFits(c.t.Context(), &foiblev1.ListFitsRequest{SweepId: s.GetSweepId(), PerModel: 1})
@@ -91,7 +91,7 @@ func best(c *cluster, s *foiblev1.Sweep) {
 	var want []*foiblev1.Fit
 	for _, fit := range listed.GetFits() {
 		if fit.GetOverall().PearsonR != nil {
-			want = append(want, &foiblev1.Fit{ParameterSet: fit.GetParameterSet(), Overall: fit.GetOverall()})
+			want = append(want, &foiblev1.Fit{ParameterSet: fit.GetParameterSet(), Overall: fit.GetOverall(), Number: fit.GetNumber(), Incomplete: fit.GetIncomplete()})
 		}
 	}
 	got := s.GetProgress().GetBest()

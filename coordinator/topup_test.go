@@ -102,7 +102,18 @@ func TestTopUp(t *testing.T) {
 				if len(fits) != int(stages["fit"]/3) {
 					t.Errorf("%d fits are listed, want %d", len(fits), stages["fit"]/3)
 				}
-				for _, best := range p.GetBest() { // of the last round of its model
+				in, err := one.inner.Inside(t.Context(), id)
+				if err != nil {
+					t.Fatal(err)
+				}
+				best(one, s)
+				if len(in.Chosen) != len(p.GetBest()) {
+					t.Errorf("%v are in the report, %d are the best", in.Chosen, len(p.GetBest()))
+				}
+				for i, best := range p.GetBest() { // of the last round of its model
+					if set := in.Sets[in.Chosen[i]]; int(best.GetNumber()) != in.Chosen[i]+1 || best.GetParameterSet().GetModel() != set.Model {
+						t.Errorf("the best is %v, and %v is in the report", best, &set)
+					}
 					set, err := codec.ReadParameterSet(best.GetParameterSet())
 					if err != nil || fits[set.String()].GetOverall().GetPearsonR() != best.GetOverall().GetPearsonR() {
 						t.Errorf("the best is %v, listed as %v, %v", best, fits[set.String()], err)

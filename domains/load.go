@@ -149,6 +149,11 @@ func (s *Study) Shapes() []*foiblev1.StimulusShape {
 		for _, step := range st.JudgementSteps {
 			shapes[i].JudgementSteps = append(shapes[i].JudgementSteps, int32(step))
 		}
+		judged := int32(0)
+		for _, row := range st.Human.Mean {
+			judged += int32(len(row)) // none where nobody answered
+		}
+		shapes[i].JudgedPoints = &judged
 	}
 	return shapes
 }

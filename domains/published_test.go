@@ -182,15 +182,21 @@ func checkGolden(t *testing.T, domain string, s *domains.Study, all inferred) {
 	}
 }
 
+// parameterFit is the fit of a parameter set.
+type parameterFit struct {
+	Set sweep.ParameterSet
+	sweep.Fit
+}
+
 // score fits with the bootstrap of a sweep that says nothing of it.
-func score(t *testing.T, s *domains.Study, all inferred) []sweep.ParameterFit {
+func score(t *testing.T, s *domains.Study, all inferred) []parameterFit {
 	t.Helper()
 	scorer, err := sweep.NewScorer(s.Study, sweep.DefaultBootstrap, 2021)
 	if err != nil {
 		t.Fatal(err)
 	}
 	shapes := codec.Shapes(s.Shapes())
-	fits := make([]sweep.ParameterFit, len(all.sets))
+	fits := make([]parameterFit, len(all.sets))
 	for k := range all.sets {
 		predictions := make([]sweep.Prediction, len(shapes))
 		for i := range shapes {
@@ -204,7 +210,7 @@ func score(t *testing.T, s *domains.Study, all inferred) []sweep.ParameterFit {
 	return fits
 }
 
-func logFits(t *testing.T, fits []sweep.ParameterFit) {
+func logFits(t *testing.T, fits []parameterFit) {
 	t.Helper()
 	var table strings.Builder
 	fmt.Fprintf(&table, "\n%-9s  %5s  %3s  %5s  %5s  %s\n", "value", "alpha", "n", "r", "RMSE", "95 % interval")
@@ -225,7 +231,7 @@ func logFits(t *testing.T, fits []sweep.ParameterFit) {
 // interval of 500 resamples has a standard error of sqrt(.025 x .975 / 500) /
 // .058 = .12 standard deviations of r, so the half-width, 1.96 of them, has one
 // of 4.3 %; the tolerance is three of these and the rounding of what is known.
-func checkInterval(t *testing.T, fits []sweep.ParameterFit) {
+func checkInterval(t *testing.T, fits []parameterFit) {
 	t.Helper()
 	for name, want := range map[string]float64{"alpha=0.5 value=optimal": 0.032, "alpha=1 value=heuristic": 0.016} {
 		for _, f := range fits {

@@ -265,9 +265,9 @@ func (w *world) end(number int, id uint64, m *machine) {
 	}
 	_, ready := w.progress.Add(number)
 	if w.progress.Fitted() && w.plan.Chosen() == nil {
-		w.plan.Choose(func(i int) *sweep.Fit {
+		w.plan.Choose(standingOf(w.plan, func(i int) *sweep.Fit {
 			return &sweep.Fit{Overall: sweep.Correlation{Defined: true, PearsonR: float64(i*7919%101) / 101}}
-		})
+		}))
 	}
 	w.eta.Done(w.clock(), number)
 	w.queue = append(ready, w.queue...) // as the queue does
@@ -425,7 +425,7 @@ func TestSteady(t *testing.T) {
 			check(float64(plan.FitJobs()-job-1) + 4)
 		}
 	}
-	plan.Choose(func(i int) *sweep.Fit { return &sweep.Fit{Overall: sweep.Correlation{Defined: true}} })
+	plan.Choose(standingOf(plan, func(i int) *sweep.Fit { return &sweep.Fit{Overall: sweep.Correlation{Defined: true}} }))
 	for i, job := range plan.ReportJobs() {
 		if i > 0 {
 			check(4 - float64(i))
@@ -472,7 +472,7 @@ func TestTakenUpInReport(t *testing.T) {
 	for chunk := range plan.FitChunks() {
 		e.Known(plan.ScoreJob(chunk))
 	}
-	plan.Choose(func(i int) *sweep.Fit { return &sweep.Fit{Overall: sweep.Correlation{Defined: true}} })
+	plan.Choose(standingOf(plan, func(i int) *sweep.Fit { return &sweep.Fit{Overall: sweep.Correlation{Defined: true}} }))
 	e.Joined(epoch, 1, 1)
 	for i, job := range plan.ReportJobs() {
 		if _, _, ok := e.Range(after(float64(10 * i))); ok != (i > 0) {
@@ -564,7 +564,7 @@ func TestTopUp(t *testing.T) {
 		for chunk := range plan.FitChunks() {
 			do(plan.ScoreJob(chunk), .001)
 		}
-		plan.Choose(r)
+		plan.Choose(standingOf(plan, r))
 		see()
 		if plan.TopUps() == 0 {
 			return at
@@ -578,7 +578,7 @@ func TestTopUp(t *testing.T) {
 		}
 		for round := 1; round <= plan.TopUps(); round++ {
 			for !plan.Known(round) {
-				plan.Choose(r)
+				plan.Choose(standingOf(plan, r))
 			}
 		}
 		see()
@@ -594,4 +594,20 @@ func TestTopUp(t *testing.T) {
 	if clear[2] != 0 || alike[2] < 20*4/4*2 || alike[2] > 3*20*4/4*2 { // 20 settings of four times the work, on two stimuli
 		t.Errorf("after the first round %v s are left if the best is clear, %v if it is not", clear[2], alike[2])
 	}
+}
+
+// standingOf is that of the parameter sets of the rounds that are known, each of which has one fit, or none (nil).
+func standingOf(p *sweep.Plan, fit func(i int) *sweep.Fit) *sweep.Standing {
+	s := sweep.NewStanding(0)
+	for round := range p.KnownRounds() {
+		for chunk, end := p.RoundChunks(round); chunk < end; chunk++ {
+			job := p.Job(p.ScoreJob(chunk))
+			for i := range job.Sets {
+				if f := fit(job.Index(i)); f != nil {
+					s.Add(job.Sets[i].Model, job.Index(i), round, f)
+				}
+			}
+		}
+	}
+	return s
 }

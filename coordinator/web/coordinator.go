@@ -20,8 +20,9 @@ type Coordinator interface {
 
 	// Inside is a sweep seen closely.
 	Inside(ctx context.Context, id string) (*Inside, error)
-	// ChunkFits are the fits of a chunk, in the order of its parameter sets; none if its score job has failed or has no result.
-	ChunkFits(ctx context.Context, id string, chunk int) ([]*foiblev1.Fit, error)
+	// ChunkFits are the score job of a chunk whose parameter sets are known, and its fits, in the order of the parameter
+	// sets; none if the job has failed or has no result.
+	ChunkFits(ctx context.Context, id string, chunk int) (sweep.Job, []sweep.Fit, error)
 	// Cell is what a parameter set predicts of a stimulus, by their places in the plan; nil if there is no result.
 	Cell(ctx context.Context, id string, set, stimulus int) (*sweep.Cell, error)
 	// Study is the bundle of a study.
@@ -36,14 +37,13 @@ type Coordinator interface {
 
 // Inside is a sweep seen closely. Nothing in it changes.
 type Inside struct {
-	Config      sweep.Config
-	Sets        []sweep.ParameterSet
-	Stimuli     []sweep.Shape
-	CellsPerJob int
-	Coverage    []sweep.Coverage
-	Scored      []bool // by chunk of the fit stage: its score job has a result
-	Chosen      []int  // indexes into Sets of the report's parameter sets; nil before they are chosen
-	Failures    []Failure
+	Config   sweep.Config
+	Sets     []sweep.ParameterSet
+	Stimuli  []sweep.Shape
+	Coverage []sweep.Coverage
+	Scored   []bool // by chunk of the rounds whose parameter sets are known: its score job has a result
+	Chosen   []int  // indexes into Sets of the report's parameter sets; nil before they are chosen
+	Failures []Failure
 }
 
 // Failure is a job whose result is a failure.

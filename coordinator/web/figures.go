@@ -113,7 +113,7 @@ func (l *look) curves() (curves []figure.Curve, fits [][]fit) {
 			if slices.Contains(l.in.Chosen, f.set) {
 				c.Chosen = len(of)
 			}
-			c.Points = append(c.Points, figure.Point{R: f.r, Low: f.low, High: f.high})
+			c.Points = append(c.Points, figure.Point{R: f.compared(), Low: f.low, High: f.high})
 			of = append(of, f)
 		}
 		if len(of) > 0 {
@@ -124,6 +124,14 @@ func (l *look) curves() (curves []figure.Curve, fits [][]fit) {
 		}
 	}
 	return curves, fits
+}
+
+// compared is r where it is compared with that of the best of its model, else NaN.
+func (f *fit) compared() float64 {
+	if !f.rival {
+		return math.NaN()
+	}
+	return f.r
 }
 
 // of are the fits of a model.
@@ -196,7 +204,7 @@ func (l *look) profile(model sweep.Model) (*figure.Figure, error) {
 	var panels []figure.ProfilePanel
 	for _, axis := range sweep.Profiles(model, func(yield func(*sweep.ParameterSet, float64) bool) {
 		for f := range l.of(model.Name) {
-			if !yield(&l.in.Sets[f.set], f.r) {
+			if !yield(&l.in.Sets[f.set], f.compared()) {
 				return
 			}
 		}
@@ -356,7 +364,7 @@ func (l *look) writeFits(to io.Writer) error {
 	for _, axis := range sweep.Axes {
 		header = append(header, axis.Name)
 	}
-	_ = out.Write(append(header, "n", "pearson_r", "ci_low", "ci_high", "mc_se", "rmse")) // Flush has the error
+	_ = out.Write(append(header, "n", "complete", "pearson_r", "ci_low", "ci_high", "mc_se", "rmse")) // Flush has the error
 	fits := slices.Clone(l.fits.fits)
 	slices.SortFunc(fits, func(a, b fit) int { return a.set - b.set })
 	for _, f := range fits {
@@ -373,7 +381,7 @@ func (l *look) writeFits(to io.Writer) error {
 		if f.low < f.high {
 			low, high = number(f.low), number(f.high)
 		}
-		_ = out.Write(append(row, strconv.Itoa(f.n), number(f.r), low, high, number(f.mcse), number(f.rmse)))
+		_ = out.Write(append(row, strconv.Itoa(f.n), map[bool]string{true: "yes", false: "no"}[f.complete], number(f.r), low, high, number(f.mcse), number(f.rmse)))
 	}
 	out.Flush()
 	return out.Error()
@@ -404,7 +412,7 @@ func (l *look) writeProfile(to io.Writer, model sweep.Model) error {
 	_ = out.Write([]string{"model", "axis", "value", "highest_r", "mean_r"})
 	for _, axis := range sweep.Profiles(model, func(yield func(*sweep.ParameterSet, float64) bool) {
 		for f := range l.of(model.Name) {
-			if !yield(&l.in.Sets[f.set], f.r) {
+			if !yield(&l.in.Sets[f.set], f.compared()) {
 				return
 			}
 		}

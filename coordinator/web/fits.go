@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	foiblev1 "foible/proto/foible/v1"
+	"foible/core/sweep"
 )
 
 // fit is what the dashboard keeps of a parameter set's fit: a hundred thousand of them take a few megabytes.
@@ -16,54 +16,95 @@ type fit struct {
 	mcse      float64
 	rmse      float64
 	n         int
+	complete  bool // it has a posterior at every point
+	rival     bool // it is compared with the best of its model, see [sweep.Standing.Rival]
 }
 
 // fitTable has the fits of a sweep as they come in. Each chunk is read once.
 type fitTable struct {
 	mu       sync.Mutex // guards what follows
-	size     int        // parameter sets of a chunk
 	reading  bool
-	read     []bool // by chunk of the fit stage
-	fits     []fit
-	reported []fit  // of the report; nil until they are there
+	read     map[int]bool // by chunk
+	fits     []fit        // those by which parameter sets rank
+	at       map[int]int  // places in fits, by parameter set
+	reported map[int]fit  // of the report, by parameter set
+	standing *sweep.Standing
 	interval string // what the intervals are by
 	version  int    // grows with each change
+	shown    fitsNow
 }
 
 // fitsNow is a fitTable at a moment. Nothing in it changes.
 type fitsNow struct {
 	fits     []fit
-	reported []fit
+	best     []fit       // of each model that has one, in the order of [sweep.Models]
+	reported map[int]fit // by parameter set
+	points   int         // that a complete parameter set has
 	interval string
 	version  int
 	waiting  bool // more have been scored than have been read
+}
+
+func newFitTable(in *Inside) *fitTable {
+	points := 0
+	for i := range in.Stimuli {
+		points += in.Stimuli[i].Points
+	}
+	return &fitTable{read: map[int]bool{}, at: map[int]int{}, reported: map[int]fit{}, standing: sweep.NewStanding(points)}
 }
 
 // now is what has been read. What has been scored since is read in the background.
 func (t *fitTable) now(s *Server, id string, in *Inside) fitsNow {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.read == nil {
-		t.read, t.size = make([]bool, len(in.Scored)), in.CellsPerJob
-	}
 	var missing []int
 	for chunk, scored := range in.Scored {
 		if scored && !t.read[chunk] {
 			missing = append(missing, chunk)
 		}
 	}
-	wanted := len(missing) > 0
-	if in.Chosen != nil && t.reported == nil {
-		missing = append(missing, len(in.Scored))
-	}
 	if len(missing) > 0 && !t.reading {
 		t.reading = true
 		s.background.Go(func() { t.fetch(s, id, missing) })
 	}
-	return fitsNow{slices.Clip(t.fits), t.reported, t.interval, t.version, wanted}
+	if t.shown.version != t.version {
+		t.shown = t.snapshot(in.Sets)
+	}
+	now := t.shown
+	now.waiting = len(missing) > 0
+	return now
 }
 
-// fetch reads chunks; the one after those of the fit stage is the report's.
+// snapshot is what has been read of parameter sets. The caller holds mu.
+func (t *fitTable) snapshot(sets []sweep.ParameterSet) fitsNow {
+	now := fitsNow{fits: slices.Clone(t.fits), reported: map[int]fit{}, points: t.standing.Points(), interval: t.interval, version: t.version}
+	best := map[string]int{}
+	for _, model := range sweep.Models {
+		if set, ok := t.standing.Best(model.Name); ok {
+			best[model.Name] = set
+		}
+	}
+	for i := range now.fits {
+		f := &now.fits[i]
+		place, _ := t.standing.Place(f.set)
+		f.complete = place.Complete
+		of, ok := best[sets[f.set].Model]
+		f.rival = ok && t.standing.Rival(f.set, of)
+	}
+	for _, model := range sweep.Models {
+		if set, ok := best[model.Name]; ok {
+			now.best = append(now.best, now.fits[t.at[set]])
+		}
+	}
+	for set, f := range t.reported {
+		place, _ := t.standing.Reported(set)
+		f.complete = place.Complete
+		now.reported[set] = f
+	}
+	return now
+}
+
+// fetch reads chunks.
 func (t *fitTable) fetch(s *Server, id string, chunks []int) {
 	defer func() {
 		t.mu.Lock()
@@ -71,56 +112,55 @@ func (t *fitTable) fetch(s *Server, id string, chunks []int) {
 		t.mu.Unlock()
 	}()
 	for _, chunk := range chunks {
-		ms, err := s.coordinator.ChunkFits(s.ctx, id, chunk)
+		job, fits, err := s.coordinator.ChunkFits(s.ctx, id, chunk)
 		if err != nil {
 			if s.ctx.Err() == nil {
 				s.log.Error("read fits", "sweep", id, "chunk", chunk, "error", err)
 			}
 			return
 		}
-		t.take(chunk, ms)
+		t.take(&job, chunk, fits)
 	}
 }
 
-// take adds the fits of a chunk. Those of the report are of the parameter sets chosen, in their order.
-func (t *fitTable) take(chunk int, ms []*foiblev1.Fit) {
+// take adds the fits of a chunk, which its score job has come to.
+func (t *fitTable) take(job *sweep.Job, chunk int, fits []sweep.Fit) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if chunk < len(t.read) {
-		if t.read[chunk] {
-			return
-		}
-		t.read[chunk] = true
-	}
-	fits := make([]fit, len(ms))
-	for i, m := range ms {
-		fits[i] = readFit(m)
-		if in := m.GetIntervals(); len(in) > 0 {
-			t.interval = in[0].GetUnit()
-		}
-	}
-	if chunk == len(t.read) {
-		if len(fits) > 0 {
-			t.reported = fits
-			t.version++
-		}
+	if t.read[chunk] {
 		return
 	}
+	t.read[chunk] = true
 	t.version++
+	t.standing.AddJob(job, fits)
 	for i := range fits {
-		fits[i].set = chunk*t.size + i
+		f := newFit(job.Index(i), &fits[i])
+		if len(fits[i].Intervals) > 0 {
+			t.interval = fits[i].Intervals[0].Unit
+		}
+		if job.Stage == sweep.ReportStage {
+			t.reported[f.set] = f
+			continue
+		}
+		if place, _ := t.standing.Place(f.set); place.Round != job.Round {
+			continue // another fit of it stands
+		}
+		if at, ok := t.at[f.set]; ok {
+			t.fits[at] = f
+			continue
+		}
+		t.at[f.set] = len(t.fits)
+		t.fits = append(t.fits, f)
 	}
-	t.fits = append(t.fits, fits...)
 }
 
-func readFit(m *foiblev1.Fit) fit {
-	all := m.GetOverall()
-	f := fit{r: math.NaN(), mcse: m.GetMcSe(), rmse: all.GetRmse(), n: int(all.GetN())}
-	if all.PearsonR != nil {
-		f.r = all.GetPearsonR()
+func newFit(set int, of *sweep.Fit) fit {
+	f := fit{set: set, r: math.NaN(), mcse: of.MCSE, rmse: of.Overall.RMSE, n: of.Overall.N}
+	if of.Overall.Defined {
+		f.r = of.Overall.PearsonR
 	}
-	if in := m.GetIntervals(); len(in) > 0 {
-		f.low, f.high = in[0].GetLow(), in[0].GetHigh()
+	if len(of.Intervals) > 0 {
+		f.low, f.high = of.Intervals[0].Low, of.Intervals[0].High
 	}
 	return f
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -121,6 +122,86 @@ func TestPagesOfFits(t *testing.T) {
 	}
 }
 
+// toppedUpPlan has two parameter sets of plan-lesioned, both of which go on to a round of topping up, and
+// is told what each round comes to: the second is better at first, the first with more runs; a third lacks points.
+func toppedUpPlan(t *testing.T) (*sweep.Plan, func(chunk int) (sweep.Job, []sweep.Fit)) {
+	t.Helper()
+	c := sweep.Config{
+		Models:    []sweep.ModelGrid{{Model: "plan-lesioned", Axes: map[string][]sweep.Setting{"action_noise": {{Number: .1}, {Number: .2}, {Number: .3}}}}},
+		Inference: sweep.MarginalInference, Fit: sweep.Stage{Runs: 4}, Report: sweep.Stage{Runs: 8}, TopUp: 2, Seed: 1,
+	}
+	c.Models[0].Axes["goal_noise"] = []sweep.Setting{{Number: 0}}
+	sets, err := c.ParameterSets()
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := c.Plan(sets, []sweep.Shape{{Stimulus: "1-1", Goals: 2, Actions: 1, JudgementSteps: []int{0, 1}, Points: 4}}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := map[string][]float64{sweep.FitStage: {.5, .52, .9}, sweep.TopUpStage: {.6, .51, .9}, sweep.ReportStage: {.55, .5, .9}}
+	of := func(chunk int) (sweep.Job, []sweep.Fit) {
+		job := plan.Job(plan.ScoreJob(chunk))
+		fits := make([]sweep.Fit, len(job.Sets))
+		for i := range fits {
+			n := 4
+			if job.Index(i) == 2 {
+				n = 2
+			}
+			fits[i] = sweep.Fit{Overall: sweep.Correlation{N: n, PearsonR: r[job.Stage][job.Index(i)], Defined: true}, MCSE: .02}
+		}
+		return job, fits
+	}
+	standing := sweep.NewStanding(plan.Points())
+	for round := range plan.Rounds() {
+		for chunk, end := plan.RoundChunks(round); chunk < end; chunk++ {
+			job, fits := of(chunk)
+			standing.AddJob(&job, fits)
+		}
+		plan.Choose(standing)
+	}
+	return plan, of
+}
+
+// Rounds of topping up come before the report; the best is that of the last of them, with its fit of it, and
+// a parameter set that lacks points is not. It is so in whatever order chunks are read.
+func TestTableOfToppedUpFits(t *testing.T) {
+	plan, of := toppedUpPlan(t)
+	if plan.TopUps() != 1 || len(plan.Chosen()) != 1 || plan.Chosen()[0] != 0 {
+		t.Fatalf("%d rounds of topping up, %v in the report", plan.TopUps(), plan.Chosen())
+	}
+	forwards := make([]int, plan.Chunks())
+	for chunk := range forwards {
+		forwards[chunk] = chunk
+	}
+	backwards := slices.Clone(forwards)
+	slices.Reverse(backwards)
+	for _, order := range [][]int{forwards, backwards} {
+		in := &Inside{Sets: plan.Sets, Stimuli: plan.Stimuli, Chosen: plan.Chosen()}
+		table := newFitTable(in)
+		for _, chunk := range order {
+			job, fits := of(chunk)
+			table.take(&job, chunk, fits)
+			table.take(&job, chunk, fits) // changes nothing
+		}
+		l := &look{Sweep: &foiblev1.Sweep{SweepId: "s"}, in: in, fits: table.snapshot(plan.Sets)}
+		rs := map[int]string{}
+		for _, f := range l.fits.fits {
+			rs[f.set] = fmt.Sprint(f.r, " ", l.fits.count(&f), " ", f.rival)
+		}
+		if len(l.fits.fits) != 3 || rs[0] != "0.6 4 true" || rs[1] != "0.51 4 true" || rs[2] != "0.9 2 of 4 false" {
+			t.Errorf("fits %v", rs)
+		}
+		views := newBestViews(l)
+		if want := (bestView{Model: "plan-lesioned", Settings: plan.Sets[0].Settings(), Set: 1, R: ".600", Reported: ".550", MCSE: ".0200", RMSE: ".000", N: "4"}); len(views.Best) != 1 || views.Best[0] != want || !views.Final || views.Incomplete {
+			t.Errorf("best %+v, want %+v", views.Best, want)
+		}
+		if curves, _ := l.curves(); len(curves) != 1 || curves[0].Points[curves[0].Chosen].R != .6 {
+			t.Errorf("curves %+v", curves)
+		}
+	}
+}
+
 // Each chunk that has been scored is read once, whoever looks how often.
 func TestChunksAreReadOnce(t *testing.T) {
 	r := newRig(t, nil)
@@ -145,8 +226,8 @@ func TestTable(t *testing.T) {
 	r := newRig(t, nil)
 	r.login(false)
 	path := "/sweeps/" + theSweep + "/figures/sensitivity.csv"
-	const want = `model,parameter_set,goal_noise,budget_r,budget_q,search_noise,action_noise,alpha,value,unreachable_value,n,pearson_r,ci_low,ci_high,mc_se,rmse
-boltzmann,1,,,,,,1,optimal,-1000,12,0.05,,,0,0
+	const want = `model,parameter_set,goal_noise,budget_r,budget_q,search_noise,action_noise,alpha,value,unreachable_value,n,complete,pearson_r,ci_low,ci_high,mc_se,rmse
+boltzmann,1,,,,,,1,optimal,-1000,12,yes,0.05,,,0,0
 `
 	for deadline := time.Now().Add(10 * time.Second); strings.Count(r.get(path).body, "\n") != 7; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {

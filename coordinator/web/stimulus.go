@@ -88,7 +88,7 @@ func (v *stimulusLook) addModels(ctx context.Context, c Coordinator) error {
 		scenes[i].Models = nil
 	}
 	var notes []string
-	for _, f := range best(v.look) {
+	for _, f := range v.fits.best {
 		cell, err := c.Cell(ctx, v.GetSweepId(), f.set, v.stimulus)
 		if err != nil {
 			return err

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -35,7 +34,7 @@ func (s *Server) look(ctx context.Context, id string) (*look, error) {
 	if err != nil {
 		return nil, err
 	}
-	table := s.fits.get(id, func() *fitTable { return &fitTable{} })
+	table := s.fits.get(id, func() *fitTable { return newFitTable(in) })
 	l := &look{m, m.GetStudyName(), in, table.now(s, id, in)}
 	if study, err := s.study(ctx, m.GetStudyHash()); err == nil { // else figures do without
 		l.title = study.Title
@@ -228,49 +227,41 @@ type bestView struct {
 	R, Interval     string // of the fit stage
 	Reported        string // r of the report; "" before that
 	MCSE, RMSE      string
-	N               int
+	N               string // points; "12 of 16" where some are missing
 }
 
 type bestViews struct {
-	Best     []bestView
-	Interval string
-	Final    bool // the report's parameter sets have been chosen
-	Reported bool
+	Best       []bestView
+	Interval   string
+	Final      bool // the report's parameter sets have been chosen
+	Reported   bool
+	Incomplete bool // one lacks points
 }
 
 func newBestViews(l *look) *bestViews {
 	views := &bestViews{Interval: l.fits.interval, Final: l.in.Chosen != nil}
-	for _, f := range best(l) {
+	for _, f := range l.fits.best {
 		set := &l.in.Sets[f.set]
-		v := bestView{Model: set.Model, Settings: set.Settings(), Set: f.set + 1, R: words.Decimals(f.r, 3), MCSE: monteCarlo(f.mcse), RMSE: words.Decimals(f.rmse, 3), N: f.n}
-		shown := f
-		for i, r := range l.fits.reported {
-			if i < len(l.in.Chosen) && l.in.Chosen[i] == f.set {
-				v.Reported, shown, views.Reported = words.Decimals(r.r, 3), r, true
-			}
+		v := bestView{Model: set.Model, Settings: set.Settings(), Set: f.set + 1, R: words.Decimals(f.r, 3)}
+		shown, reported := l.fits.reported[f.set]
+		if reported {
+			v.Reported, views.Reported = words.Decimals(shown.r, 3), true
+		} else {
+			shown = f
 		}
-		v.Interval = interval(shown)
+		v.Interval, v.MCSE, v.RMSE, v.N = interval(shown), monteCarlo(shown.mcse), words.Decimals(shown.rmse, 3), l.fits.count(&shown)
+		views.Incomplete = views.Incomplete || !shown.complete
 		views.Best = append(views.Best, v)
 	}
 	return views
 }
 
-// best has the fit of the highest r of each model, in the order of models.
-func best(l *look) []fit {
-	at := map[string]fit{}
-	for _, f := range l.fits.fits {
-		model := l.in.Sets[f.set].Model
-		if b, ok := at[model]; !math.IsNaN(f.r) && (!ok || f.r > b.r || f.r == b.r && f.set < b.set) {
-			at[model] = f
-		}
+// count is the number of points of a fit, with that of all where it lacks some.
+func (f *fitsNow) count(of *fit) string {
+	if of.complete {
+		return strconv.Itoa(of.n)
 	}
-	var all []fit
-	for _, model := range sweep.Models {
-		if f, ok := at[model.Name]; ok {
-			all = append(all, f)
-		}
-	}
-	return all
+	return fmt.Sprintf("%d of %d", of.n, f.points)
 }
 
 func interval(f fit) string {
@@ -329,7 +320,7 @@ func newFitsView(l *look, q fitsQuery) *fitsView {
 	v.Previous, v.Next = v.pages(q, last < len(chosen))
 	v.Columns = v.columns(q, axes)
 	for _, f := range chosen[first:last] {
-		v.Rows = append(v.Rows, newFitRow(&f, l.in.Sets, axes))
+		v.Rows = append(v.Rows, l.row(&f, axes))
 	}
 	return v
 }
@@ -371,8 +362,8 @@ func (v *fitsView) columns(q fitsQuery, axes []string) []column {
 	return all
 }
 
-func newFitRow(f *fit, sets []sweep.ParameterSet, axes []string) fitRow {
-	set := &sets[f.set]
+func (l *look) row(f *fit, axes []string) fitRow {
+	set := &l.in.Sets[f.set]
 	row := fitRow{Set: f.set + 1, Model: set.Model}
 	for _, axis := range axes {
 		text := ""
@@ -381,7 +372,7 @@ func newFitRow(f *fit, sets []sweep.ParameterSet, axes []string) fitRow {
 		}
 		row.Cells = append(row.Cells, text)
 	}
-	row.Cells = append(row.Cells, words.Decimals(f.r, 3), interval(*f), monteCarlo(f.mcse), words.Decimals(f.rmse, 3), strconv.Itoa(f.n))
+	row.Cells = append(row.Cells, words.Decimals(f.r, 3), interval(*f), monteCarlo(f.mcse), words.Decimals(f.rmse, 3), l.fits.count(f))
 	return row
 }
 

@@ -96,8 +96,8 @@ func (f *fake) ExtendSweep(_ context.Context, m *foiblev1.ExtendSweepRequest) (*
 
 func (f *fake) Inside(context.Context, string) (*Inside, error) {
 	in := &Inside{
-		Config:  sweep.Config{Models: []sweep.ModelGrid{{Model: "boltzmann", Axes: map[string][]sweep.Setting{"alpha": make([]sweep.Setting, 10)}}}},
-		Stimuli: []sweep.Shape{{Stimulus: "1-1", JudgementSteps: []int{0, 1}}, {Stimulus: "a/b"}}, CellsPerJob: 4,
+		Config:   sweep.Config{Models: []sweep.ModelGrid{{Model: "boltzmann", Axes: map[string][]sweep.Setting{"alpha": make([]sweep.Setting, 10)}}}},
+		Stimuli:  []sweep.Shape{{Stimulus: "1-1", JudgementSteps: []int{0, 1}}, {Stimulus: "a/b"}},
 		Coverage: []sweep.Coverage{{Model: "boltzmann", Sets: 10, Done: []int{10, 7}}},
 		Scored:   []bool{true, false, true},
 	}
@@ -114,16 +114,18 @@ func (f *fake) Inside(context.Context, string) (*Inside, error) {
 }
 
 // ChunkFits gives the set with alpha the r alpha / 20.
-func (f *fake) ChunkFits(_ context.Context, _ string, chunk int) ([]*foiblev1.Fit, error) {
+func (f *fake) ChunkFits(ctx context.Context, id string, chunk int) (sweep.Job, []sweep.Fit, error) {
 	f.mu.Lock()
-	defer f.mu.Unlock()
 	f.chunks[chunk]++
-	var fits []*foiblev1.Fit
-	for _, alpha := range alphas()[4*chunk : min(4*chunk+4, 10)] {
-		r := alpha / 20
-		fits = append(fits, &foiblev1.Fit{Overall: &foiblev1.Correlation{N: 12, PearsonR: &r}})
+	f.mu.Unlock()
+	in, err := f.Inside(ctx, id)
+	job := sweep.Job{Stage: sweep.FitStage, Score: true, Chunk: chunk, First: 4 * chunk}
+	job.Sets = in.Sets[job.First:min(job.First+4, 10)]
+	var fits []sweep.Fit
+	for _, alpha := range alphas()[job.First : job.First+len(job.Sets)] {
+		fits = append(fits, sweep.Fit{Overall: sweep.Correlation{N: 12, PearsonR: alpha / 20, Defined: true}})
 	}
-	return fits, nil
+	return job, fits, err
 }
 
 func (f *fake) Cell(context.Context, string, int, int) (*sweep.Cell, error) {

@@ -188,7 +188,7 @@ func TestEmptyFiguresSaySo(t *testing.T) {
 	for name, text := range map[string]string{
 		"no curves":        "no parameter set has a correlation",
 		"no points":        "no parameter set has a correlation",
-		"undefined r":      "0 (+3 undefined)",
+		"undefined r":      "0 (+3 left out)",
 		"no panels":        "no data",
 		"empty panel":      "no data",
 		"undefined points": "r undefined",

@@ -24,7 +24,7 @@ type Curve struct {
 
 // Point is the fit of one parameter set.
 type Point struct {
-	R         float64 // correlation with the people; NaN = undefined
+	R         float64 // correlation with the people; NaN = undefined, or over other points than the others
 	Low, High float64 // its interval; none unless Low < High
 	Label     string  // the parameter set in words, for the figure's description of the chosen one
 }
@@ -51,7 +51,7 @@ const (
 // chosen set marked. A model with one parameter set is a point with an error
 // bar. A curve of more than 200 parameter sets is drawn through 200 groups of
 // neighbouring ranks, at the means of their r and bounds, and through its first
-// and last set. Parameter sets whose r is undefined are left out and counted.
+// and last set. Parameter sets without an r to compare are left out and counted.
 func Sensitivity(curves []Curve, o SensitivityOptions) *Figure {
 	if o.Interval == "" {
 		o.Interval = "95% interval"
@@ -357,7 +357,7 @@ func (r ranking) chosenFit() string {
 func (r ranking) count() string {
 	n := words.Thousands(len(r.points))
 	if r.undefined > 0 {
-		n += fmt.Sprintf(" (+%d undefined)", r.undefined)
+		n += fmt.Sprintf(" (+%d left out)", r.undefined)
 	}
 	return n
 }

@@ -115,7 +115,8 @@ func TestScoresAreThoseOfASweep(t *testing.T) {
 			t.Fatal(err)
 		}
 		for m, model := range r.Models {
-			var fits []sweep.ParameterFit
+			var fits []sweep.Fit
+			standing := sweep.NewStanding(0)
 			for set := model.First; set < model.End; set++ {
 				var predictions []sweep.Prediction
 				for k, shape := range shapes {
@@ -129,11 +130,12 @@ func TestScoresAreThoseOfASweep(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				fits = append(fits, sweep.ParameterFit{Set: r.Sets[set], Fit: scored})
+				fits = append(fits, scored)
+				standing.Add(model.Name, set, 0, &scored)
 			}
-			best := sweep.Best(fits)
-			if got, want := d.Fits[m], fits[best].Overall; got.Set != model.First+best || got.R.R != want.PearsonR || got.N != want.N {
-				t.Errorf("%s: set %d with r %v over %d points, want %d, %v, %d", model.Name, got.Set, got.R.R, got.N, model.First+best, want.PearsonR, want.N)
+			best, _ := standing.Best(model.Name)
+			if got, want := d.Fits[m], fits[best-model.First].Overall; got.Set != best || got.R.R != want.PearsonR || got.N != want.N {
+				t.Errorf("%s: set %d with r %v over %d points, want %d, %v, %d", model.Name, got.Set, got.R.R, got.N, best, want.PearsonR, want.N)
 			}
 		}
 	}

@@ -538,7 +538,7 @@ func (s *finished) curves() []figure.Curve {
 		for i := range fits {
 			f := &fits[i]
 			p := figure.Point{R: math.NaN(), Label: f.text()}
-			if f.r != nil {
+			if best := s.best[model.Name]; f.r != nil && best != nil && f.n >= best.n { // else it lacks points of the best
 				p.R = *f.r
 			}
 			if f.low != nil && f.high != nil {

@@ -177,9 +177,10 @@ func (r *record) whole(column string) *int {
 	return &v
 }
 
-// readFits reads the fits of the fit stage, and the best as they are reported.
+// readFits reads the fits of the fit stage, and finds the best as they are reported.
 func (s *finished) readFits(r io.Reader) error {
-	return rowsOf(r, []string{"stage", "model", "parameter_set", "n", "pearson_r"}, func(row *record) {
+	var all []fitted
+	err := rowsOf(r, []string{"stage", "model", "parameter_set", "n", "pearson_r"}, func(row *record) {
 		f := fitted{
 			stage: row.text("stage"), model: row.text("model"), axes: map[string]string{}, unit: row.text("ci_unit"),
 			runs: row.whole("runs"), particles: row.whole("particles_per_goal"), r: row.number("pearson_r"),
@@ -195,32 +196,69 @@ func (s *finished) readFits(r io.Reader) error {
 				f.axes[axis] = text
 			}
 		}
-		if f.better(s.best[f.model]) {
-			s.best[f.model] = &f
-		}
+		all = append(all, f)
 		if f.stage == sweep.FitStage {
 			s.fits[f.model] = append(s.fits[f.model], f)
 		}
 	})
+	if err != nil {
+		return err
+	}
+	s.rank(all)
+	return nil
 }
 
-// better says whether a row is of the parameter set to be reported, rather than another row of the model, which
-// may be nil: it is of a later stage, or of more runs of it, or else it has a higher r; see [sweep.Gathered.Better].
-func (f *fitted) better(than *fitted) bool {
-	switch {
-	case f.r == nil:
-		return false
-	case than == nil:
-		return true
+// rank finds the best of each model. The numbers of parameter sets may be those within a
+// model, as earlier versions had them, so that each model has a standing of its own.
+func (s *finished) rank(all []fitted) {
+	standings := map[string]*sweep.Standing{}
+	points := 0
+	for i := range all {
+		points = max(points, all[i].n)
 	}
-	stages := []string{sweep.FitStage, sweep.TopUpStage, sweep.ReportStage}
-	runs := func(f *fitted) int {
-		if f.stage == sweep.TopUpStage && f.runs != nil { // which has rounds
-			return *f.runs
+	for i := range all {
+		f := &all[i]
+		if standings[f.model] == nil {
+			standings[f.model] = sweep.NewStanding(points)
 		}
-		return 0
+		if fit := f.fit(); f.stage == sweep.ReportStage && fit.Overall.Defined {
+			standings[f.model].Report(f.model, f.set, fit)
+		} else if f.stage != sweep.ReportStage {
+			standings[f.model].Add(f.model, f.set, f.round(), fit)
+		}
 	}
-	return cmp.Or(cmp.Compare(slices.Index(stages, f.stage), slices.Index(stages, than.stage)), cmp.Compare(runs(f), runs(than)), cmp.Compare(*f.r, *than.r)) > 0
+	for i := range all {
+		f := &all[i]
+		set, ok := standings[f.model].Best(f.model)
+		if !ok || f.set != set || f.r == nil {
+			continue
+		}
+		_, reported := standings[f.model].Reported(set)
+		place, _ := standings[f.model].Place(set)
+		if reported == (f.stage == sweep.ReportStage) && (reported || place.Round == f.round()) {
+			s.best[f.model] = f
+		}
+	}
+}
+
+// fit is what a row says of a fit.
+func (f *fitted) fit() *sweep.Fit {
+	fit := &sweep.Fit{Overall: sweep.Correlation{N: f.n, Defined: f.r != nil}}
+	if f.r != nil {
+		fit.Overall.PearsonR = *f.r
+	}
+	if f.mcse != nil {
+		fit.MCSE = *f.mcse
+	}
+	return fit
+}
+
+// round orders the rounds of fits: those of topping up by their runs, which grow.
+func (f *fitted) round() int {
+	if f.stage == sweep.TopUpStage && f.runs != nil {
+		return *f.runs
+	}
+	return 0
 }
 
 // readPoints reads what the best infer where people judged.

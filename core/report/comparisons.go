@@ -87,7 +87,7 @@ func (r *Report) heldOut() *matrix {
 			}
 		}
 		m.Rows = append(m.Rows, row{Name: model, Cells: []string{
-			words.Decimals(r.scored[r.best[model].at].r, 3), words.Decimals(v.Overall.PearsonR, 3), words.Decimals(v.Overall.RMSE, 3), words.Thousands(v.Overall.N),
+			words.Decimals(r.fitted(r.best[model]), 3), words.Decimals(v.Overall.PearsonR, 3), words.Decimals(v.Overall.RMSE, 3), words.Thousands(v.Overall.N),
 			fmt.Sprintf("%s in %s", words.Thousands(len(sets)), words.Count(len(v.Folds), "choice")),
 		}})
 	}
@@ -95,6 +95,11 @@ func (r *Report) heldOut() *matrix {
 		return nil
 	}
 	return m
+}
+
+// fitted is r of a parameter set in the fit stage.
+func (r *Report) fitted(c *chosen) float64 {
+	return r.scored[slices.IndexFunc(r.scored, func(f scored) bool { return f.index == c.Index })].r
 }
 
 // participants is which model describes how many of them.

@@ -63,8 +63,8 @@ func (r *Report) sensitivity() *figure.Figure {
 			if set.Model != model.Name {
 				continue
 			}
-			p := figure.Point{R: f.r, Low: f.low, High: f.high}
-			if c := r.best[model.Name]; c != nil && c.at == i {
+			p := figure.Point{R: r.rival(f), Low: f.low, High: f.high}
+			if c := r.best[model.Name]; c != nil && c.Index == f.index {
 				curve.Chosen, p.Label = len(curve.Points), set.Settings()
 			}
 			curve.Points = append(curve.Points, p)
@@ -80,6 +80,15 @@ func (r *Report) sensitivity() *figure.Figure {
 func inWords(set *sweep.ParameterSet) string {
 	parameters := strings.NewReplacer("_", " ", "=", " ", " ", ", ").Replace(set.Settings())
 	return set.Model + " model, " + parameters
+}
+
+// rival is r of the fit stage where it is compared with that of the best of the model,
+// over the same points; else NaN.
+func (r *Report) rival(f *scored) float64 {
+	if c := r.best[r.plan.Sets[f.index].Model]; c == nil || !r.standing.Rival(f.index, c.Index) {
+		return math.NaN()
+	}
+	return f.r
 }
 
 func correlation(c *sweep.Correlation) float64 {
@@ -167,7 +176,7 @@ func (r *Report) profile(model sweep.Model) []figure.ProfilePanel {
 func (r *Report) correlations(model string) iter.Seq2[*sweep.ParameterSet, float64] {
 	return func(yield func(*sweep.ParameterSet, float64) bool) {
 		for i := range r.scored {
-			if set := &r.plan.Sets[r.scored[i].index]; set.Model == model && !yield(set, r.scored[i].r) {
+			if set := &r.plan.Sets[r.scored[i].index]; set.Model == model && !yield(set, r.rival(&r.scored[i])) {
 				return
 			}
 		}

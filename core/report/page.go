@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"html/template"
@@ -147,7 +148,7 @@ func (r *Report) fitRows() (axes []string, rows []fitRow) {
 	highest := r.highest()
 	for _, c := range best {
 		f := &c.Fit.Overall
-		row := fitRow{Model: c.Set.Model, R: words.Decimals(f.PearsonR, 3), MCSE: "exact", RMSE: words.Decimals(f.RMSE, 3), N: words.Thousands(f.N), Highest: c == highest, Interval: none}
+		row := fitRow{Model: c.Set.Model, R: words.Decimals(f.PearsonR, 3), MCSE: "exact", RMSE: words.Decimals(f.RMSE, 3), N: r.count(c), Highest: c == highest, Interval: none}
 		if !f.Defined {
 			row.R = none
 		}
@@ -179,15 +180,31 @@ func settingText(v sweep.Setting) string {
 	return text
 }
 
-// highest is the reported parameter set of the highest r; nil if there is none.
+// highest is the reported parameter set of the highest r, among those with the most points;
+// nil if there is none.
 func (r *Report) highest() *chosen {
 	var highest *chosen
 	for _, c := range r.chosen() {
-		if c.Fit.Overall.Defined && (highest == nil || c.Fit.Overall.PearsonR > highest.Fit.Overall.PearsonR) {
+		f := &c.Fit.Overall
+		if f.Defined && (highest == nil || cmp.Or(cmp.Compare(f.N, highest.Fit.Overall.N), cmp.Compare(f.PearsonR, highest.Fit.Overall.PearsonR)) > 0) {
 			highest = c
 		}
 	}
 	return highest
+}
+
+// count is the number of points of a fit, with that of all where it lacks some.
+func (r *Report) count(c *chosen) string {
+	n, all := c.Fit.Overall.N, r.standing.Points()
+	if n == all {
+		return words.Thousands(n)
+	}
+	return words.Thousands(n) + " of " + words.Thousands(all)
+}
+
+// lacking says whether the best of some model has not all points.
+func (r *Report) lacking() bool {
+	return slices.ContainsFunc(r.chosen(), func(c *chosen) bool { return c.Fit.Overall.N < r.standing.Points() })
 }
 
 // fitsCaption says what the numbers of the fits are; unit is of their intervals, "" if there are none.
@@ -207,6 +224,9 @@ func (r *Report) fitsCaption() (caption, unit string) {
 	}
 	if r.highest() != nil {
 		caption += " Bold: the highest r."
+	}
+	if r.lacking() {
+		caption += " An r of fewer points than all is not to be compared with others, and is not bold beside one of more points."
 	}
 	if c := r.ceilings.All; c.Ceiling > 0 {
 		caption += fmt.Sprintf(" Reliability of the mean judgements: %s; ceiling on r: %s.", words.Decimals(c.Means, 3), words.Decimals(c.Ceiling, 3))
@@ -431,7 +451,7 @@ func (r *Report) placeFigures(p *page) {
 		of := scatter(highest)
 		p.Scatter = plate(of.name, of.caption, false)
 	}
-	sensitivity := "How r depends on the parameters: the parameter sets of each model, ordered by r."
+	sensitivity := "How r depends on the parameters: the parameter sets of each model, ordered by r; those that have no posterior at some points of the best are left out."
 	if r.plan.Report {
 		sensitivity += " All r are of the fit stage."
 	}

@@ -120,7 +120,7 @@ func (r *Report) addDifference(scorer *sweep.Scorer, one, other *sweep.Gathered,
 		if !m.of.Defined {
 			continue
 		}
-		key := r.key(one, other.Stage, other.Set.Model, r.number(other), m.name, d.N, m.of.Value)
+		key := r.key(one, other.Stage, other.Set.Model, other.Index+1, m.name, d.N, m.of.Value)
 		if len(m.of.Intervals) == 0 {
 			if err := r.tablesOfPeople.differences.row(append(key, nil, nil, nil, nil)...); err != nil {
 				return err
@@ -171,7 +171,7 @@ func (r *Report) addCrossValidation(g *sweep.Gathered) error {
 	}
 	for i := range v.Folds {
 		f := &v.Folds[i]
-		if err := add(f.Set, f.Group, f.ChosenR, &f.Correlation); err != nil {
+		if err := add(f.Set+1, f.Group, f.ChosenR, &f.Correlation); err != nil {
 			return err
 		}
 	}

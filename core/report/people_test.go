@@ -142,7 +142,7 @@ func TestDifferencesAreReported(t *testing.T) {
 	best := r.Best()
 	var seen []string
 	for _, row := range rows(out, "differences.csv") {
-		if row["model"] != "full" || row["other_model"] != "boltzmann" || row["parameter_set"] != "3" || row["other_parameter_set"] != "2" {
+		if row["model"] != "full" || row["other_model"] != "boltzmann" || row["parameter_set"] != "3" || row["other_parameter_set"] != "5" {
 			t.Errorf("%v", row)
 		}
 		d, low, high := number(t, row, "difference"), number(t, row, "ci_low"), number(t, row, "ci_high")

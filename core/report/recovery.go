@@ -105,16 +105,6 @@ func fill(out Output, name string, columns []string, rows func(row func(...any) 
 	return err
 }
 
-// number of a parameter set within its model, from 1.
-func (r *Recovery) number(set int) int {
-	for _, m := range r.Result.Models {
-		if set < m.End {
-			return set - m.First + 1
-		}
-	}
-	panic("report: no such parameter set")
-}
-
 // writeDatasets writes the true and the fitted value of every axis of every dataset.
 func (r *Recovery) writeDatasets() error {
 	columns := []string{"model", "dataset", "participants", "axis", "true", "fitted", "true_word", "fitted_word", "n", "pearson_r"}
@@ -166,9 +156,9 @@ func (r *Recovery) writeFits() error {
 			d := &r.Result.Datasets[i]
 			for k, m := range r.Result.Models {
 				fit := &d.Fits[k]
-				out := []any{r.Result.Sets[d.True].Model, r.number(d.True), d.Number, d.Participants, m.Name, nil, fit.N, nil, nil}
+				out := []any{r.Result.Sets[d.True].Model, d.True + 1, d.Number, d.Participants, m.Name, nil, fit.N, nil, nil}
 				if fit.Set >= 0 {
-					out[5] = r.number(fit.Set)
+					out[5] = fit.Set + 1
 				}
 				if fit.R.Defined {
 					out[7] = fit.R.R

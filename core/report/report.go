@@ -81,11 +81,11 @@ type Report struct {
 	ceilings sweep.Ceilings
 	drawn    gallery
 
-	first  map[string]int // index in the plan of each model's first parameter set
-	scored []scored
-	unit   string             // of their intervals; "" where they have none
-	best   map[string]*chosen // by model
-	all    bool               // every table has every parameter set
+	scored   []scored // in the plan's order
+	unit     string   // of their intervals; "" where they have none
+	standing *sweep.Standing
+	best     map[string]*chosen // by model
+	all      bool               // every table has every parameter set
 
 	toppedUp map[int]struct{} // indexes in the plan
 
@@ -108,9 +108,7 @@ type scored struct {
 // chosen is a model's best parameter set so far: as it was fitted and, once
 // that is known, as it is reported.
 type chosen struct {
-	at     int     // index into scored
-	round  int     // in which it was chosen
-	fitted float64 // r there
+	round int // in which it was chosen
 	*sweep.Gathered
 }
 
@@ -120,13 +118,10 @@ func New(out Output, st *study.Study, plan *sweep.Plan, config sweep.Config, m M
 	m.Seed, m.Parameters = config.Seed, map[string]int{}
 	r := &Report{
 		Manifest: m, study: st, plan: plan, config: config, out: out,
-		first: map[string]int{}, best: map[string]*chosen{},
-		all: plan.Detailed(), toppedUp: map[int]struct{}{},
+		best: map[string]*chosen{},
+		all:  plan.Detailed(), toppedUp: map[int]struct{}{},
 	}
-	for i, set := range plan.Sets {
-		if _, ok := r.first[set.Model]; !ok {
-			r.first[set.Model] = i
-		}
+	for _, set := range plan.Sets {
 		r.Manifest.Parameters[set.Model]++
 	}
 	var err error
@@ -141,6 +136,7 @@ func New(out Output, st *study.Study, plan *sweep.Plan, config sweep.Config, m M
 		return nil, err
 	}
 	r.cross = sweep.NewCrossValidator(unresampled, plan)
+	r.standing = sweep.NewStanding(unresampled.Points())
 	open := func(name string, columns ...string) *table {
 		if err != nil {
 			return nil
@@ -152,7 +148,7 @@ func New(out Output, st *study.Study, plan *sweep.Plan, config sweep.Config, m M
 		return t
 	}
 	columns := append([]string{"stage", "model", "parameter_set"}, parameters...)
-	r.fits = open("fits.csv", append(columns, "runs", "particles_per_goal", "samples", "n", "pearson_r", "ci_low", "ci_high", "mc_se", "rmse", "ci_unit", "undefined_stimuli")...)
+	r.fits = open("fits.csv", append(columns, "runs", "particles_per_goal", "samples", "n", "pearson_r", "ci_low", "ci_high", "mc_se", "rmse", "ci_unit", "undefined_stimuli", "complete")...)
 	r.bounds = open("intervals.csv", "stage", "model", "parameter_set", "unit", "ci_low", "ci_high", "resamples")
 	r.byCategories = open("fits_by_category.csv", "stage", "model", "parameter_set", "category", "n", "pearson_r", "rmse")
 	r.byStimuli = open("fits_by_stimulus.csv", "stage", "model", "parameter_set", "stimulus", "n", "pearson_r", "rmse")
@@ -165,12 +161,9 @@ func New(out Output, st *study.Study, plan *sweep.Plan, config sweep.Config, m M
 	return r, nil
 }
 
-// number is the number of a parameter set within its model, from 1.
-func (r *Report) number(g *sweep.Gathered) int { return g.Index - r.first[g.Set.Model] + 1 }
-
 // key are the columns that every table begins with.
 func (r *Report) key(g *sweep.Gathered, more ...any) []any {
-	return append([]any{g.Stage, g.Set.Model, r.number(g)}, more...)
+	return append([]any{g.Stage, g.Set.Model, g.Index + 1}, more...)
 }
 
 // Add writes the rows of parameter sets, and keeps what Close needs of them.
@@ -201,26 +194,25 @@ func (r *Report) Add(sets ...*sweep.Gathered) error {
 
 // choose keeps a parameter set, if it is its model's best so far.
 func (r *Report) choose(g *sweep.Gathered) {
-	best := r.best[g.Set.Model]
-	switch {
-	case g.Stage == sweep.ReportStage && best != nil:
-		best.Gathered = g.Copy()
-	case g.Stage == sweep.FitStage:
+	switch g.Stage {
+	case sweep.ReportStage:
+		if best := r.best[g.Set.Model]; best != nil {
+			r.standing.Report(g.Set.Model, g.Index, g.Fit)
+			best.Gathered = g.Copy()
+		}
+		return
+	case sweep.FitStage:
 		f := scored{index: g.Index, r: correlation(&g.Fit.Overall), undefined: g.Fit.Undefined}
 		if len(g.Fit.Intervals) > 0 {
 			in := &g.Fit.Intervals[0]
 			f.low, f.high, r.unit = in.Low, in.High, in.Unit
 		}
 		r.scored = append(r.scored, f)
-		if g.Better(best.gathered()) {
-			r.best[g.Set.Model] = &chosen{at: len(r.scored) - 1, fitted: g.Fit.Overall.PearsonR, Gathered: g.Copy()}
-		}
-	case g.Stage == sweep.TopUpStage:
+	case sweep.TopUpStage:
 		r.toppedUp[g.Index] = struct{}{}
-		if g.Better(best.gathered()) {
-			at := slices.IndexFunc(r.scored, func(f scored) bool { return f.index == g.Index })
-			r.best[g.Set.Model] = &chosen{at: at, round: g.Round, fitted: g.Fit.Overall.PearsonR, Gathered: g.Copy()}
-		}
+	}
+	if r.standing.Add(g.Set.Model, g.Index, g.Round, g.Fit) {
+		r.best[g.Set.Model] = &chosen{round: g.Round, Gathered: g.Copy()}
 	}
 }
 
@@ -243,14 +235,6 @@ func together(all ...func() error) error {
 	}
 	doing.Wait()
 	return cmp.Or(errs...)
-}
-
-// gathered is nil where none is chosen.
-func (c *chosen) gathered() *sweep.Gathered {
-	if c == nil {
-		return nil
-	}
-	return c.Gathered
 }
 
 // addDetails writes what a large sweep has of its best parameter sets alone.
@@ -293,7 +277,7 @@ func (r *Report) openOnce(t **table, name string, columns ...string) error {
 
 func (r *Report) addFit(g *sweep.Gathered) error {
 	f := g.Fit
-	row := append(make([]any, 0, 32), g.Stage, g.Set.Model, r.number(g))
+	row := append(make([]any, 0, 32), g.Stage, g.Set.Model, g.Index+1)
 	for _, name := range parameters {
 		v, ok := g.Set.Get(name)
 		switch {
@@ -312,7 +296,15 @@ func (r *Report) addFit(g *sweep.Gathered) error {
 		in := &f.Intervals[0]
 		low, high, unit = in.Low, in.High, in.Unit
 	}
-	return r.fits.row(append(row, runs, particles, samples(g), f.Overall.N, pearson, low, high, f.MCSE, rmse, unit, f.Undefined)...)
+	return r.fits.row(append(row, runs, particles, samples(g), f.Overall.N, pearson, low, high, f.MCSE, rmse, unit, f.Undefined, yesNo(f.Overall.N >= r.standing.Points()))...)
+}
+
+// yesNo is how a table has what is or is not.
+func yesNo(is bool) string {
+	if is {
+		return "yes"
+	}
+	return "no"
 }
 
 // numbers of a correlation; nil where they are not defined.
@@ -328,7 +320,7 @@ func numbers(c *sweep.Correlation) (pearson, rmse any) {
 
 func (r *Report) addIntervals(g *sweep.Gathered) error {
 	for _, in := range g.Fit.Intervals {
-		if err := r.bounds.row(g.Stage, g.Set.Model, r.number(g), in.Unit, in.Low, in.High, in.Resamples); err != nil {
+		if err := r.bounds.row(g.Stage, g.Set.Model, g.Index+1, in.Unit, in.Low, in.High, in.Resamples); err != nil {
 			return err
 		}
 	}
@@ -348,7 +340,7 @@ func (r *Report) addGroups(t *table, g *sweep.Gathered, groups []sweep.Correlati
 	for i := range groups {
 		c := &groups[i]
 		pearson, rmse := numbers(c)
-		if err := t.row(g.Stage, g.Set.Model, r.number(g), c.Group, c.N, pearson, rmse); err != nil {
+		if err := t.row(g.Stage, g.Set.Model, g.Index+1, c.Group, c.N, pearson, rmse); err != nil {
 			return err
 		}
 	}
@@ -462,7 +454,7 @@ func (r *Report) addPosteriors(g *sweep.Gathered) error {
 				if from := unreachable(cell, goal); from >= 0 && step >= from {
 					outcome = "goal cannot be reached"
 				}
-				if err := r.beliefs.row(g.Stage, g.Set.Model, r.number(g), st.ID, step, st.Goals[goal].Name, p, se, human, humanSE, evidence, outcome); err != nil {
+				if err := r.beliefs.row(g.Stage, g.Set.Model, g.Index+1, st.ID, step, st.Goals[goal].Name, p, se, human, humanSE, evidence, outcome); err != nil {
 					return err
 				}
 			}
@@ -493,7 +485,7 @@ func (r *Report) addMistakes(g *sweep.Gathered) error {
 			if offPath, known := m.OffPath.Get(); known {
 				path, pathSE = offPath[k].Probability, offPath[k].SE
 			}
-			if err := r.slips.row(g.Stage, g.Set.Model, r.number(g), r.study.Stimuli[i].ID, k+1,
+			if err := r.slips.row(g.Stage, g.Set.Model, g.Index+1, r.study.Stimuli[i].ID, k+1,
 				confused.Probability, confused.SE, slip.Probability, slip.SE, path, pathSE); err != nil {
 				return err
 			}
@@ -510,13 +502,12 @@ func unreachable(c *sweep.Cell, goal int) int {
 }
 
 // Best lists each model's best parameter set as it is reported, in the order of
-// [sweep.Models], with its number within the model and its r when it was chosen.
+// [sweep.Models].
 func (r *Report) Best() []Best {
 	var all []Best
-	for _, model := range sweep.Models {
-		if c := r.best[model.Name]; c != nil {
-			all = append(all, Best{Set: c.Set, Fit: *c.Fit, Number: r.number(c.Gathered), Fitted: c.fitted})
-		}
+	for _, c := range r.chosen() {
+		fitted, _ := r.standing.Place(c.Index)
+		all = append(all, Best{Set: c.Set, Fit: *c.Fit, Number: c.Index + 1, Points: r.standing.Points(), Fitted: fitted.PearsonR})
 	}
 	return all
 }
@@ -529,7 +520,8 @@ func (r *Report) Warnings() []sweep.Warning { return r.warnings }
 type Best struct {
 	Set    sweep.ParameterSet
 	Fit    sweep.Fit
-	Number int     // within the model, from 1
+	Number int     // in the sweep, from 1
+	Points int     // that people judged; it lacks some where Fit.Overall.N is less
 	Fitted float64 // r by which it was chosen, which is biased upwards by the choice
 }
 

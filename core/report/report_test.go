@@ -237,7 +237,7 @@ func TestReport(t *testing.T) {
 		}
 	}
 	best := r.Best()
-	if len(best) != 1 || best[0].Number != 2 || best[0].Set.Value.Word != "heuristic" || best[0].Fitted != best[0].Fit.Overall.PearsonR {
+	if len(best) != 1 || best[0].Number != 1 || best[0].Set.Value.Word != "optimal" || best[0].Fitted != best[0].Fit.Overall.PearsonR {
 		t.Errorf("best %+v", best)
 	}
 }
@@ -251,7 +251,7 @@ func TestColumns(t *testing.T) {
 		"posteriors.csv": "stage,model,parameter_set,stimulus,step,goal,probability,mc_se,human,human_se",
 	}
 	ours := map[string][]string{
-		"fits.csv":       {"value", "unreachable_value", "samples", "ci_unit", "undefined_stimuli"},
+		"fits.csv":       {"value", "unreachable_value", "samples", "ci_unit", "undefined_stimuli", "complete"},
 		"posteriors.csv": {"log_evidence", "outcome"},
 	}
 	for name, want := range documented {

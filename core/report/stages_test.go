@@ -77,9 +77,9 @@ func stagedReport(t *testing.T, rng *rand.Rand, cellsPerJob int, without func(sw
 			t.Fatal(err)
 		}
 	}
-	plans[0].Choose(func(i int) *sweep.Fit {
+	plans[0].Choose(standingOf(plans[0], func(i int) *sweep.Fit {
 		return &sampledOutcome(plans[0], plans[0].ScoreJob(i/cellsPerJob)).Fits[i%cellsPerJob]
-	})
+	}))
 	out := &folder{}
 	r, err := report.New(out, tiny(), plans[1], c, report.Manifest{SweepID: "abc", Complete: true})
 	if err != nil {
@@ -107,13 +107,13 @@ func TestStages(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	out, r := stagedReport(t, rng, 1, nil)
 	compare(t, out, "fits.csv", `
-stage,model,parameter_set,goal_noise,budget_r,budget_q,search_noise,action_noise,alpha,value,unreachable_value,runs,particles_per_goal,samples,n,pearson_r,ci_low,ci_high,mc_se,rmse,ci_unit,undefined_stimuli
-fit,plan-lesioned,1,0,,,,0.25,,,,3,4,,7,0.25,,,0.0625,0.5,,0
-fit,plan-lesioned,2,0,,,,0.125,,,,3,4,,7,0.5,,,0.0625,0.5,,0
-fit,boltzmann,1,,,,,,0.5,optimal,-1000,1,,,7,0.125,,,0,0.5,,0
-fit,boltzmann,2,,,,,,0.5,heuristic,-1000,1,,,7,0.75,,,0,0.5,,0
-report,plan-lesioned,2,0,,,,0.125,,,,6,8,,7,0.375,,,0.0625,0.5,,0
-report,boltzmann,2,,,,,,0.5,heuristic,-1000,1,,,7,0.625,,,0,0.5,,0
+stage,model,parameter_set,goal_noise,budget_r,budget_q,search_noise,action_noise,alpha,value,unreachable_value,runs,particles_per_goal,samples,n,pearson_r,ci_low,ci_high,mc_se,rmse,ci_unit,undefined_stimuli,complete
+fit,plan-lesioned,1,0,,,,0.25,,,,3,4,,7,0.25,,,0.0625,0.5,,0,yes
+fit,plan-lesioned,2,0,,,,0.125,,,,3,4,,7,0.5,,,0.0625,0.5,,0,yes
+fit,boltzmann,3,,,,,,0.5,optimal,-1000,1,,,7,0.125,,,0,0.5,,0,yes
+fit,boltzmann,4,,,,,,0.5,heuristic,-1000,1,,,7,0.75,,,0,0.5,,0,yes
+report,plan-lesioned,2,0,,,,0.125,,,,6,8,,7,0.375,,,0.0625,0.5,,0,yes
+report,boltzmann,4,,,,,,0.5,heuristic,-1000,1,,,7,0.625,,,0,0.5,,0,yes
 `)
 	compare(t, out, "degeneracy.csv", `
 stage,model,parameter_set,stimulus,runs,failed_runs,least_ess,least_goals_alive,log_evidence,outcome
@@ -128,7 +128,7 @@ report,plan-lesioned,2,b,6,1,9,1.5,-1.5,
 	if len(best) != 2 || best[0].Set.Model != "plan-lesioned" || best[1].Set.Model != "boltzmann" {
 		t.Fatalf("best %+v", best)
 	}
-	for i, want := range []report.Best{{Number: 2, Fitted: 0.5}, {Number: 2, Fitted: 0.75}} {
+	for i, want := range []report.Best{{Number: 2, Fitted: 0.5}, {Number: 4, Fitted: 0.75}} {
 		if b := best[i]; b.Number != want.Number || b.Fitted != want.Fitted || b.Fit.Overall.PearsonR != want.Fitted-0.125 {
 			t.Errorf("best %+v, want %+v", b, want)
 		}
@@ -213,7 +213,7 @@ func TestMarginal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan.Choose(func(i int) *sweep.Fit { return &marginalOutcome(plan, plan.ScoreJob(0)).Fits[i] })
+	plan.Choose(standingOf(plan, func(i int) *sweep.Fit { return &marginalOutcome(plan, plan.ScoreJob(0)).Fits[i] }))
 	out := &folder{}
 	r, err := report.New(out, tiny(), plan, c, report.Manifest{Complete: true})
 	if err != nil {
@@ -340,7 +340,7 @@ func TestTopUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	gather := sweep.NewGather(plans[1], r.Add)
-	latest := sweep.Latest{}
+	standing := sweep.NewStanding(0)
 	add := func(number int) sweep.Outcome {
 		t.Helper()
 		job, o := plans[0].Job(number), sampledOutcome(plans[0], number)
@@ -360,23 +360,23 @@ func TestTopUp(t *testing.T) {
 				add(chunk*len(plans[0].Stimuli) + i)
 			}
 			job := plans[0].Job(plans[0].ScoreJob(chunk))
-			latest.Add(&job, add(job.Number).Fits)
+			standing.AddJob(&job, add(job.Number).Fits)
 		}
-		plans[0].Choose(latest.Of)
+		plans[0].Choose(standing)
 	}
 	if err := errors.Join(gather.Close(), r.Close()); err != nil {
 		t.Fatal(err)
 	}
 	compare(t, out, "fits.csv", `
-stage,model,parameter_set,goal_noise,budget_r,budget_q,search_noise,action_noise,alpha,value,unreachable_value,runs,particles_per_goal,samples,n,pearson_r,ci_low,ci_high,mc_se,rmse,ci_unit,undefined_stimuli
-fit,plan-lesioned,1,0,,,,0.25,,,,3,4,,7,0.4375,,,0.0625,0.5,,0
-fit,plan-lesioned,2,0,,,,0.125,,,,3,4,,7,0.5,,,0.0625,0.5,,0
-fit,boltzmann,1,,,,,,0.5,optimal,-1000,1,,,7,0.125,,,0,0.5,,0
-fit,boltzmann,2,,,,,,0.5,heuristic,-1000,1,,,7,0.75,,,0,0.5,,0
-top_up,plan-lesioned,1,0,,,,0.25,,,,6,4,,7,0.5,,,0.0625,0.5,,0
-top_up,plan-lesioned,2,0,,,,0.125,,,,6,4,,7,0.25,,,0.0625,0.5,,0
-report,plan-lesioned,1,0,,,,0.25,,,,6,8,,7,0.125,,,0.0625,0.5,,0
-report,boltzmann,2,,,,,,0.5,heuristic,-1000,1,,,7,0.625,,,0,0.5,,0
+stage,model,parameter_set,goal_noise,budget_r,budget_q,search_noise,action_noise,alpha,value,unreachable_value,runs,particles_per_goal,samples,n,pearson_r,ci_low,ci_high,mc_se,rmse,ci_unit,undefined_stimuli,complete
+fit,plan-lesioned,1,0,,,,0.25,,,,3,4,,7,0.4375,,,0.0625,0.5,,0,yes
+fit,plan-lesioned,2,0,,,,0.125,,,,3,4,,7,0.5,,,0.0625,0.5,,0,yes
+fit,boltzmann,3,,,,,,0.5,optimal,-1000,1,,,7,0.125,,,0,0.5,,0,yes
+fit,boltzmann,4,,,,,,0.5,heuristic,-1000,1,,,7,0.75,,,0,0.5,,0,yes
+top_up,plan-lesioned,1,0,,,,0.25,,,,6,4,,7,0.5,,,0.0625,0.5,,0,yes
+top_up,plan-lesioned,2,0,,,,0.125,,,,6,4,,7,0.25,,,0.0625,0.5,,0,yes
+report,plan-lesioned,1,0,,,,0.25,,,,6,8,,7,0.125,,,0.0625,0.5,,0,yes
+report,boltzmann,4,,,,,,0.5,heuristic,-1000,1,,,7,0.625,,,0,0.5,,0,yes
 `)
 	if b := r.Best()[0]; b.Number != 1 || b.Fitted != 0.5 || b.Fit.Overall.PearsonR != 0.125 {
 		t.Errorf("best %+v", b)
@@ -408,7 +408,7 @@ func TestCellsThatLackParts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			plan.Choose(func(i int) *sweep.Fit { return &marginalOutcome(plan, plan.ScoreJob(0)).Fits[i] })
+			plan.Choose(standingOf(plan, func(i int) *sweep.Fit { return &marginalOutcome(plan, plan.ScoreJob(0)).Fits[i] }))
 			out := &folder{}
 			r, err := report.New(out, tiny(), plan, c, report.Manifest{Complete: true})
 			if err != nil {
@@ -436,4 +436,20 @@ func TestCellsThatLackParts(t *testing.T) {
 			}
 		})
 	}
+}
+
+// standingOf is that of the parameter sets of the rounds that are known, each of which has one fit, or none (nil).
+func standingOf(p *sweep.Plan, fit func(i int) *sweep.Fit) *sweep.Standing {
+	s := sweep.NewStanding(0)
+	for round := range p.KnownRounds() {
+		for chunk, end := p.RoundChunks(round); chunk < end; chunk++ {
+			job := p.Job(p.ScoreJob(chunk))
+			for i := range job.Sets {
+				if f := fit(job.Index(i)); f != nil {
+					s.Add(job.Sets[i].Model, job.Index(i), round, f)
+				}
+			}
+		}
+	}
+	return s
 }

@@ -55,7 +55,7 @@ const (
 // the same in every table.
 var kinds = map[string]Kind{
 	"stage": Text, "model": Text, "stimulus": Text, "category": Text, "goal": Text, "value": Text,
-	"part": Text, "other_stage": Text, "other_model": Text, "measure": Text, "participant": Text, "unit": Text, "ci_unit": Text, "outcome": Text, "reason": Text, "sweep": Text, "setting": Text,
+	"part": Text, "other_stage": Text, "other_model": Text, "measure": Text, "participant": Text, "unit": Text, "ci_unit": Text, "outcome": Text, "reason": Text, "sweep": Text, "setting": Text, "complete": Text,
 	"parameter_set": Whole, "budget_r": Whole, "runs": Whole, "particles_per_goal": Whole, "samples": Whole, "n": Whole, "common_n": Whole,
 	"other_parameter_set": Whole, "splits": Whole, "judgements": Whole, "participants": Whole, "resamples": Whole, "step": Whole, "failed_runs": Whole, "undefined_stimuli": Whole,
 	"axis": Text, "true_word": Text, "fitted_word": Text, "true_model": Text, "fitted_model": Text, "criterion": Text,

@@ -80,6 +80,30 @@ func (s *Scorer) Compare(one, other []Prediction) (Difference, error) {
 	return d, nil
 }
 
+// Common is the number of points that people judged and all of some models predict; -1
+// of predictions that are not of the study.
+func (s *Scorer) Common(models [][]Prediction) int {
+	n := 0
+	for i := range s.human.Stimuli {
+		steps := len(s.study.Stimuli[i].JudgementSteps)
+		for _, predictions := range models {
+			if len(predictions) != len(s.human.Stimuli) {
+				return -1
+			}
+			steps = min(steps, len(predictions[i].Rows))
+		}
+		for _, x := range s.human.Stimuli[i].Mean[:steps*len(s.study.Stimuli[i].Goals)] {
+			if !math.IsNaN(x) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// Points is the number of points that people judged.
+func (s *Scorer) Points() int { return s.Common(nil) }
+
 // bound adds the interval of resampled values.
 func (c *Change) bound(unit string, values []float64) {
 	if low, high, ok := stats.Interval(values, level); ok && c.Defined {

@@ -14,14 +14,16 @@ type CrossValidator struct {
 }
 
 // leftOut are the best sets of a model so far, by stimulus left out: those of the
-// highest r over the others, the first of equals.
+// highest r over the others, the first of equals, among those that predict the most
+// points there, see [Standing].
 type leftOut struct {
-	index []int // -1 as long as no set has an r
+	index []int     // -1 as long as no set has an r
+	n     []float64 // points over the others
 	r     []float64
 }
 
 func newLeftOut(stimuli int) leftOut {
-	return leftOut{slices.Repeat([]int{-1}, stimuli), make([]float64, stimuli)}
+	return leftOut{slices.Repeat([]int{-1}, stimuli), make([]float64, stimuli), make([]float64, stimuli)}
 }
 
 // add takes a set by its moments of each stimulus, which have a common origin. It
@@ -36,8 +38,8 @@ func (l *leftOut) add(index int, parts []moments, best func(stimulus int)) {
 		others.merge(&parts[i], -1)
 		r, ok := others.pearson()
 		r = max(-1, min(1, r)) // sums may round beyond
-		if ok && (l.index[i] < 0 || r > l.r[i]) {
-			l.index[i], l.r[i] = index, r
+		if ok && (l.index[i] < 0 || others.n > l.n[i] || others.n == l.n[i] && r > l.r[i]) {
+			l.index[i], l.n[i], l.r[i] = index, others.n, r
 			best(i)
 		}
 	}
@@ -46,7 +48,6 @@ func (l *leftOut) add(index int, parts []moments, best func(stimulus int)) {
 // chosenSets are the sets that a model's cross-validation chooses.
 type chosenSets struct {
 	leftOut
-	first     int         // set in the plan
 	predicted [][]float64 // of the stimulus left out, by point
 }
 
@@ -60,7 +61,7 @@ type CrossValidation struct {
 // Fold is what was predicted of a stimulus left out.
 type Fold struct {
 	Correlation         // within the stimulus, which is its group
-	Set         int     // number of the chosen parameter set within its model, from 1
+	Set         int     // index of the chosen parameter set in the plan
 	ChosenR     float64 // by which it was chosen, over the other stimuli
 }
 
@@ -76,7 +77,7 @@ func NewCrossValidator(s *Scorer, p *Plan) *CrossValidator {
 	}
 	for _, m := range p.Models() {
 		n := len(p.Stimuli)
-		c.of[m.Name] = &chosenSets{newLeftOut(n), m.First, make([][]float64, n)}
+		c.of[m.Name] = &chosenSets{newLeftOut(n), make([][]float64, n)}
 	}
 	return c
 }
@@ -146,7 +147,7 @@ func (c *CrossValidator) Of(model string) (v CrossValidation, ok bool) {
 		one.add(predicted, c.scorer.human.Stimuli[i].Mean)
 		all.add(predicted, c.scorer.human.Stimuli[i].Mean)
 		v.Folds = append(v.Folds, Fold{
-			Correlation: one.correlation(c.scorer.study.Stimuli[i].ID), Set: of.index[i] - of.first + 1, ChosenR: of.r[i],
+			Correlation: one.correlation(c.scorer.study.Stimuli[i].ID), Set: of.index[i], ChosenR: of.r[i],
 		})
 	}
 	v.Overall = all.correlation("")

@@ -25,13 +25,6 @@ type Gathered struct {
 	Failures []string // in the order of jobs
 }
 
-// Better says whether a parameter set is to be chosen rather than another of its model, which
-// may be nil: it has a higher r in the same round, or an r in a later one.
-func (g *Gathered) Better(than *Gathered) bool {
-	return g.Fit.Overall.Defined && (than == nil || g.Round > than.Round ||
-		g.Round == than.Round && g.Fit.Overall.PearsonR > than.Fit.Overall.PearsonR)
-}
-
 // Copy shares no numbers of cells with other parameter sets.
 func (g *Gathered) Copy() *Gathered {
 	c := *g
@@ -50,32 +43,18 @@ func (g *Gathered) Copy() *Gathered {
 
 // Gather folds the outcomes of jobs, in any order, into parameter sets, round by
 // round in the plan's order. It holds only chunks that are
-// incomplete, and the overall correlation of each fit.
+// incomplete, and the standing of the parameter sets.
 type Gather struct {
-	plan    *Plan
-	visit   func(...*Gathered) error
-	pending map[int]*chunk
-	next    int // first chunk that has not been visited
-	latest  Latest
+	plan     *Plan
+	visit    func(...*Gathered) error
+	pending  map[int]*chunk
+	next     int // first chunk that has not been visited
+	standing *Standing
 }
 
 type chunk struct {
 	outcomes map[int]Outcome // by job
 }
-
-// Latest are the latest fits of parameter sets, by index in a plan: overall
-// correlation and Monte-Carlo error alone.
-type Latest map[int]*Fit
-
-// Add takes the fits of a score job. Rounds come in their order.
-func (l Latest) Add(job *Job, fits []Fit) {
-	for i := range fits {
-		l[job.Index(i)] = &Fit{Overall: fits[i].Overall, MCSE: fits[i].MCSE}
-	}
-}
-
-// Of is the fit of a parameter set, nil if there is none.
-func (l Latest) Of(i int) *Fit { return l[i] }
 
 // check says what is wrong with the outcome of a job: if it is no failure, it
 // has one cell, or one fit, a parameter set.
@@ -92,7 +71,7 @@ func (o *Outcome) check(job *Job) error {
 
 // NewGather makes a gather that calls visit for the parameter sets of each chunk.
 func NewGather(p *Plan, visit func(...*Gathered) error) *Gather {
-	return &Gather{plan: p, visit: visit, pending: map[int]*chunk{}, latest: Latest{}}
+	return &Gather{plan: p, visit: visit, pending: map[int]*chunk{}, standing: NewStanding(p.Points())}
 }
 
 // Add takes the outcome of a job; a repeated one is ignored.
@@ -149,7 +128,7 @@ func (g *Gather) Close() error {
 // flush visits the parameter sets of the next chunk.
 func (g *Gather) flush() error {
 	for round := g.plan.RoundOf(g.next); !g.plan.Known(round); {
-		g.plan.Choose(g.latest.Of)
+		g.plan.Choose(g.standing)
 	}
 	c := g.chunk(g.next)
 	delete(g.pending, g.next)
@@ -172,9 +151,7 @@ func (g *Gather) flush() error {
 			cells[job.Stimulus] = o.Cells
 		}
 	}
-	if score.Stage != ReportStage {
-		g.latest.Add(&score, fits)
-	}
+	g.standing.AddJob(&score, fits)
 	gathered := make([]*Gathered, len(score.Sets))
 	for i, set := range score.Sets {
 		out := &Gathered{Stage: score.Stage, Round: score.Round, Index: score.Index(i), Set: set, Cells: make([]*Cell, len(cells)), Failures: failures}

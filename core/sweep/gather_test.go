@@ -109,13 +109,13 @@ func TestGatherInAnyOrder(t *testing.T) {
 			missing[number] = partial && rng.IntN(4) == 0
 		}
 		if report {
-			p.Choose(func(i int) *sweep.Fit {
+			p.Choose(standingOf(p, func(i int) *sweep.Fit {
 				number := p.ScoreJob(i / cells)
 				if failed[number] || missing[number] {
 					return nil
 				}
 				return &outcome(p, number, false).Fits[i%cells]
-			})
+			}))
 		}
 		want := expected(p, failed, missing)
 		for range 3 {

@@ -4,8 +4,8 @@ import "math"
 
 // PearsonHeldOut is the r of predictions that have not seen the people whom they
 // predict: those of each stimulus are of the parameter set that has the highest r
-// on all other stimuli, the first of equals. It falls where a model has many
-// parameter sets, of which some fit what is chance. model is [set][point], human
+// on all other stimuli, the first of equals, among those that predict the most points
+// there. It falls where a model has many parameter sets, of which some fit what is chance. model is [set][point], human
 // [point], NaN where there is nothing; the points of stimulus i are [start[i],
 // start[i+1]). Not ok where r is not defined, and where no set has one without
 // some stimulus.

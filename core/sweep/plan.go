@@ -19,6 +19,7 @@ type Shape struct {
 	Goals          int
 	Actions        int
 	JudgementSteps []int // ascending, at most Actions
+	Points         int   // (judgement step, goal) that people judged; 0 where it is not known
 }
 
 // bytes is about how large a cell's result is, with so many runs; judged as
@@ -205,14 +206,19 @@ func (p *Plan) Known(round int) bool { return round <= len(p.later) }
 // KnownRounds is the number of rounds whose parameter sets are known.
 func (p *Plan) KnownRounds() int { return len(p.later) + 1 }
 
-// Choose finds the parameter sets of the next round that is not known, from all fits of
-// the rounds before: contenders, or those of the report. fit gives the latest fit of
-// Sets[i], or nil.
-//
-// The report has of each model the parameter set of the highest r, the first of equals,
-// among those of the model's last round of which any has one: they have equal runs. A
-// model of which no r is defined has none.
-func (p *Plan) Choose(fit func(i int) *Fit) {
+// Points is the number of points that people judged, 0 where it is not known.
+func (p *Plan) Points() int {
+	n := 0
+	for i := range p.Stimuli {
+		n += p.Stimuli[i].Points
+	}
+	return n
+}
+
+// Choose finds the parameter sets of the next round that is not known, from the standing
+// after all rounds before: contenders, or those of the report, which has the best of each
+// model. A model of which no r is defined has none.
+func (p *Plan) Choose(s *Standing) {
 	round := len(p.later) + 1
 	if round >= p.Rounds() {
 		return
@@ -220,28 +226,12 @@ func (p *Plan) Choose(fit func(i int) *Fit) {
 	next := []int{}
 	for _, m := range p.models {
 		if round <= p.TopUps() {
-			next = append(next, p.contenders(&m, round, fit)...)
-		} else if best := p.best(&m, fit); best >= 0 {
+			next = append(next, p.contenders(&m, round, s)...)
+		} else if best, ok := s.Best(m.Name); ok {
 			next = append(next, best)
 		}
 	}
 	p.later = append(p.later, next)
-}
-
-// best of a model, -1 if no r is defined.
-func (p *Plan) best(m *ModelSets, fit func(i int) *Fit) int {
-	for round := p.TopUps(); round >= 0; round-- {
-		best := -1
-		for i := range p.of(m, round) {
-			if f := fit(i); f != nil && f.Overall.Defined && (best < 0 || f.Overall.PearsonR > fit(best).Overall.PearsonR) {
-				best = i
-			}
-		}
-		if best >= 0 {
-			return best
-		}
-	}
-	return -1
 }
 
 // of are a model's parameter sets in a known round, ascending.

@@ -293,7 +293,7 @@ func TestChoose(t *testing.T) {
 		if p.Chosen() != nil {
 			t.Errorf("%s: chosen %v before", test.name, p.Chosen())
 		}
-		p.Choose(fitted(test.rs...))
+		p.Choose(standingOf(p, fitted(test.rs...)))
 		if got := p.Chosen(); got == nil || !slices.Equal(got, test.want) {
 			t.Errorf("%s: chosen %v, want %v", test.name, got, test.want)
 		}
@@ -325,7 +325,7 @@ func TestNumbersOfATwoStagePlan(t *testing.T) {
 	if got := p.ReportJobs(); !slices.Equal(got, []int{6, 7, 8}) {
 		t.Errorf("report jobs %v", got)
 	}
-	p.Choose(fitted(0.1, 0.2, 0.3))
+	p.Choose(standingOf(p, fitted(0.1, 0.2, 0.3)))
 	var got []string
 	for number := range p.Jobs() {
 		job := p.Job(number)

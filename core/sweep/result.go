@@ -165,20 +165,3 @@ type Interval struct {
 	Low, High float64
 	Resamples int // in which it was defined
 }
-
-// ParameterFit is the fit of a parameter set.
-type ParameterFit struct {
-	Set ParameterSet
-	Fit
-}
-
-// Best is the index of the highest defined r; the first of equals; -1 if none is defined.
-func Best(fits []ParameterFit) int {
-	best := -1
-	for i := range fits {
-		if f := &fits[i]; f.Overall.Defined && (best < 0 || f.Overall.PearsonR > fits[best].Overall.PearsonR) {
-			best = i
-		}
-	}
-	return best
-}

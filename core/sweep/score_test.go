@@ -109,25 +109,6 @@ func TestScoreOfNothing(t *testing.T) {
 			t.Errorf("%s: %+v", name, fit)
 		}
 	}
-	if sweep.Best([]sweep.ParameterFit{{}, {}}) != -1 {
-		t.Error("a best fit of none that is defined")
-	}
-}
-
-func TestBest(t *testing.T) {
-	fit := func(r float64, defined bool) sweep.ParameterFit {
-		return sweep.ParameterFit{Fit: sweep.Fit{Overall: sweep.Correlation{PearsonR: r, Defined: defined}}}
-	}
-	fits := []sweep.ParameterFit{fit(0.9, false), fit(-0.5, true), fit(0.7, true), fit(0.7, true), fit(0.1, true)}
-	if got := sweep.Best(fits); got != 2 {
-		t.Errorf("the best is number %d", got)
-	}
-	if got := sweep.Best(fits[:2]); got != 1 {
-		t.Errorf("the best is number %d", got)
-	}
-	if got := sweep.Best(nil); got != -1 {
-		t.Errorf("the best is number %d", got)
-	}
 }
 
 func TestPredict(t *testing.T) {

@@ -79,10 +79,10 @@ func (p Procedure) times(n int) Procedure {
 	return p
 }
 
-// contenders of a model in a round: the ties of all fits, unless they are one parameter
+// contenders of a model in a round: the ties of all rivals, unless they are one parameter
 // set that has had the runs of the round before. A model that has none has none in later
 // rounds.
-func (p *Plan) contenders(m *ModelSets, round int, fit func(i int) *Fit) []int {
+func (p *Plan) contenders(m *ModelSets, round int, s *Standing) []int {
 	if modelOf(m.Name).Exact {
 		return nil
 	}
@@ -93,12 +93,11 @@ func (p *Plan) contenders(m *ModelSets, round int, fit func(i int) *Fit) []int {
 	if len(before) == 0 {
 		return nil
 	}
-	var index []int
+	index := s.Rivals(m.Name)
 	var rs, ses []float64
-	for i := range p.of(m, 0) {
-		if f := fit(i); f != nil && f.Overall.Defined {
-			index, rs, ses = append(index, i), append(rs, f.Overall.PearsonR), append(ses, f.MCSE)
-		}
+	for _, i := range index {
+		at, _ := s.Place(i)
+		rs, ses = append(rs, at.PearsonR), append(ses, at.MCSE)
 	}
 	if len(index) < 2 {
 		return nil

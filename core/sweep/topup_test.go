@@ -84,7 +84,7 @@ func TestContenders(t *testing.T) {
 		{nil, []int{}, 4}, // 4 is clear
 		{nil, []int{}, 8},
 	} {
-		p.Choose(fit)
+		p.Choose(standingOf(p, fit))
 		k := p.KnownRounds() - 1
 		if got := contenders(p, k); !slices.Equal(got, round.want) || p.Times(k) != round.times {
 			t.Errorf("round %d: contenders %v with %d times the runs, want %v with %d", k, got, p.Times(k), round.want, round.times)
@@ -93,7 +93,7 @@ func TestContenders(t *testing.T) {
 			r[i], se[i] = x[0], x[1]
 		}
 	}
-	p.Choose(fit)
+	p.Choose(standingOf(p, fit))
 	if got := p.Chosen(); !slices.Equal(got, []int{0, 4, 7}) {
 		t.Errorf("chosen %v", got)
 	}
@@ -111,17 +111,17 @@ func TestContendersComeBack(t *testing.T) {
 		}
 		return &sweep.Fit{Overall: sweep.Correlation{PearsonR: r[i], Defined: true}, MCSE: se[i]}
 	}
-	p.Choose(fit)
+	p.Choose(standingOf(p, fit))
 	if got := contenders(p, 1); !slices.Equal(got, []int{0, 1}) {
 		t.Fatalf("contenders %v", got)
 	}
 	r[0], r[1], se[0], se[1] = .50, .50, .01, .01 // now 2 is the best, with fewer runs
-	p.Choose(fit)
+	p.Choose(standingOf(p, fit))
 	if got := contenders(p, 2); !slices.Equal(got, []int{2}) {
 		t.Fatalf("contenders %v, want the one that came back", got)
 	}
 	r[2] = .45
-	p.Choose(fit)
+	p.Choose(standingOf(p, fit))
 	if got := p.Chosen(); !slices.Equal(got, []int{2}) {
 		t.Errorf("chosen %v, want the best of those with the most runs", got)
 	}
@@ -131,9 +131,9 @@ func TestContendersComeBack(t *testing.T) {
 func TestMostContenders(t *testing.T) {
 	c := topUpConfig(1000, 300, 7)
 	p := planFor(t, &c, 3, 50)
-	p.Choose(func(i int) *sweep.Fit {
+	p.Choose(standingOf(p, func(i int) *sweep.Fit {
 		return &sweep.Fit{Overall: sweep.Correlation{PearsonR: .5, Defined: true}, MCSE: .1}
-	})
+	}))
 	got := contenders(p, 1)
 	of := map[string]int{}
 	for _, i := range got {
@@ -213,7 +213,7 @@ func TestGatherTopUp(t *testing.T) {
 		}
 		stimuli, each := 1+rng.IntN(3), 1+rng.IntN(9)
 		p := planFor(t, &c, stimuli, each)
-		latest := sweep.Latest{}
+		standing := sweep.NewStanding(0)
 		var want visits
 		g := sweep.NewProgress(p)
 		for round := range p.Rounds() { // as a coordinator goes
@@ -231,7 +231,7 @@ func TestGatherTopUp(t *testing.T) {
 					t.Fatalf("after round %d, %v are ready", round, ready)
 				}
 				fits := toppedUpOutcome(p, job.Number).Fits
-				latest.Add(&job, fits)
+				standing.AddJob(&job, fits)
 				for i, set := range job.Sets {
 					v := &sweep.Gathered{Stage: job.Stage, Round: round, Index: job.Index(i), Set: set, Fit: &fits[i]}
 					for s := range stimuli {
@@ -240,7 +240,7 @@ func TestGatherTopUp(t *testing.T) {
 					_ = want.add(v)
 				}
 			}
-			p.Choose(latest.Of)
+			p.Choose(standing)
 		}
 		var cells int
 		for _, part := range g.Stages() {
@@ -299,7 +299,7 @@ func toppedUp(t *testing.T, st *study.Study, c *sweep.Config, cells func(index, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	latest := sweep.Latest{}
+	standing, own := sweep.NewStanding(0), sweep.NewStanding(0)
 	for round := range p.Rounds() {
 		if round > 0 {
 			rounds = append(rounds, contenders(p, round))
@@ -322,13 +322,13 @@ func toppedUp(t *testing.T, st *study.Study, c *sweep.Config, cells func(index, 
 				fits = append(fits, fit)
 				g.Fit = &fit
 				w.Add(g)
-				if g.Better(best) {
+				if own.Add(set.Model, g.Index, round, &fit) {
 					best = g
 				}
 			}
-			latest.Add(&job, fits)
+			standing.AddJob(&job, fits)
 		}
-		p.Choose(latest.Of)
+		p.Choose(standing)
 	}
 	return w.Warnings(), rounds, best
 }
@@ -464,7 +464,7 @@ func TestUnequalRuns(t *testing.T) {
 	}
 	want := []string{
 		"plan-lesioned: the best setting had 4 times the runs of the fit stage, and with no more than they had it was no better than " +
-			"#1 goal_noise=0 action_noise=0.25 (0.830, the best then 0.800); noise lowers r, so that they may be as good: --runs 20 gives all of them as many",
+			"#3 goal_noise=0 action_noise=0.25 (0.830, the best then 0.800); noise lowers r, so that they may be as good: --runs 20 gives all of them as many",
 		"the models compared had unequal runs, and with fewer runs r is lower: goal-lesioned 5 runs of 60 particles a goal, plan-lesioned 20 runs of 60 particles a goal",
 	}
 	if !slices.Equal(got, want) {

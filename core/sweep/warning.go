@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -34,6 +35,7 @@ const (
 	UnequalWarning   = "unequal"   // the models, or settings, compared had unequal runs or particles
 	GapWarning       = "gap"       // the Monte-Carlo error is larger than the difference between the best two models
 	UndefinedWarning = "undefined" // the best of a model has no posterior somewhere
+	PointsWarning    = "points"    // settings, or models, are of different points
 	DeadWarning      = "dead"      // goals have become impossible
 	CategoryWarning  = "category"  // a category has few points
 )
@@ -50,27 +52,27 @@ const mostValues = 1 << 23
 // Warner finds what a sweep's fits have to be warned of: NewWarner, Add for each
 // parameter set in the plan's order, Warnings. All follows from what is added and the seed.
 type Warner struct {
-	plan   *Plan
-	config *Config
-	study  *study.Study
-	scorer *Scorer
-	of     map[string]*settings // by model
+	plan     *Plan
+	config   *Config
+	study    *study.Study
+	scorer   *Scorer
+	standing *Standing
+	of       map[string]*settings // by model
 }
 
-// settings are those of a model that have a fit.
+// settings are those of a model that have an r.
 type settings struct {
-	first    int // in the plan
-	index    []int
-	r, se    []float64   // of the last round of each
+	index    []int       // in the plan, ascending
+	r, se    []float64   // by which each ranks; set by rivals
 	values   [][]float64 // pseudo-values of the fit stage; nil where there are none, or too many
-	rounds   map[int][]standing
-	best     int       // place in index
-	chosen   *Gathered // the best, as it was chosen
+	rounds   map[int][]roundR
+	chosen   *Gathered // the best, as it was chosen; nil if there is none
 	reported *Gathered // the best, as it is reported
+	best     int       // place of the best in index; set by rivals
 }
 
-// standing is the r of a setting after a round of topping up.
-type standing struct {
+// roundR is the r of a setting after a round of topping up.
+type roundR struct {
 	round int
 	r     float64
 }
@@ -81,9 +83,9 @@ func NewWarner(st *study.Study, p *Plan, c *Config) (*Warner, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Warner{plan: p, config: c, study: st, scorer: scorer, of: map[string]*settings{}}
+	w := &Warner{plan: p, config: c, study: st, scorer: scorer, standing: NewStanding(scorer.Points()), of: map[string]*settings{}}
 	for _, m := range p.Models() {
-		w.of[m.Name] = &settings{first: m.First, rounds: map[int][]standing{}, best: -1}
+		w.of[m.Name] = &settings{rounds: map[int][]roundR{}}
 	}
 	return w, nil
 }
@@ -91,31 +93,60 @@ func NewWarner(st *study.Study, p *Plan, c *Config) (*Warner, error) {
 // Add takes a parameter set as [Gather] visits it.
 func (w *Warner) Add(g *Gathered) {
 	s := w.of[g.Set.Model]
-	if s == nil || g.Fit == nil || !g.Fit.Overall.Defined {
+	if s == nil || g.Fit == nil {
 		return
 	}
 	if g.Stage == ReportStage {
-		s.reported = g.Copy()
+		if g.Fit.Overall.Defined {
+			s.reported = g.Copy()
+			w.standing.Report(g.Set.Model, g.Index, g.Fit)
+		}
+		return
+	}
+	before, _ := w.standing.Place(g.Index)
+	best := w.standing.Add(g.Set.Model, g.Index, g.Round, g.Fit)
+	if !g.Fit.Overall.Defined {
 		return
 	}
 	at, topped := slices.BinarySearch(s.index, g.Index)
-	switch r := g.Fit.Overall.PearsonR; {
+	switch {
 	case topped:
-		if s.rounds[at] == nil {
-			s.rounds[at] = []standing{{0, s.r[at]}}
+		if now, _ := w.standing.Place(g.Index); now.Round == g.Round { // else an earlier fit stands
+			if s.rounds[at] == nil {
+				s.rounds[at] = []roundR{{before.Round, before.PearsonR}}
+			}
+			s.rounds[at] = append(s.rounds[at], roundR{g.Round, g.Fit.Overall.PearsonR})
 		}
-		s.rounds[at] = append(s.rounds[at], standing{g.Round, r})
-		s.r[at], s.se[at] = r, g.Fit.MCSE
 	case g.Round > 0: // its fit has failed
 		return
 	default:
-		s.index, s.r, s.se = append(s.index, g.Index), append(s.r, r), append(s.se, g.Fit.MCSE)
+		s.index = append(s.index, g.Index)
 		s.values = append(s.values, w.values(g, len(s.values)))
 	}
-	if g.Better(s.chosen) {
+	if best {
 		kept := g.Copy()
-		s.best, s.chosen, s.reported = at, kept, kept
+		s.chosen, s.reported = kept, kept
 	}
+}
+
+// rivals are the settings that are compared with the best: those over the same points.
+func (w *Warner) rivals(s *settings) *settings {
+	out := &settings{rounds: map[int][]roundR{}, chosen: s.chosen, reported: s.reported}
+	for k, i := range s.index {
+		if !w.standing.Rival(i, s.chosen.Index) {
+			continue
+		}
+		if i == s.chosen.Index {
+			out.best = len(out.index)
+		}
+		if of := s.rounds[k]; of != nil {
+			out.rounds[len(out.index)] = of
+		}
+		place, _ := w.standing.Place(i)
+		out.index, out.values = append(out.index, i), append(out.values, s.values[k])
+		out.r, out.se = append(out.r, place.PearsonR), append(out.se, place.MCSE)
+	}
+	return out
 }
 
 // values are the pseudo-values of a parameter set, unless there are so many already.
@@ -140,9 +171,11 @@ func (w *Warner) Warnings() []Warning {
 	for i := range Models {
 		model := &Models[i]
 		s := w.of[model.Name]
-		if s == nil || s.best < 0 {
+		if s == nil || s.chosen == nil {
 			continue
 		}
+		all = append(all, w.setAside(model, s)...)
+		s = w.rivals(s)
 		flat, tied := w.ties(model, s)
 		all = append(all, tied...)
 		if !flat { // where they are all alike, where the best lies is chance
@@ -151,7 +184,7 @@ func (w *Warner) Warnings() []Warning {
 		all = append(all, w.unequalSettings(model, s)...)
 		all = append(all, w.outcomes(model, s)...)
 	}
-	return slices.Concat(all, w.gap(), w.unequal(), w.categories())
+	return slices.Concat(all, w.points(), w.gap(), w.unequal(), w.categories())
 }
 
 // ties says whether the settings of a model can be told apart, and if not, or not
@@ -230,7 +263,7 @@ func (w *Warner) unequalSettings(model *Model, s *settings) []Warning {
 			}
 		}
 		if round == last && s.r[k] >= r {
-			others = append(others, fmt.Sprintf("#%d %s (%s, the best then %s)", i-s.first+1, w.plan.Sets[i].Settings(), decimal(s.r[k]), decimal(r)))
+			others = append(others, fmt.Sprintf("#%d %s (%s, the best then %s)", i+1, w.plan.Sets[i].Settings(), decimal(s.r[k]), decimal(r)))
 		}
 	}
 	if others == nil {
@@ -316,7 +349,7 @@ func (w *Warner) list(s *settings, ties []Tie) string {
 			b.WriteString(", ")
 		}
 		i := s.index[t.Index]
-		fmt.Fprintf(&b, "#%d %s (%.2f)", i-s.first+1, w.plan.Sets[i].Settings(), t.Probability)
+		fmt.Fprintf(&b, "#%d %s (%.2f)", i+1, w.plan.Sets[i].Settings(), t.Probability)
 	}
 	return b.String()
 }
@@ -406,31 +439,111 @@ func (w *Warner) outcomes(model *Model, s *settings) []Warning {
 	if text, ok := w.rises(model, g); ok {
 		warn(RiseWarning, "%s", text)
 	}
-	var undefined, dead []string
-	reason := ""
+	all = append(all, w.undefined(model, g)...)
+	var dead []string
 	for i, cell := range g.Cells {
 		if cell == nil {
 			continue
 		}
 		st := &w.study.Stimuli[i]
-		switch {
-		case cell.Undefined != nil:
-			undefined = append(undefined, st.ID)
-			if reason == "" {
-				reason = cell.Undefined.Reason
-			}
-		case !model.Exact && cell.possible() < len(st.Goals):
+		if !model.Exact && cell.Undefined == nil && cell.possible() < len(st.Goals) {
 			dead = append(dead, fmt.Sprintf("%s (%d of %d goals left)", st.ID, cell.possible(), len(st.Goals)))
 		}
-	}
-	if len(undefined) > 0 {
-		warn(UndefinedWarning, "the best setting has no posterior to the end on %d of %d stimuli, whose later points are not in r: %s; first reason: %s",
-			len(undefined), len(g.Cells), few(undefined), reason)
 	}
 	if len(dead) > 0 {
 		warn(DeadWarning, "with the best setting goals become impossible on %d of %d stimuli, where people may still believe in them: %s", len(dead), len(g.Cells), few(dead))
 	}
 	return all
+}
+
+// undefined says on which stimuli the best setting, as it is reported, has no posterior from
+// some step on, and which points it lacks for that.
+func (w *Warner) undefined(model *Model, g *Gathered) []Warning {
+	var stimuli []string
+	reason := ""
+	for i, cell := range g.Cells {
+		if cell != nil && cell.Undefined != nil {
+			stimuli = append(stimuli, w.study.Stimuli[i].ID)
+			if reason == "" {
+				reason = cell.Undefined.Reason
+			}
+		}
+	}
+	lacks := w.standing.Points() - g.Fit.Overall.N
+	if stimuli == nil && lacks == 0 {
+		return nil
+	}
+	text := model.Name + ": the best setting has no posterior "
+	if stimuli == nil {
+		text += "at some points, "
+	} else {
+		text += fmt.Sprintf("to the end on %d of %d stimuli (%s; first reason: %s), ", len(stimuli), len(g.Cells), few(stimuli), reason)
+	}
+	chosen, _ := w.standing.Place(g.Index)
+	switch {
+	case lacks == 0:
+		text += "but wherever people judged"
+	case chosen.Complete:
+		text += fmt.Sprintf("so that %d of %d points are not in its r as it is reported", lacks, w.standing.Points())
+	default:
+		text += fmt.Sprintf("so that %d of %d points are not in its r; no setting of the model has a posterior at all points", lacks, w.standing.Points())
+	}
+	return []Warning{{Kind: UndefinedWarning, Model: model.Name, Text: text}}
+}
+
+// setAside says how many settings of a model are not compared with the best, since they are
+// of other points.
+func (w *Warner) setAside(model *Model, s *settings) []Warning {
+	n, highest := 0, -1
+	for _, i := range s.index {
+		if w.standing.Rival(i, s.chosen.Index) {
+			continue
+		}
+		if n++; highest < 0 || w.standing.at(i).r > w.standing.at(highest).r {
+			highest = i
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	chosen, other := w.standing.at(s.chosen.Index), w.standing.at(highest)
+	has := fmt.Sprintf("all %d", w.standing.Points())
+	if !w.standing.complete(int(chosen.n)) {
+		has = fmt.Sprintf("%d of %d", chosen.n, w.standing.Points())
+	}
+	text := fmt.Sprintf("%s: %d of %d settings are not compared with the best, which has a posterior at %s points, since theirs are not the same",
+		model.Name, n, len(s.index), has)
+	if other.r > chosen.r {
+		text += fmt.Sprintf("; #%d %s has the higher r, %s, but over %d points", highest+1, w.plan.Sets[highest].Settings(), decimal(other.r), other.n)
+	}
+	return []Warning{{Kind: PointsWarning, Model: model.Name, Text: text}}
+}
+
+// points says that the best of the models, as they are reported, are of different points.
+func (w *Warner) points() []Warning {
+	var texts []string
+	var predictions [][]Prediction
+	most := 0
+	for i := range Models {
+		s := w.of[Models[i].Name]
+		if s == nil || s.reported == nil {
+			continue
+		}
+		of, ok := w.plan.Predictions(s.reported)
+		if !ok {
+			return nil // a cell is missing; the sweep is incomplete, which is said elsewhere
+		}
+		predictions = append(predictions, of)
+		n := s.reported.Fit.Overall.N
+		texts, most = append(texts, fmt.Sprintf("%s has %d", Models[i].Name, n)), max(most, n)
+	}
+	common := w.scorer.Common(predictions)
+	if len(texts) < 2 || common == most {
+		return nil
+	}
+	return []Warning{{Kind: PointsWarning, Text: fmt.Sprintf(
+		"the best settings of the models are not of the same points: of %d, %s; their r are not to be compared, each difference between two models is over the points that both have, and all have %d in common",
+		w.standing.Points(), strings.Join(texts, ", "), common)}}
 }
 
 // few are the first of a list, and how many more.
@@ -455,27 +568,39 @@ func (c *Cell) possible() int {
 	return n
 }
 
-// gap compares the best two models, as they are reported.
+// gap compares the best two models, as they are reported, over the points that both have.
 func (w *Warner) gap() []Warning {
-	var first, second *Gathered
+	var all []*Gathered
 	for i := range Models {
-		s := w.of[Models[i].Name]
-		if s == nil || s.reported == nil {
-			continue
-		}
-		switch g := s.reported; {
-		case first == nil || g.Fit.Overall.PearsonR > first.Fit.Overall.PearsonR:
-			first, second = g, first
-		case second == nil || g.Fit.Overall.PearsonR > second.Fit.Overall.PearsonR:
-			second = g
+		if s := w.of[Models[i].Name]; s != nil && s.reported != nil {
+			all = append(all, s.reported)
 		}
 	}
-	if second == nil {
+	if len(all) < 2 {
 		return nil
 	}
+	slices.SortStableFunc(all, func(a, b *Gathered) int {
+		return cmp.Or(cmp.Compare(b.Fit.Overall.N, a.Fit.Overall.N), cmp.Compare(b.Fit.Overall.PearsonR, a.Fit.Overall.PearsonR))
+	})
+	first, second := all[0], all[1]
 	a, b := first.Fit, second.Fit
+	difference := a.Overall.PearsonR - b.Overall.PearsonR
+	if min(a.Overall.N, b.Overall.N) < w.standing.Points() {
+		x, known := w.plan.Predictions(first)
+		y, alsoKnown := w.plan.Predictions(second)
+		if !known || !alsoKnown {
+			return nil
+		}
+		d, err := w.scorer.Compare(x, y)
+		if err != nil || !d.PearsonR.Defined {
+			return nil
+		}
+		if difference = d.PearsonR.Value; difference < 0 {
+			first, second, difference = second, first, -difference
+		}
+	}
 	se := math.Sqrt(float64(a.MCSE*a.MCSE) + float64(b.MCSE*b.MCSE))
-	if difference := a.Overall.PearsonR - b.Overall.PearsonR; se > difference {
+	if se > difference {
 		return []Warning{{Kind: GapWarning, Text: fmt.Sprintf(
 			"which model is the best is not known: r of %s is %s above that of %s, and the Monte-Carlo error of the difference is %s; more runs, or a smaller mc_se, would tell",
 			first.Set.Model, decimal(difference), second.Set.Model, decimal(se))}}

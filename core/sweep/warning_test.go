@@ -264,6 +264,7 @@ func TestOutcomes(t *testing.T) {
 		c := cells(.6, stimulus)
 		if set.Model == "goal-lesioned" && stimulus == 3 {
 			c.Undefined = &sweep.Undefined{Step: 10, Reason: "all weights vanished, at step 10"}
+			c.Posterior, c.Runs = c.Posterior[:2], sweep.Runs{}
 		}
 		if set.Model == "goal-lesioned" && stimulus == 4 {
 			c.Posterior[len(c.Posterior)-1][2] = 0
@@ -275,7 +276,8 @@ func TestOutcomes(t *testing.T) {
 	}
 	for _, w := range all {
 		want := map[string]string{
-			sweep.UndefinedWarning: "on 1 of 16 stimuli, whose later points are not in r: 3; first reason: all weights vanished, at step 10",
+			sweep.UndefinedWarning: "on 1 of 16 stimuli (3; first reason: all weights vanished, at step 10), so that 25 of 510 points are not in its r; no setting of the model has a posterior at all points",
+			sweep.PointsWarning:    "of 510, goal-lesioned has 485, plan-lesioned has 510; their r are not to be compared, each difference between two models is over the points that both have, and all have 485 in common",
 			sweep.CategoryWarning:  `category "few" has 0 points`,
 			sweep.ErrorWarning:     "is larger than the 0.002 asked for",
 			sweep.GapWarning:       "the Monte-Carlo error of the difference is",

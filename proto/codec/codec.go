@@ -486,7 +486,7 @@ func setting(v protoreflect.Value) sweep.Setting {
 func Shapes(ms []*foiblev1.StimulusShape) []sweep.Shape {
 	shapes := make([]sweep.Shape, len(ms))
 	for i, m := range ms {
-		shapes[i] = sweep.Shape{Stimulus: m.GetStimulus(), Goals: int(m.GetGoals()), Actions: int(m.GetActions())}
+		shapes[i] = sweep.Shape{Stimulus: m.GetStimulus(), Goals: int(m.GetGoals()), Actions: int(m.GetActions()), Points: int(m.GetJudgedPoints())}
 		for _, step := range m.GetJudgementSteps() {
 			shapes[i].JudgementSteps = append(shapes[i].JudgementSteps, int(step))
 		}

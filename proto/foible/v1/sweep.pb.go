@@ -789,8 +789,11 @@ type StimulusShape struct {
 	Actions int32 `protobuf:"varint,3,opt,name=actions,proto3" json:"actions,omitempty"`
 	// Judgement steps, ascending.
 	JudgementSteps []int32 `protobuf:"varint,4,rep,packed,name=judgement_steps,json=judgementSteps,proto3" json:"judgement_steps,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// Number of points, (judgement step, goal), that people judged; unset where it is not known. A parameter set without a
+	// posterior at some of them is not compared with those that have all.
+	JudgedPoints  *int32 `protobuf:"varint,5,opt,name=judged_points,json=judgedPoints,proto3,oneof" json:"judged_points,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *StimulusShape) Reset() {
@@ -849,6 +852,13 @@ func (x *StimulusShape) GetJudgementSteps() []int32 {
 		return x.JudgementSteps
 	}
 	return nil
+}
+
+func (x *StimulusShape) GetJudgedPoints() int32 {
+	if x != nil && x.JudgedPoints != nil {
+		return *x.JudgedPoints
+	}
+	return 0
 }
 
 // Sweep is a sweep as it stands.
@@ -1080,8 +1090,8 @@ type Progress struct {
 	Models []*PartProgress `protobuf:"bytes,15,rep,name=models,proto3" json:"models,omitempty"`
 	// The parts of the stimuli, in the study's order; cells alone. Of more than 200 stimuli, none.
 	Stimuli []*PartProgress `protobuf:"bytes,16,rep,name=stimuli,proto3" json:"stimuli,omitempty"`
-	// Of each model that has one, the fit of the highest r so far in the fit stage, or of the last round of topping up:
-	// parameters and overall alone.
+	// Of each model that has one, the fit of the best parameter set so far, before the report: parameters, overall, number
+	// and incomplete alone.
 	Best []*Fit `protobuf:"bytes,17,rep,name=best,proto3" json:"best,omitempty"`
 	// Seconds of worker slots that jobs with a result have taken.
 	WorkerSeconds float64 `protobuf:"fixed64,18,opt,name=worker_seconds,json=workerSeconds,proto3" json:"worker_seconds,omitempty"`
@@ -2286,7 +2296,7 @@ func (x *ListFitsRequest) GetPerModel() int32 {
 // ListFitsResponse lists fits.
 type ListFitsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Models in their usual order, highest r first.
+	// Models in their usual order, the best parameter set of each first.
 	Fits          []*Fit `protobuf:"bytes,1,rep,name=fits,proto3" json:"fits,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3198,7 +3208,12 @@ type Fit struct {
 	// Stimuli whose posterior is undefined from some step on; their later points are left out of n.
 	Undefined int32 `protobuf:"varint,7,opt,name=undefined,proto3" json:"undefined,omitempty"`
 	// Monte-Carlo standard error of the overall r; 0 for exact models.
-	McSe          float64 `protobuf:"fixed64,8,opt,name=mc_se,json=mcSe,proto3" json:"mc_se,omitempty"`
+	McSe float64 `protobuf:"fixed64,8,opt,name=mc_se,json=mcSe,proto3" json:"mc_se,omitempty"`
+	// Number of the parameter set in its sweep, from 1; 0 in the result of a job, which does not have it.
+	Number int32 `protobuf:"varint,9,opt,name=number,proto3" json:"number,omitempty"`
+	// The parameter set has no posterior at some points that others of the sweep have, so that it is not compared with
+	// them; not set in the result of a job, where it is not known.
+	Incomplete    bool `protobuf:"varint,10,opt,name=incomplete,proto3" json:"incomplete,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3287,6 +3302,20 @@ func (x *Fit) GetMcSe() float64 {
 		return x.McSe
 	}
 	return 0
+}
+
+func (x *Fit) GetNumber() int32 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+func (x *Fit) GetIncomplete() bool {
+	if x != nil {
+		return x.Incomplete
+	}
+	return false
 }
 
 // Correlation is Pearson's r with what it rests on.
@@ -3516,13 +3545,15 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\bbudget_r\x18\x06 \x03(\x05R\abudgetR\x12\x19\n" +
 	"\bbudget_q\x18\a \x03(\x01R\abudgetQ\x12!\n" +
 	"\fsearch_noise\x18\b \x03(\x01R\vsearchNoise\x12!\n" +
-	"\faction_noise\x18\t \x03(\x01R\vactionNoise\"\xb4\x01\n" +
+	"\faction_noise\x18\t \x03(\x01R\vactionNoise\"\xf9\x01\n" +
 	"\rStimulusShape\x12#\n" +
 	"\bstimulus\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\bstimulus\x12 \n" +
 	"\x05goals\x18\x02 \x01(\x05B\n" +
 	"\xbaH\a\x1a\x05\x18\xe8\a(\x01R\x05goals\x12%\n" +
 	"\aactions\x18\x03 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xa0\x8d\x06(\x00R\aactions\x125\n" +
-	"\x0fjudgement_steps\x18\x04 \x03(\x05B\f\xbaH\t\x92\x01\x06\"\x04\x1a\x02(\x00R\x0ejudgementSteps\"\xa6\x05\n" +
+	"\x0fjudgement_steps\x18\x04 \x03(\x05B\f\xbaH\t\x92\x01\x06\"\x04\x1a\x02(\x00R\x0ejudgementSteps\x121\n" +
+	"\rjudged_points\x18\x05 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00H\x00R\fjudgedPoints\x88\x01\x01B\x10\n" +
+	"\x0e_judged_points\"\xa6\x05\n" +
 	"\x05Sweep\x12\x19\n" +
 	"\bsweep_id\x18\x01 \x01(\tR\asweepId\x12\x1d\n" +
 	"\n" +
@@ -3698,7 +3729,7 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\x04step\x18\x01 \x01(\x05R\x04step\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\"1\n" +
 	"\vScoreResult\x12\"\n" +
-	"\x04fits\x18\x01 \x03(\v2\x0e.foible.v1.FitR\x04fits\"\xec\x02\n" +
+	"\x04fits\x18\x01 \x03(\v2\x0e.foible.v1.FitR\x04fits\"\xa4\x03\n" +
 	"\x03Fit\x12<\n" +
 	"\rparameter_set\x18\x01 \x01(\v2\x17.foible.v1.ParameterSetR\fparameterSet\x12\x1d\n" +
 	"\n" +
@@ -3710,7 +3741,12 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"byStimulus\x121\n" +
 	"\tintervals\x18\x06 \x03(\v2\x13.foible.v1.IntervalR\tintervals\x12\x1c\n" +
 	"\tundefined\x18\a \x01(\x05R\tundefined\x12\x13\n" +
-	"\x05mc_se\x18\b \x01(\x01R\x04mcSe\"\x83\x01\n" +
+	"\x05mc_se\x18\b \x01(\x01R\x04mcSe\x12\x16\n" +
+	"\x06number\x18\t \x01(\x05R\x06number\x12\x1e\n" +
+	"\n" +
+	"incomplete\x18\n" +
+	" \x01(\bR\n" +
+	"incomplete\"\x83\x01\n" +
 	"\vCorrelation\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\f\n" +
 	"\x01n\x18\x02 \x01(\x05R\x01n\x12 \n" +
@@ -3900,6 +3936,7 @@ func file_foible_v1_sweep_proto_init() {
 	file_foible_v1_sweep_proto_msgTypes[1].OneofWrappers = []any{}
 	file_foible_v1_sweep_proto_msgTypes[4].OneofWrappers = []any{}
 	file_foible_v1_sweep_proto_msgTypes[5].OneofWrappers = []any{}
+	file_foible_v1_sweep_proto_msgTypes[7].OneofWrappers = []any{}
 	file_foible_v1_sweep_proto_msgTypes[33].OneofWrappers = []any{
 		(*JobResult_Infer)(nil),
 		(*JobResult_Score)(nil),

@@ -72,7 +72,8 @@ type SweepServiceClient interface {
 	// SetSweepPriority changes a sweep's share of the workers.
 	// NOT_FOUND: no such sweep. FAILED_PRECONDITION: it has ended. INVALID_ARGUMENT: the priority is out of range.
 	SetSweepPriority(ctx context.Context, in *SetSweepPriorityRequest, opts ...grpc.CallOption) (*SetSweepPriorityResponse, error)
-	// ListFits returns the fits of finished parameter sets, highest r first within a model.
+	// ListFits returns the fits of finished parameter sets, the best first within a model: those with the most points, of
+	// these those with the most runs, of these that of the highest r.
 	// NOT_FOUND: no such sweep.
 	ListFits(ctx context.Context, in *ListFitsRequest, opts ...grpc.CallOption) (*ListFitsResponse, error)
 	// ExportResults streams every recorded result once, chunk by chunk of parameter sets: its infer jobs, then its score job.
@@ -254,7 +255,8 @@ type SweepServiceServer interface {
 	// SetSweepPriority changes a sweep's share of the workers.
 	// NOT_FOUND: no such sweep. FAILED_PRECONDITION: it has ended. INVALID_ARGUMENT: the priority is out of range.
 	SetSweepPriority(context.Context, *SetSweepPriorityRequest) (*SetSweepPriorityResponse, error)
-	// ListFits returns the fits of finished parameter sets, highest r first within a model.
+	// ListFits returns the fits of finished parameter sets, the best first within a model: those with the most points, of
+	// these those with the most runs, of these that of the highest r.
 	// NOT_FOUND: no such sweep.
 	ListFits(context.Context, *ListFitsRequest) (*ListFitsResponse, error)
 	// ExportResults streams every recorded result once, chunk by chunk of parameter sets: its infer jobs, then its score job.
