@@ -51,6 +51,9 @@ type Config struct {
 	// Stalled is called when the store ceases to accept writes, with why and until when, and with "" when it accepts them
 	// again; nil: that is logged.
 	Stalled func(reason string)
+	// Dismissed is closed by the caller when no work is left and workers, also those that come later, are to end;
+	// nil: never.
+	Dismissed <-chan struct{}
 	// Metrics takes what the coordinator counts; nil: nobody reads it.
 	Metrics prometheus.Registerer
 	// Tracing takes spans of calls and jobs; nil: there are none.

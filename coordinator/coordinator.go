@@ -194,7 +194,7 @@ func (c *Coordinator) server() (*grpc.Server, *healthServer) {
 	server := grpc.NewServer(options...)
 	foiblev1.RegisterStudyServiceServer(server, &service.Study{Studies: studies{c}, MaxBytes: c.cfg.MaxStudyBytes})
 	foiblev1.RegisterSweepServiceServer(server, &service.Sweep{Sweeps: c})
-	foiblev1.RegisterWorkerServiceServer(server, &service.Worker{Dispatcher: c, Stopping: c.ctx})
+	foiblev1.RegisterWorkerServiceServer(server, &service.Worker{Dispatcher: c, Stopping: c.ctx, Dismissed: c.cfg.Dismissed})
 	healthy := newHealthServer(c.stalled)
 	healthv1.RegisterHealthServer(server, healthy)
 	reflection.Register(server)

@@ -172,6 +172,12 @@ func (s *session) hear(m *foiblev1.WorkResponse, heartbeat *time.Ticker) error {
 		s.cancel(m.Cancel.GetLeases())
 	case *foiblev1.WorkResponse_Recorded:
 		s.answered(m.Recorded)
+	case *foiblev1.WorkResponse_Dismiss:
+		s.w.log.Info("dismissed: no work is left")
+		if s.w.cfg.Dismissed != nil {
+			s.w.cfg.Dismissed()
+		}
+		s.w.leave()
 	}
 	return nil
 }

@@ -50,6 +50,9 @@ type Config struct {
 	Memory int64
 	// Relieve drops what can be made again, while jobs go on; nil: nothing is dropped.
 	Relieve func()
+	// Dismissed is called when the coordinator says that no work is left. The worker then drains, as if ctx had ended.
+	// nil: nothing is called.
+	Dismissed func()
 	// Logger takes what an operator acts on; nil for none.
 	Logger hclog.Logger
 }
@@ -89,6 +92,7 @@ type Worker struct {
 	log    hclog.Logger
 	client foiblev1.WorkerServiceClient
 	gate   *memory.Gate // through which all jobs go
+	leave  context.CancelFunc // ends what Run takes for its ctx; set by Run
 
 	mu      sync.Mutex      // guards what follows
 	jobs    map[uint64]*job // held, by lease
@@ -122,10 +126,12 @@ func New(cfg Config) (*Worker, error) {
 	}, nil
 }
 
-// Run works until ctx ends, then drains: jobs that finish within DrainTimeout
+// Run works until ctx ends or the coordinator dismisses the worker, then drains: jobs that finish within DrainTimeout
 // are sent and answered, others are handed back. It dials again whenever the
 // connection breaks, and gives up only if the coordinator will not have it.
 func (w *Worker) Run(ctx context.Context) error {
+	ctx, w.leave = context.WithCancel(ctx)
+	defer w.leave()
 	// Jobs outlive ctx by DrainTimeout, and the connection by a little more, to hand back what is unfinished.
 	working, stopWorking := context.WithCancel(context.WithoutCancel(ctx))
 	talking, stopTalking := context.WithCancel(context.WithoutCancel(ctx))

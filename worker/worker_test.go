@@ -509,6 +509,27 @@ func TestDrain(t *testing.T) {
 	}
 }
 
+// A worker that is dismissed drains, and ends without dialling again.
+func TestDismiss(t *testing.T) {
+	dismissed := make(chan struct{})
+	test(t, takes(2*time.Second), func(cfg *worker.Config) { cfg.Dismissed = func() { close(dismissed) } }, func(t *testing.T, s *server, r *running) {
+		c := s.connected()
+		c.assign(1)
+		c.beat()
+		c.say(&foiblev1.WorkResponse{Message: &foiblev1.WorkResponse_Dismiss{Dismiss: &foiblev1.Dismiss{}}})
+		if released := c.drain(); len(released) != 0 {
+			t.Errorf("hands back %v at once", released)
+		}
+		<-dismissed
+		c.result(1)
+		c.recorded(1, foiblev1.Verdict_VERDICT_RECORDED)
+		c.closed()
+		if err := r.end(time.Second); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // TestDrainAcrossConnections: a worker that is told to stop while it is disconnected comes back to hand over its results.
 func TestDrainAcrossConnections(t *testing.T) {
 	test(t, takes(2*time.Second), nil, func(t *testing.T, s *server, r *running) {

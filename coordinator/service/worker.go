@@ -39,6 +39,7 @@ type Worker struct {
 	foiblev1.UnimplementedWorkerServiceServer
 	Dispatcher Dispatcher
 	Stopping   context.Context // done when the coordinator stops
+	Dismissed  <-chan struct{} // closed when no work is left and workers are to end; nil: never
 }
 
 // recordsAtOnce bounds the results of one worker that are being made durable.
@@ -87,6 +88,13 @@ func (w *Worker) Work(stream grpc.BidiStreamingServer[foiblev1.WorkRequest, foib
 		}
 	})
 	send(&foiblev1.WorkResponse{Message: &foiblev1.WorkResponse_Welcome{Welcome: session.Welcome()}})
+	running.Go(func() {
+		select {
+		case <-w.Dismissed:
+			send(&foiblev1.WorkResponse{Message: &foiblev1.WorkResponse_Dismiss{Dismiss: &foiblev1.Dismiss{}}})
+		case <-ctx.Done():
+		}
+	})
 	running.Go(func() {
 		for {
 			assign, err := session.Next(ctx)

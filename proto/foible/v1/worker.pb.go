@@ -455,6 +455,7 @@ type WorkResponse struct {
 	//	*WorkResponse_Recorded
 	//	*WorkResponse_Welcome
 	//	*WorkResponse_Cancel
+	//	*WorkResponse_Dismiss
 	Message       isWorkResponse_Message `protobuf_oneof:"message"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -533,6 +534,15 @@ func (x *WorkResponse) GetCancel() *Cancel {
 	return nil
 }
 
+func (x *WorkResponse) GetDismiss() *Dismiss {
+	if x != nil {
+		if x, ok := x.Message.(*WorkResponse_Dismiss); ok {
+			return x.Dismiss
+		}
+	}
+	return nil
+}
+
 type isWorkResponse_Message interface {
 	isWorkResponse_Message()
 }
@@ -557,6 +567,11 @@ type WorkResponse_Cancel struct {
 	Cancel *Cancel `protobuf:"bytes,4,opt,name=cancel,proto3,oneof"`
 }
 
+type WorkResponse_Dismiss struct {
+	// No work is left, and none will come: the worker drains and ends. Said at most once, after Welcome.
+	Dismiss *Dismiss `protobuf:"bytes,5,opt,name=dismiss,proto3,oneof"`
+}
+
 func (*WorkResponse_Assign) isWorkResponse_Message() {}
 
 func (*WorkResponse_Recorded) isWorkResponse_Message() {}
@@ -564,6 +579,45 @@ func (*WorkResponse_Recorded) isWorkResponse_Message() {}
 func (*WorkResponse_Welcome) isWorkResponse_Message() {}
 
 func (*WorkResponse_Cancel) isWorkResponse_Message() {}
+
+func (*WorkResponse_Dismiss) isWorkResponse_Message() {}
+
+// Dismiss tells a worker that it is not needed any more.
+type Dismiss struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Dismiss) Reset() {
+	*x = Dismiss{}
+	mi := &file_foible_v1_worker_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Dismiss) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Dismiss) ProtoMessage() {}
+
+func (x *Dismiss) ProtoReflect() protoreflect.Message {
+	mi := &file_foible_v1_worker_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Dismiss.ProtoReflect.Descriptor instead.
+func (*Dismiss) Descriptor() ([]byte, []int) {
+	return file_foible_v1_worker_proto_rawDescGZIP(), []int{6}
+}
 
 // Cancel names jobs of a sweep that was cancelled. The worker stops them and answers with a failure.
 type Cancel struct {
@@ -576,7 +630,7 @@ type Cancel struct {
 
 func (x *Cancel) Reset() {
 	*x = Cancel{}
-	mi := &file_foible_v1_worker_proto_msgTypes[6]
+	mi := &file_foible_v1_worker_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -588,7 +642,7 @@ func (x *Cancel) String() string {
 func (*Cancel) ProtoMessage() {}
 
 func (x *Cancel) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_worker_proto_msgTypes[6]
+	mi := &file_foible_v1_worker_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -601,7 +655,7 @@ func (x *Cancel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cancel.ProtoReflect.Descriptor instead.
 func (*Cancel) Descriptor() ([]byte, []int) {
-	return file_foible_v1_worker_proto_rawDescGZIP(), []int{6}
+	return file_foible_v1_worker_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Cancel) GetLeases() []uint64 {
@@ -622,7 +676,7 @@ type Welcome struct {
 
 func (x *Welcome) Reset() {
 	*x = Welcome{}
-	mi := &file_foible_v1_worker_proto_msgTypes[7]
+	mi := &file_foible_v1_worker_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -634,7 +688,7 @@ func (x *Welcome) String() string {
 func (*Welcome) ProtoMessage() {}
 
 func (x *Welcome) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_worker_proto_msgTypes[7]
+	mi := &file_foible_v1_worker_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -647,7 +701,7 @@ func (x *Welcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Welcome.ProtoReflect.Descriptor instead.
 func (*Welcome) Descriptor() ([]byte, []int) {
-	return file_foible_v1_worker_proto_rawDescGZIP(), []int{7}
+	return file_foible_v1_worker_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Welcome) GetLeaseSeconds() float64 {
@@ -687,7 +741,7 @@ type Assign struct {
 
 func (x *Assign) Reset() {
 	*x = Assign{}
-	mi := &file_foible_v1_worker_proto_msgTypes[8]
+	mi := &file_foible_v1_worker_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -699,7 +753,7 @@ func (x *Assign) String() string {
 func (*Assign) ProtoMessage() {}
 
 func (x *Assign) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_worker_proto_msgTypes[8]
+	mi := &file_foible_v1_worker_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -712,7 +766,7 @@ func (x *Assign) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Assign.ProtoReflect.Descriptor instead.
 func (*Assign) Descriptor() ([]byte, []int) {
-	return file_foible_v1_worker_proto_rawDescGZIP(), []int{8}
+	return file_foible_v1_worker_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Assign) GetSweepId() string {
@@ -831,7 +885,7 @@ type InferJob struct {
 
 func (x *InferJob) Reset() {
 	*x = InferJob{}
-	mi := &file_foible_v1_worker_proto_msgTypes[9]
+	mi := &file_foible_v1_worker_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -843,7 +897,7 @@ func (x *InferJob) String() string {
 func (*InferJob) ProtoMessage() {}
 
 func (x *InferJob) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_worker_proto_msgTypes[9]
+	mi := &file_foible_v1_worker_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -856,7 +910,7 @@ func (x *InferJob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InferJob.ProtoReflect.Descriptor instead.
 func (*InferJob) Descriptor() ([]byte, []int) {
-	return file_foible_v1_worker_proto_rawDescGZIP(), []int{9}
+	return file_foible_v1_worker_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *InferJob) GetStimulus() string {
@@ -924,7 +978,7 @@ type ScoreJob struct {
 
 func (x *ScoreJob) Reset() {
 	*x = ScoreJob{}
-	mi := &file_foible_v1_worker_proto_msgTypes[10]
+	mi := &file_foible_v1_worker_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -936,7 +990,7 @@ func (x *ScoreJob) String() string {
 func (*ScoreJob) ProtoMessage() {}
 
 func (x *ScoreJob) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_worker_proto_msgTypes[10]
+	mi := &file_foible_v1_worker_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -949,7 +1003,7 @@ func (x *ScoreJob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScoreJob.ProtoReflect.Descriptor instead.
 func (*ScoreJob) Descriptor() ([]byte, []int) {
-	return file_foible_v1_worker_proto_rawDescGZIP(), []int{10}
+	return file_foible_v1_worker_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ScoreJob) GetBootstrap() *BootstrapConfig {
@@ -986,7 +1040,7 @@ type Scored struct {
 
 func (x *Scored) Reset() {
 	*x = Scored{}
-	mi := &file_foible_v1_worker_proto_msgTypes[11]
+	mi := &file_foible_v1_worker_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -998,7 +1052,7 @@ func (x *Scored) String() string {
 func (*Scored) ProtoMessage() {}
 
 func (x *Scored) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_worker_proto_msgTypes[11]
+	mi := &file_foible_v1_worker_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1011,7 +1065,7 @@ func (x *Scored) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Scored.ProtoReflect.Descriptor instead.
 func (*Scored) Descriptor() ([]byte, []int) {
-	return file_foible_v1_worker_proto_rawDescGZIP(), []int{11}
+	return file_foible_v1_worker_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Scored) GetParameterSet() *ParameterSet {
@@ -1043,7 +1097,7 @@ type Predictions struct {
 
 func (x *Predictions) Reset() {
 	*x = Predictions{}
-	mi := &file_foible_v1_worker_proto_msgTypes[12]
+	mi := &file_foible_v1_worker_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1055,7 +1109,7 @@ func (x *Predictions) String() string {
 func (*Predictions) ProtoMessage() {}
 
 func (x *Predictions) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_worker_proto_msgTypes[12]
+	mi := &file_foible_v1_worker_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1068,7 +1122,7 @@ func (x *Predictions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Predictions.ProtoReflect.Descriptor instead.
 func (*Predictions) Descriptor() ([]byte, []int) {
-	return file_foible_v1_worker_proto_rawDescGZIP(), []int{12}
+	return file_foible_v1_worker_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Predictions) GetPosterior() []float64 {
@@ -1111,7 +1165,7 @@ type Recorded struct {
 
 func (x *Recorded) Reset() {
 	*x = Recorded{}
-	mi := &file_foible_v1_worker_proto_msgTypes[13]
+	mi := &file_foible_v1_worker_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1123,7 +1177,7 @@ func (x *Recorded) String() string {
 func (*Recorded) ProtoMessage() {}
 
 func (x *Recorded) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_worker_proto_msgTypes[13]
+	mi := &file_foible_v1_worker_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1136,7 +1190,7 @@ func (x *Recorded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Recorded.ProtoReflect.Descriptor instead.
 func (*Recorded) Descriptor() ([]byte, []int) {
-	return file_foible_v1_worker_proto_rawDescGZIP(), []int{13}
+	return file_foible_v1_worker_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Recorded) GetSweepId() string {
@@ -1199,13 +1253,15 @@ const file_foible_v1_worker_proto_rawDesc = "" +
 	"\x05lease\x18\x03 \x01(\x04R\x05lease\x124\n" +
 	"\x06result\x18\x04 \x01(\v2\x14.foible.v1.JobResultB\x06\xbaH\x03\xc8\x01\x01R\x06result\"#\n" +
 	"\x05Drain\x12\x1a\n" +
-	"\breleased\x18\x01 \x03(\x04R\breleased\"\xd6\x01\n" +
+	"\breleased\x18\x01 \x03(\x04R\breleased\"\x86\x02\n" +
 	"\fWorkResponse\x12+\n" +
 	"\x06assign\x18\x01 \x01(\v2\x11.foible.v1.AssignH\x00R\x06assign\x121\n" +
 	"\brecorded\x18\x02 \x01(\v2\x13.foible.v1.RecordedH\x00R\brecorded\x12.\n" +
 	"\awelcome\x18\x03 \x01(\v2\x12.foible.v1.WelcomeH\x00R\awelcome\x12+\n" +
-	"\x06cancel\x18\x04 \x01(\v2\x11.foible.v1.CancelH\x00R\x06cancelB\t\n" +
-	"\amessage\" \n" +
+	"\x06cancel\x18\x04 \x01(\v2\x11.foible.v1.CancelH\x00R\x06cancel\x12.\n" +
+	"\adismiss\x18\x05 \x01(\v2\x12.foible.v1.DismissH\x00R\adismissB\t\n" +
+	"\amessage\"\t\n" +
+	"\aDismiss\" \n" +
 	"\x06Cancel\x12\x16\n" +
 	"\x06leases\x18\x01 \x03(\x04R\x06leases\".\n" +
 	"\aWelcome\x12#\n" +
@@ -1269,7 +1325,7 @@ func file_foible_v1_worker_proto_rawDescGZIP() []byte {
 }
 
 var file_foible_v1_worker_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_foible_v1_worker_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
+var file_foible_v1_worker_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_foible_v1_worker_proto_goTypes = []any{
 	(Verdict)(0),             // 0: foible.v1.Verdict
 	(*WorkRequest)(nil),      // 1: foible.v1.WorkRequest
@@ -1278,50 +1334,52 @@ var file_foible_v1_worker_proto_goTypes = []any{
 	(*Result)(nil),           // 4: foible.v1.Result
 	(*Drain)(nil),            // 5: foible.v1.Drain
 	(*WorkResponse)(nil),     // 6: foible.v1.WorkResponse
-	(*Cancel)(nil),           // 7: foible.v1.Cancel
-	(*Welcome)(nil),          // 8: foible.v1.Welcome
-	(*Assign)(nil),           // 9: foible.v1.Assign
-	(*InferJob)(nil),         // 10: foible.v1.InferJob
-	(*ScoreJob)(nil),         // 11: foible.v1.ScoreJob
-	(*Scored)(nil),           // 12: foible.v1.Scored
-	(*Predictions)(nil),      // 13: foible.v1.Predictions
-	(*Recorded)(nil),         // 14: foible.v1.Recorded
-	(*JobResult)(nil),        // 15: foible.v1.JobResult
-	(*StageConfig)(nil),      // 16: foible.v1.StageConfig
-	(*InferenceConfig)(nil),  // 17: foible.v1.InferenceConfig
-	(*ParameterColumns)(nil), // 18: foible.v1.ParameterColumns
-	(*BootstrapConfig)(nil),  // 19: foible.v1.BootstrapConfig
-	(*InferResult)(nil),      // 20: foible.v1.InferResult
-	(*ParameterSet)(nil),     // 21: foible.v1.ParameterSet
+	(*Dismiss)(nil),          // 7: foible.v1.Dismiss
+	(*Cancel)(nil),           // 8: foible.v1.Cancel
+	(*Welcome)(nil),          // 9: foible.v1.Welcome
+	(*Assign)(nil),           // 10: foible.v1.Assign
+	(*InferJob)(nil),         // 11: foible.v1.InferJob
+	(*ScoreJob)(nil),         // 12: foible.v1.ScoreJob
+	(*Scored)(nil),           // 13: foible.v1.Scored
+	(*Predictions)(nil),      // 14: foible.v1.Predictions
+	(*Recorded)(nil),         // 15: foible.v1.Recorded
+	(*JobResult)(nil),        // 16: foible.v1.JobResult
+	(*StageConfig)(nil),      // 17: foible.v1.StageConfig
+	(*InferenceConfig)(nil),  // 18: foible.v1.InferenceConfig
+	(*ParameterColumns)(nil), // 19: foible.v1.ParameterColumns
+	(*BootstrapConfig)(nil),  // 20: foible.v1.BootstrapConfig
+	(*InferResult)(nil),      // 21: foible.v1.InferResult
+	(*ParameterSet)(nil),     // 22: foible.v1.ParameterSet
 }
 var file_foible_v1_worker_proto_depIdxs = []int32{
 	2,  // 0: foible.v1.WorkRequest.hello:type_name -> foible.v1.Hello
 	3,  // 1: foible.v1.WorkRequest.heartbeat:type_name -> foible.v1.Heartbeat
 	4,  // 2: foible.v1.WorkRequest.result:type_name -> foible.v1.Result
 	5,  // 3: foible.v1.WorkRequest.drain:type_name -> foible.v1.Drain
-	15, // 4: foible.v1.Result.result:type_name -> foible.v1.JobResult
-	9,  // 5: foible.v1.WorkResponse.assign:type_name -> foible.v1.Assign
-	14, // 6: foible.v1.WorkResponse.recorded:type_name -> foible.v1.Recorded
-	8,  // 7: foible.v1.WorkResponse.welcome:type_name -> foible.v1.Welcome
-	7,  // 8: foible.v1.WorkResponse.cancel:type_name -> foible.v1.Cancel
-	10, // 9: foible.v1.Assign.infer:type_name -> foible.v1.InferJob
-	11, // 10: foible.v1.Assign.score:type_name -> foible.v1.ScoreJob
-	16, // 11: foible.v1.InferJob.size:type_name -> foible.v1.StageConfig
-	17, // 12: foible.v1.InferJob.inference:type_name -> foible.v1.InferenceConfig
-	18, // 13: foible.v1.InferJob.columns:type_name -> foible.v1.ParameterColumns
-	19, // 14: foible.v1.ScoreJob.bootstrap:type_name -> foible.v1.BootstrapConfig
-	12, // 15: foible.v1.ScoreJob.scored:type_name -> foible.v1.Scored
-	20, // 16: foible.v1.ScoreJob.judged:type_name -> foible.v1.InferResult
-	21, // 17: foible.v1.Scored.parameter_set:type_name -> foible.v1.ParameterSet
-	13, // 18: foible.v1.Scored.predictions:type_name -> foible.v1.Predictions
-	0,  // 19: foible.v1.Recorded.verdict:type_name -> foible.v1.Verdict
-	1,  // 20: foible.v1.WorkerService.Work:input_type -> foible.v1.WorkRequest
-	6,  // 21: foible.v1.WorkerService.Work:output_type -> foible.v1.WorkResponse
-	21, // [21:22] is the sub-list for method output_type
-	20, // [20:21] is the sub-list for method input_type
-	20, // [20:20] is the sub-list for extension type_name
-	20, // [20:20] is the sub-list for extension extendee
-	0,  // [0:20] is the sub-list for field type_name
+	16, // 4: foible.v1.Result.result:type_name -> foible.v1.JobResult
+	10, // 5: foible.v1.WorkResponse.assign:type_name -> foible.v1.Assign
+	15, // 6: foible.v1.WorkResponse.recorded:type_name -> foible.v1.Recorded
+	9,  // 7: foible.v1.WorkResponse.welcome:type_name -> foible.v1.Welcome
+	8,  // 8: foible.v1.WorkResponse.cancel:type_name -> foible.v1.Cancel
+	7,  // 9: foible.v1.WorkResponse.dismiss:type_name -> foible.v1.Dismiss
+	11, // 10: foible.v1.Assign.infer:type_name -> foible.v1.InferJob
+	12, // 11: foible.v1.Assign.score:type_name -> foible.v1.ScoreJob
+	17, // 12: foible.v1.InferJob.size:type_name -> foible.v1.StageConfig
+	18, // 13: foible.v1.InferJob.inference:type_name -> foible.v1.InferenceConfig
+	19, // 14: foible.v1.InferJob.columns:type_name -> foible.v1.ParameterColumns
+	20, // 15: foible.v1.ScoreJob.bootstrap:type_name -> foible.v1.BootstrapConfig
+	13, // 16: foible.v1.ScoreJob.scored:type_name -> foible.v1.Scored
+	21, // 17: foible.v1.ScoreJob.judged:type_name -> foible.v1.InferResult
+	22, // 18: foible.v1.Scored.parameter_set:type_name -> foible.v1.ParameterSet
+	14, // 19: foible.v1.Scored.predictions:type_name -> foible.v1.Predictions
+	0,  // 20: foible.v1.Recorded.verdict:type_name -> foible.v1.Verdict
+	1,  // 21: foible.v1.WorkerService.Work:input_type -> foible.v1.WorkRequest
+	6,  // 22: foible.v1.WorkerService.Work:output_type -> foible.v1.WorkResponse
+	22, // [22:23] is the sub-list for method output_type
+	21, // [21:22] is the sub-list for method input_type
+	21, // [21:21] is the sub-list for extension type_name
+	21, // [21:21] is the sub-list for extension extendee
+	0,  // [0:21] is the sub-list for field type_name
 }
 
 func init() { file_foible_v1_worker_proto_init() }
@@ -1341,8 +1399,9 @@ func file_foible_v1_worker_proto_init() {
 		(*WorkResponse_Recorded)(nil),
 		(*WorkResponse_Welcome)(nil),
 		(*WorkResponse_Cancel)(nil),
+		(*WorkResponse_Dismiss)(nil),
 	}
-	file_foible_v1_worker_proto_msgTypes[8].OneofWrappers = []any{
+	file_foible_v1_worker_proto_msgTypes[9].OneofWrappers = []any{
 		(*Assign_Infer)(nil),
 		(*Assign_Score)(nil),
 	}
@@ -1352,7 +1411,7 @@ func file_foible_v1_worker_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_foible_v1_worker_proto_rawDesc), len(file_foible_v1_worker_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   14,
+			NumMessages:   15,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -31,7 +31,7 @@ const (
 // WorkerService is what workers call.
 type WorkerServiceClient interface {
 	// Work is a worker's whole life: it says Hello, gets as many assignments as it has free slots, sends heartbeats and
-	// results, and Drain before it leaves. A job may run more than once; the first result recorded stands.
+	// results, and Drain before it leaves, of its own accord or after Dismiss. A job may run more than once; the first result recorded stands.
 	// FAILED_PRECONDITION: the worker is of another version, or the first message is not Hello.
 	// UNAVAILABLE: the coordinator is stopping; dial again.
 	Work(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[WorkRequest, WorkResponse], error)
@@ -65,7 +65,7 @@ type WorkerService_WorkClient = grpc.BidiStreamingClient[WorkRequest, WorkRespon
 // WorkerService is what workers call.
 type WorkerServiceServer interface {
 	// Work is a worker's whole life: it says Hello, gets as many assignments as it has free slots, sends heartbeats and
-	// results, and Drain before it leaves. A job may run more than once; the first result recorded stands.
+	// results, and Drain before it leaves, of its own accord or after Dismiss. A job may run more than once; the first result recorded stands.
 	// FAILED_PRECONDITION: the worker is of another version, or the first message is not Hello.
 	// UNAVAILABLE: the coordinator is stopping; dial again.
 	Work(grpc.BidiStreamingServer[WorkRequest, WorkResponse]) error
