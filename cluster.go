@@ -42,7 +42,7 @@ func slurmDirFlag(c *cobra.Command, dir *string) {
 }
 
 func slurmSubmit(env *command.Env) *cobra.Command {
-	o := command.SlurmOptions{Workers: 10, CPUs: 1, Listen: command.SlurmListen}
+	o := command.SlurmOptions{Workers: 10, Listen: command.SlurmListen}
 	c := &cobra.Command{
 		Use:   "submit [STUDY]",
 		Short: "Start a coordinator and submit workers for a study's sweep",
@@ -52,27 +52,33 @@ nearly up finish or hand back what they hold, and go back into the queue while s
 has ended, workers and coordinator end too, and tables and figures are in DIR/results.
 
 If Slurm refuses one of the jobs, all others are cancelled and nothing is left running. The same command again, with the
-same directory, goes on with a sweep that was stopped or has lost its coordinator.`,
+same directory, goes on with a sweep that was stopped or has lost its coordinator. Options for workers that are given
+then hold for workers from now on: those that wait in the queue are replaced, and those that run keep theirs.`,
 		Example: "  foible cluster slurm submit my-study --workers 200 --time 4:00:00 --partition short\n  foible cluster slurm submit my-study --workers 50 --cpus-per-worker 4 --mem 2G --sbatch-option=--qos=long",
 		Args:    atMost(1), ValidArgsFunction: studies,
 		RunE: func(c *cobra.Command, args []string) error {
-			o.Study = argument(args)
+			o.Study, o.Given = argument(args), c.Flags().Changed
 			return env.SlurmSubmit(c.Context(), o)
 		},
 	}
 	sweepFlags(c, &o.Sweep)
 	c.Flags().IntVar(&o.Workers, "workers", o.Workers, "`number` of workers")
-	c.Flags().IntVar(&o.CPUs, "cpus-per-worker", o.CPUs, "`number` of cores of a worker, each with a job of its own")
-	c.Flags().StringVar(&o.Memory, "mem", "", "`memory` of a worker, as sbatch takes it")
-	c.Flags().StringVar(&o.Time, "time", "", "`limit` of a worker's time, as sbatch takes it; 5 minutes at least")
-	c.Flags().StringVar(&o.Partition, "partition", "", "`name` of a partition")
-	c.Flags().StringVar(&o.Account, "account", "", "`name` of an account")
-	c.Flags().StringArrayVar(&o.Options, "sbatch-option", nil, "`option` for sbatch, such as --qos=long; may be repeated")
+	slurmJobFlags(c, &o.Jobs)
 	c.Flags().StringVar(&o.Dir, "dir", "", "`directory` that all nodes see (default: foible-slurm-NAME, by the study's name)")
 	c.Flags().StringVar(&o.Data, "data", "", "`directory` of the coordinator, best on a local disk (default: DIR/data)")
 	c.Flags().StringVar(&o.Listen, "listen", o.Listen, "`host:port` on which the coordinator listens; without a host, on all addresses, and workers dial the\nmachine's name; port 0 is a free one")
 	c.Flags().BoolVar(&o.AsJob, "coordinator-job", false, "run the coordinator as a job of Slurm, with the options of the workers but --mem")
 	return c
+}
+
+// slurmJobFlags are what Slurm is asked for each worker.
+func slurmJobFlags(c *cobra.Command, o *command.SlurmJobOptions) {
+	c.Flags().IntVar(&o.CPUs, "cpus-per-worker", 1, "`number` of cores of a worker, each with a job of its own")
+	c.Flags().StringVar(&o.Memory, "mem", "", "`memory` of a worker, as sbatch takes it")
+	c.Flags().StringVar(&o.Time, "time", "", "`limit` of a worker's time, as sbatch takes it; 5 minutes at least")
+	c.Flags().StringVar(&o.Partition, "partition", "", "`name` of a partition")
+	c.Flags().StringVar(&o.Account, "account", "", "`name` of an account")
+	c.Flags().StringArrayVar(&o.Options, "sbatch-option", nil, "`option` for sbatch, such as --qos=long; may be repeated")
 }
 
 func slurmStatus(env *command.Env) *cobra.Command {
@@ -89,19 +95,21 @@ func slurmStatus(env *command.Env) *cobra.Command {
 
 func slurmScale(env *command.Env) *cobra.Command {
 	var dir string
+	var jobs command.SlurmJobOptions
 	c := &cobra.Command{
 		Use:   "scale N",
 		Short: "Change the number of workers",
-		Long:  "Scale submits workers until there are N, or tells as many to leave; those that have not begun go first.",
+		Long:  "Scale submits workers until there are N, or tells as many to leave; those that have not begun go first.\nOptions for workers that are given hold from now on, as with `foible cluster slurm submit`; the others stay as they were.",
 		Args:  exactlyOne("say how many workers there are to be"),
 		RunE: func(c *cobra.Command, args []string) error {
 			n, err := strconv.Atoi(args[0])
 			if err != nil {
 				return usagef("%q: say how many workers there are to be, as a whole number", args[0])
 			}
-			return env.SlurmScale(c.Context(), dir, n)
+			return env.SlurmScale(c.Context(), dir, n, jobs, c.Flags().Changed)
 		},
 	}
+	slurmJobFlags(c, &jobs)
 	slurmDirFlag(c, &dir)
 	return c
 }
@@ -120,13 +128,17 @@ func slurmStop(env *command.Env) *cobra.Command {
 
 func slurmRestart(env *command.Env) *cobra.Command {
 	var dir string
+	var jobs command.SlurmJobOptions
 	c := &cobra.Command{
 		Use:   "restart",
 		Short: "Go on with a sweep that was stopped or has lost its coordinator",
-		Long:  "Restart starts the coordinator again, here or as a job, where there is none any more; it needs the coordinator's data\ndirectory. It submits workers for those that have left.",
+		Long:  "Restart starts the coordinator again, here or as a job, where there is none any more; it needs the coordinator's data\ndirectory. It submits workers for those that have left. Options for workers that are given hold from now on;\nthe others stay as they were.",
 		Args:  atMost(0),
-		RunE:  func(c *cobra.Command, _ []string) error { return env.SlurmRestart(c.Context(), dir) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			return env.SlurmRestart(c.Context(), dir, jobs, c.Flags().Changed)
+		},
 	}
+	slurmJobFlags(c, &jobs)
 	slurmDirFlag(c, &dir)
 	return c
 }

@@ -4,6 +4,7 @@ package main_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net"
@@ -17,6 +18,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // A sweep of two minutes or so on one core.
@@ -74,6 +77,43 @@ func TestSlurm(t *testing.T) {
 		}
 		slurm("scale", "4", "--dir", "trouble")
 		c.end(fit, dir)
+	})
+
+	t.Run("more workers than nodes have space for", func(t *testing.T) {
+		c := &slurmSweepTest{slurmCluster: c, t: t, dir: filepath.Join(dir, "many")}
+		t.Cleanup(c.clean)
+		few := []string{"block-words", "--models", "boltzmann", "--set", "value=on_policy", "--set", "alpha=0.25,0.5,1,2,4"}
+		slurm(slices.Concat([]string{"submit", "--dir", "many", "--workers", "40", "--time", "30"}, few)...)
+		c.until("results are there", func() bool { return c.read("results/manifest.json") != "" })
+		c.until("no job is left", func() bool { return len(c.tasks()) == 0 })
+		c.until("the coordinator has ended", func() bool { return c.coordinator() == 0 })
+		slurm("scale", "50", "--dir", "many")
+		if left := c.tasks(); len(left) > 0 {
+			t.Errorf("workers were submitted for a sweep that has ended: %v", left)
+		}
+	})
+
+	t.Run("other options", func(t *testing.T) {
+		c := &slurmSweepTest{slurmCluster: c, t: t, dir: filepath.Join(dir, "other")}
+		t.Cleanup(c.clean)
+		submit := slices.Concat([]string{"submit", "--dir", "other"}, slurmSweep)
+		slurm(append(submit, "--workers", "30", "--time", "30", "--mem", "100M")...)
+		c.until("some run", func() bool { return strings.Contains(c.status(), " running, ") })
+		slurm(append(submit, "--mem", "300M", "--time", "60")...)
+		pending := strings.Fields(c.command("squeue", "--noheader", "--array", "--states=PENDING", "--format=%l/%m"))
+		for _, task := range pending {
+			if task != "1:00:00/300M" {
+				t.Errorf("a worker waits with the time and memory %s", task)
+			}
+		}
+		if len(pending) == 0 {
+			t.Error("no worker waits")
+		}
+		if all := c.tasks(); len(all) != 30 {
+			t.Errorf("%d workers, not 30", len(all))
+		}
+		slurm("stop", "--dir", "other")
+		c.until("the queue is empty", func() bool { return len(c.tasks()) == 0 })
 	})
 
 	t.Run("coordinator as a job", func(t *testing.T) {
@@ -291,6 +331,164 @@ func slurmStubs(t *testing.T, dir, sbatch string, others map[string]string) {
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 }
 
+// Stubs of Slurm's commands that keep a queue in the file "queue", in which nothing begins by itself. sbatch refuses the
+// partition "none".
+func slurmQueue(t *testing.T, dir string) {
+	queue := filepath.Join(dir, "queue")
+	if err := os.WriteFile(queue, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	slurmStubs(t, dir, `name=; last=
+for a; do case "$a" in --job-name=*) name=${a#*=};; --array=*) last=${a#*-0-}; last=${a#--array=0-};;
+--partition=none) echo "sbatch: error: invalid partition specified: none" >&2; exit 1;; esac; done
+for i in $(seq 0 "$last"); do echo "${n}_$i|$name|PENDING|Priority|"; done >>`+queue+`
+echo $n`, map[string]string{
+		"squeue": "cat " + queue,
+		"scancel": `state=.*
+for a; do case "$a" in --state=*) state=${a#*=};;
+--name=*) grep -v "|${a#*=}|$state|" ` + queue + ` >` + queue + `.new; mv ` + queue + `.new ` + queue + `;;
+*) grep -v "^$a|[^|]*|$state|" ` + queue + ` >` + queue + `.new; mv ` + queue + `.new ` + queue + `;; esac; done; true`,
+	})
+}
+
+// Options that are given when a sweep is submitted again, scaled or restarted hold from then on: workers that wait are
+// replaced. What cannot be changed is refused, and so is what Slurm refuses; then all is as before.
+func TestSlurmOptions(t *testing.T) {
+	dir := t.TempDir()
+	slurmQueue(t, dir)
+	sweep := []string{"submit", "block-words", "--models", "full", "--method", "sips", "--particles", "20", "--runs", "50", "--dir", "sweep"} // too long to end here
+	slurm := func(args ...string) call {
+		t.Helper()
+		return do(t, dir, append([]string{"cluster", "slurm"}, args...)...)
+	}
+	submit := func(args ...string) call { return slurm(slices.Concat(sweep, args)...) }
+	t.Cleanup(func() { slurm("stop", "--dir", "sweep") })
+	queue := func() []string {
+		text, err := os.ReadFile(filepath.Join(dir, "queue"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Fields(string(text))
+	}
+	submitted := func() string { // the last call of sbatch
+		text, _ := os.ReadFile(filepath.Join(dir, "calls"))
+		all := regexp.MustCompile(`(?m)^sbatch .*$`).FindAllString(string(text), -1)
+		return all[len(all)-1]
+	}
+	if got := submit("--workers", "6", "--time", "60", "--mem", "1G"); got.code != 0 {
+		t.Fatalf("%d %s", got.code, got.stderr)
+	}
+	text, _ := os.ReadFile(filepath.Join(dir, "queue"))
+	begun := strings.Replace(string(text), "PENDING|Priority|", "RUNNING|None|n1", 2)
+	if err := os.WriteFile(filepath.Join(dir, "queue"), []byte(begun), 0o600); err != nil {
+		t.Fatal(err)
+	}
+
+	for _, c := range []struct {
+		args   []string
+		says   []string
+		array  string   // of the last submission
+		with   []string // which it has
+		queued int
+	}{
+		{append(sweep, "--mem", "4G"), []string{"--mem 4G instead of 1G", "4 workers that waited with other options: replaced", "2 workers running with the options of before"}, "0-3", []string{"--mem=4G", "--time=60"}, 6},
+		{append(sweep, "--mem", "4G"), []string{"The sweep is running, with 6 workers"}, "0-3", []string{"--mem=4G"}, 6},
+		{sweep, []string{"The sweep is running, with 6 workers"}, "0-3", []string{"--mem=4G"}, 6},
+		{[]string{"scale", "8", "--partition", "high", "--dir", "sweep"}, []string{"with --partition high from now on", "4 workers that waited", "2 workers submitted; there are 8"}, "0-5", []string{"--mem=4G", "--time=60", "--partition=high"}, 8},
+		{[]string{"restart", "--time", "2:00:00", "--sbatch-option=--qos=long", "--dir", "sweep"}, []string{"--time 2:00:00 instead of 60, --sbatch-option --qos=long from now on", "6 workers that waited"}, "0-5", []string{"--time=2:00:00", "--qos=long", "--mem=4G"}, 8},
+		{append(sweep, "--workers", "9", "--cpus-per-worker", "2"), []string{"--cpus-per-worker 2 instead of 1", "6 workers that waited", "Submitted 1 worker to Slurm"}, "0-6", []string{"--cpus-per-task=2", "--time=2:00:00"}, 9},
+	} {
+		got := slurm(c.args...)
+		if got.code != 0 {
+			t.Fatalf("%v: exit code %d\n%s", c.args, got.code, got.stderr)
+		}
+		for _, want := range c.says {
+			if !strings.Contains(got.stderr, want) {
+				t.Errorf("%v: it does not say %q:\n%s", c.args, want, got.stderr)
+			}
+		}
+		last := strings.Fields(submitted())
+		for _, want := range append(c.with, "--array="+c.array) {
+			if !slices.Contains(last, want) {
+				t.Errorf("%v: submitted without %s: %s", c.args, want, last)
+			}
+		}
+		if all := queue(); len(all) != c.queued {
+			t.Errorf("%v: %d in the queue, not %d:\n%s", c.args, len(all), c.queued, strings.Join(all, "\n"))
+		}
+	}
+
+	before, last := queue(), submitted()
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{append(sweep, "--partition", "none"), "invalid partition specified: none"},
+		{[]string{"scale", "30", "--partition", "none", "--dir", "sweep"}, "invalid partition specified: none"},
+		{append(sweep, "--workers", "3"), "the sweep is running with 9 workers, more than --workers 3; `foible cluster slurm scale --dir"},
+		{append(sweep, "--listen", "127.0.0.1:1"), `--listen is 127.0.0.1:1 and was :0, which the sweep in sweep keeps`},
+		{append(sweep, "--coordinator-job"), "--coordinator-job is true and was false"},
+		{append(sweep, "--data", "elsewhere"), "--data is "},
+		{append(sweep, "--sbatch-option=--mem=9G"), `--sbatch-option "--mem=9G": Foible has a flag for that; say --mem`},
+		{append(sweep, "--sbatch-option=-pfast"), `--sbatch-option "-pfast": Foible has a flag for that; say --partition`},
+		{[]string{"scale", "3", "--cpus-per-worker", "0", "--dir", "sweep"}, "--cpus-per-worker 0"},
+		{[]string{"restart", "--time", "1", "--dir", "sweep"}, "--time 1: a worker needs at least 5 minutes"},
+	} {
+		if got := slurm(c.args...); got.code == 0 || !strings.Contains(got.stderr, c.want) {
+			t.Errorf("%v: exit code %d\n%s", c.args, got.code, got.stderr)
+		}
+		if now := queue(); !slices.Equal(now, before) {
+			t.Errorf("%v: the queue was\n%s\nand is\n%s", c.args, before, now)
+		}
+	}
+	if got := submit(); !strings.Contains(got.stderr, "The sweep is running, with 9 workers") {
+		t.Errorf("after what was refused: %s", got.stderr)
+	}
+
+	// Fewer: those that wait leave first. After a stop, all come with the options of last.
+	if got := slurm("scale", "2", "--dir", "sweep"); got.code != 0 || len(queue()) != 2 || strings.Contains(strings.Join(queue(), " "), "PENDING") {
+		t.Errorf("scale 2: exit code %d, queue %v\n%s", got.code, queue(), got.stderr)
+	}
+	if got := slurm("stop", "--dir", "sweep"); got.code != 0 || len(queue()) != 0 {
+		t.Errorf("stop: exit code %d, queue %v\n%s", got.code, queue(), got.stderr)
+	}
+	if got := submit(); got.code != 0 || len(queue()) != 2 {
+		t.Errorf("after a stop: exit code %d, queue %v\n%s", got.code, queue(), got.stderr)
+	}
+	options := func(call string) string { // but for names and arrays
+		return regexp.MustCompile(`--(job-name|array)=\S+`).ReplaceAllString(call, "")
+	}
+	if got, want := options(submitted()), options(last); got != want {
+		t.Errorf("after a stop: submitted with\n%s\nnot\n%s", got, want)
+	}
+}
+
+// opens counts how often files are opened, by anybody, meanwhile.
+func opens(t *testing.T, meanwhile time.Duration, paths ...string) int {
+	t.Helper()
+	fd, err := unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	for _, path := range paths {
+		// A file that is replaced while it is watched would be another; these are not.
+		if _, err := unix.InotifyAddWatch(fd, path, unix.IN_OPEN); err != nil {
+			t.Fatal(err)
+		}
+	}
+	time.Sleep(meanwhile)
+	buffer := make([]byte, 1<<20)
+	n, err := unix.Read(fd, buffer)
+	if errors.Is(err, unix.EAGAIN) {
+		return 0
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n / unix.SizeofInotifyEvent // events of a watched file have no name
+}
+
 // A submission that fails leaves nothing behind, and says what Slurm said and what to do.
 func TestSlurmRefusals(t *testing.T) {
 	for _, c := range []struct {
@@ -461,6 +659,19 @@ func TestSlurmArrays(t *testing.T) {
 		}
 	}
 	stopped := worker("")
+
+	// While they are connected, workers read nothing of the directory: only the coordinator looks at the state, once a second.
+	for range 4 {
+		worker("")
+	}
+	watched := filepath.Join(dir, "foible-slurm-block-words-sample")
+	const seconds = 5
+	if opened := opens(t, seconds*time.Second, filepath.Join(watched, "state")); opened > seconds+2 {
+		t.Errorf("the state was opened %d times within %d s, by more than the coordinator", opened, seconds)
+	}
+	if opened := opens(t, seconds*time.Second, filepath.Join(watched, "address"), filepath.Join(watched, "slurm.json")); opened > 0 {
+		t.Errorf("address and record were opened %d times", opened)
+	}
 
 	address, err := os.ReadFile(filepath.Join(dir, "foible-slurm-block-words-sample", "address"))
 	if err != nil {

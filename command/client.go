@@ -8,6 +8,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -62,15 +63,9 @@ func dialAs(kind access.Kind, t Target, options ...grpc.DialOption) (*client, er
 	target, more := t.resolve(kind)
 	if t.AddressFile != "" {
 		target = "passthrough:///coordinator"
-		more = append(more, grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
-			address, err := t.current()
-			if err != nil {
-				return nil, err
-			}
-			return new(net.Dialer).DialContext(ctx, "tcp", address)
-		}))
+		more = append(more, grpc.WithContextDialer((&addressFile{read: t.current}).dial)) // unless options have another
 	}
-	c, err := newClient(target, append(append(append(options, security...), more...),
+	c, err := newClient(target, append(slices.Concat(more, security, options),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 20 * time.Second, Timeout: 20 * time.Second}),
 		grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff:           backoff.Config{BaseDelay: 200 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 5 * time.Second},

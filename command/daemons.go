@@ -41,7 +41,8 @@ type CoordinatorOptions struct {
 	Web          string // address of the dashboard; "": none
 	WebAsked     bool   // Web was named, so that it is an error if there can be none
 
-	announced func() error // called before the address is written; nil: nothing
+	announced func() error    // called before the address is written; nil: nothing
+	dismissed <-chan struct{} // closed when no work is left, so that workers are to end; nil: never
 }
 
 // Coordinator runs a coordinator until ctx ends.
@@ -101,6 +102,7 @@ func (e *Env) Coordinator(ctx context.Context, o CoordinatorOptions) error {
 	cfg.Listener, cfg.DataDir, cfg.Servers, cfg.Version, cfg.Logger = listener, o.Data, servers, Version(), e.Logger
 	cfg.Lease, cfg.Grace = o.Lease, min(cfg.Grace, o.Lease)
 	cfg.Metrics, cfg.Tracing = watched.metrics, watched.tracing
+	cfg.Dismissed = o.dismissed
 	if !o.Insecure {
 		if cfg.Access, err = access.Open(access.Config{
 			DataDir: o.Data, Names: access.Names(o.Listen), CertFile: o.TLSCert, KeyFile: o.TLSKey,
@@ -276,6 +278,8 @@ type WorkerOptions struct {
 	Drain       time.Duration
 	Patience    time.Duration // for a coordinator that does not answer; 0: without end
 	Observe     ObserveOptions
+
+	dialling func() // called when the address file has been read, which is seldom; nil: nothing
 }
 
 // leaveTimeout is how long a worker that has drained waits for jobs that do not stop.
@@ -306,12 +310,13 @@ func (e *Env) Worker(ctx context.Context, o WorkerOptions) error {
 	defer giveUp(nil)
 	var c *client
 	refusal := func() error { return c.refusal() }
-	if o.Coordinator.AddressFile != "" { // what answers may have come to an address that the coordinator has left
-		refusal = func() error { return nil }
-	}
 	calls, err := watched.calls()
 	if err != nil {
 		return err
+	}
+	if o.Coordinator.AddressFile != "" { // what answers may have come to an address that the coordinator has left
+		refusal = func() error { return nil }
+		calls = append(calls, grpc.WithContextDialer((&addressFile{read: o.Coordinator.current, after: o.dialling}).dial))
 	}
 	c, err = dialAs(access.Worker, o.Coordinator, append(calls, grpc.WithChainStreamInterceptor(e.patient(ctx, o, refusal, giveUp)))...)
 	if err != nil {
@@ -323,6 +328,7 @@ func (e *Env) Worker(ctx context.Context, o WorkerOptions) error {
 	science := worker.NewScience(c.studies)
 	science.SamplesMemory, cfg.Relieve = samplesMemory(cfg.Memory, n), science.Relieve
 	cfg.Conn, cfg.Slots, cfg.Version, cfg.Logger, cfg.DrainTimeout = c.conn, n, Version(), e.Logger, o.Drain
+	cfg.Dismissed = func() { giveUp(nil) }
 	if cfg.Executor, err = watched.executor(science, n); err != nil {
 		return err
 	}

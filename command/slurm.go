@@ -34,48 +34,23 @@ type SlurmOptions struct {
 	Listen  string // of the coordinator
 	AsJob   bool   // the coordinator is a job of Slurm
 	Workers int
-	CPUs    int // of a worker, each a slot
+	Jobs    SlurmJobOptions
 
-	Time, Partition, Account, Memory string   // as sbatch takes them
-	Options                          []string // more options of sbatch
+	// Given says whether a flag was given, by its name. Of a sweep that was submitted before, the others stay as they were.
+	Given func(flag string) bool
 }
 
 // SlurmListen is where a coordinator listens unless told otherwise: all addresses, a free port.
 const SlurmListen = ":0"
 
-// ours are the options of sbatch that may not be passed through, since coordinator and workers rest on them.
-var ours = []string{
-	"--job-name", "-J", "--array", "-a", "--output", "-o", "--error", "-e", "--signal", "--requeue", "--no-requeue", "--open-mode",
-	"--parsable", "--wrap", "--wait", "-W", "--ntasks", "-n", "--cpus-per-task", "-c", "--chdir", "-D", "--dependency", "-d", "--test-only",
-	"--clusters", "-M", "--kill-on-invalid-dep", "--nodes", "-N",
-}
-
 func (o *SlurmOptions) validate() error {
-	if _, err := slots("--cpus-per-worker", o.CPUs); err != nil || o.CPUs == 0 {
-		return usagef("--cpus-per-worker %d: must be 1 to %d", o.CPUs, maxSlots)
+	if err := o.Jobs.validate(); err != nil {
+		return err
 	}
 	if err := slurmWorkersFlag("--workers", o.Workers, 1); err != nil {
 		return err
 	}
-	if err := hostPort("--listen", o.Listen, false); err != nil {
-		return err
-	}
-	if limit, ok := slurm.ParseTime(o.Time); ok && limit > 0 && limit < slurmLeastTime {
-		return usagef("--time %s: a worker needs at least %d minutes, of which it works until %v before the end", o.Time, int(slurmLeastTime.Minutes()), slurmNotice)
-	}
-	for _, option := range o.Options {
-		name, _, _ := strings.Cut(option, "=")
-		if len(name) > 2 && name[0] == '-' && name[1] != '-' {
-			name = name[:2] // -J and its value in one
-		}
-		switch {
-		case !strings.HasPrefix(option, "-"):
-			return usagef("--sbatch-option %q: write it as sbatch takes it, e.g. --sbatch-option=--qos=long", option)
-		case slices.Contains(ours, name):
-			return usagef("--sbatch-option %q: Foible sets %s itself; leave it out", option, name)
-		}
-	}
-	return nil
+	return hostPort("--listen", o.Listen, false)
 }
 
 func slurmWorkersFlag(flag string, n, least int) error {
@@ -84,32 +59,6 @@ func slurmWorkersFlag(flag string, n, least int) error {
 		return usagef("%s %d: must be %d to %d", flag, n, least, most)
 	}
 	return nil
-}
-
-// slurmOptions are the options of sbatch for a worker or the coordinator.
-func slurmOptions(r *slurmRecord, d slurmDir, coordinator bool) []string {
-	options := []string{
-		"--ntasks=1", "--requeue", "--open-mode=append", "--chdir=" + string(d),
-		// The program is the batch script's process, hence B; SIGTERM is left to preemption and scancel.
-		fmt.Sprintf("--signal=B:USR1@%d", int(slurmNotice.Seconds())),
-	}
-	if coordinator {
-		options = append(options, "--cpus-per-task=1", "--output="+d.path(slurmLogs, "coordinator.log"))
-		return append(options, r.CoordinatorOptions...)
-	}
-	options = append(options, fmt.Sprintf("--cpus-per-task=%d", r.CPUs), "--output="+d.path(slurmLogs, "worker-%A_%a.log"))
-	return append(options, r.Options...)
-}
-
-// options are those that the user has chosen.
-func (o *SlurmOptions) options() []string {
-	var options []string
-	for _, f := range []struct{ name, value string }{{"--time", o.Time}, {"--partition", o.Partition}, {"--account", o.Account}, {"--mem", o.Memory}} {
-		if f.value != "" {
-			options = append(options, f.name+"="+f.value)
-		}
-	}
-	return append(options, o.Options...)
 }
 
 // SlurmSubmit starts a coordinator, gives it the sweep, and submits workers.
@@ -137,26 +86,26 @@ func (e *Env) SlurmSubmit(ctx context.Context, o SlurmOptions) (err error) {
 		return usagef("--dir %q: Slurm gives a meaning of its own to quotes, backslash and %%; name another", path)
 	}
 	d := slurmDir(path)
-	if _, err := slurmCommands.Limits(ctx, o.Account); err != nil { // first of all: is there a Slurm?
+	if _, err := slurmCommands.Limits(ctx, o.Jobs.Account); err != nil { // first of all: is there a Slurm?
 		return err
 	}
 	r := &slurmRecord{
 		Sweep: id, Study: s.Name, Version: Version(), Name: "foible-" + s.Name + "-" + strings.ToLower(rand.Text()[:6]),
-		Data: d.path(slurmData), Listen: o.Listen, AsJob: o.AsJob, Workers: o.Workers, CPUs: o.CPUs, Options: o.options(),
+		Data: d.path(slurmData), Listen: o.Listen, AsJob: o.AsJob, Workers: o.Workers, SlurmJobOptions: o.Jobs,
 	}
 	if o.Data != "" {
 		if r.Data, err = filepath.Abs(o.Data); err != nil {
 			return err
 		}
 	}
-	if o.AsJob {
-		r.CoordinatorOptions = (&SlurmOptions{Time: o.Time, Partition: o.Partition, Account: o.Account, Options: o.Options}).options()
-	}
 	if known, err := d.record(); err == nil {
 		if known.Sweep != id {
 			return fmt.Errorf("%s is of another sweep, %s of version %s; name another directory with --dir", words.Quoted(o.Dir), known.Sweep, known.Version)
 		}
-		return e.slurmAgain(ctx, d, known, o.Workers)
+		if err := o.unchangeable(known, r); err != nil {
+			return fmt.Errorf("%w, which the sweep in %s keeps: leave it out, or submit to another directory with --dir", err, words.Quoted(o.Dir))
+		}
+		return e.slurmAgain(ctx, d, known, &o)
 	}
 	release, err := d.claim(r.Data)
 	if err != nil {
@@ -182,6 +131,20 @@ func (e *Env) SlurmSubmit(ctx context.Context, o SlurmOptions) (err error) {
 		return errors.Join(err, stop())
 	}
 	e.slurmSay(d, r, n)
+	return nil
+}
+
+// unchangeable returns an error if a flag was given that a sweep, once submitted, cannot change, and says something else.
+func (o *SlurmOptions) unchangeable(known, asked *slurmRecord) error {
+	for _, f := range []struct{ flag, known, asked string }{
+		{"data", words.Quoted(known.Data), words.Quoted(asked.Data)},
+		{"listen", known.Listen, asked.Listen},
+		{"coordinator-job", fmt.Sprint(known.AsJob), fmt.Sprint(asked.AsJob)},
+	} {
+		if o.Given(f.flag) && f.known != f.asked {
+			return fmt.Errorf("--%s is %s and was %s", f.flag, f.asked, f.known)
+		}
+	}
 	return nil
 }
 
@@ -219,7 +182,9 @@ func (e *Env) slurmSay(d slurmDir, r *slurmRecord, n int) {
 	fmt.Fprintln(e.Out, r.Sweep)
 	dir := " --dir " + words.Quoted(string(d))
 	done := "Submitted " + words.Count(n, "worker") + " to Slurm."
-	if n == 0 {
+	if state, err := d.state(); err == nil && state == slurmEnded {
+		done = "The sweep needs no more workers."
+	} else if n == 0 {
 		done = "The coordinator is there; no worker was missing."
 	}
 	e.say("%s When the sweep has ended, its tables and figures will be in %s.", done, words.Quoted(d.path(slurmResults)))
@@ -230,12 +195,23 @@ func (e *Env) slurmSay(d slurmDir, r *slurmRecord, n int) {
 }
 
 // slurmAgain goes on with a sweep that was submitted before.
-func (e *Env) slurmAgain(ctx context.Context, d slurmDir, r *slurmRecord, workers int) error {
+func (e *Env) slurmAgain(ctx context.Context, d slurmDir, r *slurmRecord, o *SlurmOptions) error {
 	if state, err := d.state(); err == nil && state == slurmEnded && d.hasResults() {
 		e.say("This sweep has ended; its tables and figures are in %s.", words.Quoted(d.path(slurmResults)))
 		return nil
 	}
-	return e.slurmRestart(ctx, d, r, workers)
+	want := slurmWorkersWanted{jobs: o.Jobs, given: o.Given}
+	if o.Given("workers") {
+		want.n = o.Workers
+	}
+	return e.slurmRestart(ctx, d, r, &want)
+}
+
+// slurmWorkersWanted are the workers that a sweep is to have from now on.
+type slurmWorkersWanted struct {
+	n     int // 0: as many as before
+	jobs  SlurmJobOptions
+	given func(flag string) bool // which flags of jobs count; the other options stay as they are
 }
 
 func (d slurmDir) hasResults() bool {
@@ -244,16 +220,19 @@ func (d slurmDir) hasResults() bool {
 }
 
 // SlurmRestart starts a coordinator again that is no more, and workers for those that have left.
-func (e *Env) SlurmRestart(ctx context.Context, dir string) error {
+func (e *Env) SlurmRestart(ctx context.Context, dir string, jobs SlurmJobOptions, given func(flag string) bool) error {
+	if err := jobs.validate(); err != nil {
+		return err
+	}
 	d, r, err := findSlurmDir(dir)
 	if err != nil {
 		return err
 	}
-	return e.slurmRestart(ctx, d, r, r.Workers)
+	return e.slurmRestart(ctx, d, r, &slurmWorkersWanted{jobs: jobs, given: given})
 }
 
-// slurmRestart starts what is missing of a coordinator and so many workers. If that fails, all is as before.
-func (e *Env) slurmRestart(ctx context.Context, d slurmDir, r *slurmRecord, workers int) (result error) {
+// slurmRestart starts what is missing of a coordinator and workers. If that fails, all is as before.
+func (e *Env) slurmRestart(ctx context.Context, d slurmDir, r *slurmRecord, want *slurmWorkersWanted) (result error) {
 	unlock, err := d.lock(r)
 	if err != nil {
 		return err
@@ -264,10 +243,23 @@ func (e *Env) slurmRestart(ctx context.Context, d slurmDir, r *slurmRecord, work
 		return err
 	}
 	before, _ := d.state()
-	r.Workers = workers
+	wanted, options := r.Workers, r.SlurmJobOptions
+	defer func() {
+		if result != nil {
+			r.Workers, r.SlurmJobOptions = wanted, options
+			result = errors.Join(result, d.setRecord(r))
+		}
+	}()
+	changes := r.override(&want.jobs, want.given)
+	if want.n > 0 {
+		r.Workers = want.n
+	}
 	_, absent := d.follows(ctx, r.Sweep)
 	if absent == nil && before == slurmRunning {
-		if missing := workers - len(tasks); missing <= 0 {
+		if want.n > 0 && want.n < len(tasks) {
+			return fmt.Errorf("the sweep is running with %s, more than --workers %d; `foible cluster slurm scale --dir %s %[2]d` ends some", words.Count(len(tasks), "worker"), want.n, words.Quoted(string(d)))
+		}
+		if outdated, _ := r.outdated(d, tasks); len(changes)+len(outdated) == 0 && r.Workers <= len(tasks) {
 			e.say("The sweep is running, with %s; `foible cluster slurm scale N` changes their number.", words.Count(len(tasks), "worker"))
 			return nil
 		}
@@ -301,7 +293,7 @@ func (e *Env) slurmRestart(ctx context.Context, d slurmDir, r *slurmRecord, work
 			return nil
 		}
 	}
-	n, err := e.slurmAdd(ctx, d, r, workers-len(tasks))
+	n, err := e.slurmRenew(ctx, d, r, tasks, changes)
 	if err != nil {
 		return err
 	}
@@ -309,8 +301,40 @@ func (e *Env) slurmRestart(ctx context.Context, d slurmDir, r *slurmRecord, work
 	return nil
 }
 
+// slurmRenew submits the workers that are missing among the tasks in the queue, and others in place of those that wait
+// with options that hold no more. It says what became of these, and returns how many are missing no more. The caller
+// holds the lock.
+func (e *Env) slurmRenew(ctx context.Context, d slurmDir, r *slurmRecord, tasks []slurm.Task, changes []string) (int, error) {
+	outdated, begun := r.outdated(d, tasks)
+	missing := max(0, r.Workers-len(tasks))
+	added, err := e.slurmAdd(ctx, d, r, missing+len(outdated))
+	if err != nil {
+		return 0, err
+	}
+	if len(changes) > 0 { // for people to read: what is in the queue has its own copy
+		if err := d.writeScripts(r); err != nil {
+			return 0, err
+		}
+	}
+	replaced := max(0, added-missing) // one that has begun meanwhile goes on
+	if err := slurmCommands.CancelPendingTasks(ctx, taskIDs(outdated[:replaced])...); err != nil {
+		return 0, fmt.Errorf("workers with other options are submitted, and those that wait could not be cancelled: %w; `foible cluster slurm scale %d` puts it right", err, r.Workers)
+	}
+	e.sayChanges(d, changes, replaced, len(outdated)-replaced, len(begun))
+	return added - replaced, nil
+}
+
+func taskIDs(tasks []slurm.Task) []string {
+	var ids []string
+	for i := range tasks {
+		ids = append(ids, tasks[i].ID)
+	}
+	return ids
+}
+
 func (r *slurmRecord) isCoordinator(name string) bool {
-	return slices.ContainsFunc(r.Jobs, func(j slurmJob) bool { return j.Coordinator && j.Name == name })
+	j := r.job(name)
+	return j != nil && j.Coordinator
 }
 
 // slurmStart starts the coordinator: a process that outlives this command, or a job. It waits until the process
@@ -394,12 +418,12 @@ func slurmCancel(ctx context.Context, names ...string) error {
 
 // sbatch submits a job, and writes it down before and after. If that fails, it is cancelled.
 func (e *Env) sbatch(ctx context.Context, d slurmDir, r *slurmRecord, j slurmJob, script string, options ...string) (name string, err error) {
-	j.Name = fmt.Sprintf("%s-%d", r.Name, len(r.Jobs)+1)
+	j.Name, j.Options = fmt.Sprintf("%s-%d", r.Name, len(r.Jobs)+1), slurmOptions(r, d, j.Coordinator)
 	r.Jobs = append(r.Jobs, j)
 	if err := d.setRecord(r); err != nil {
 		return "", err
 	}
-	id, err := slurmCommands.Submit(ctx, j.Name, script, append(slurmOptions(r, d, j.Coordinator), options...)...)
+	id, err := slurmCommands.Submit(ctx, j.Name, script, slices.Concat(j.Options, options)...)
 	if err == nil {
 		r.Jobs[len(r.Jobs)-1].ID = id
 		err = d.setRecord(r)
@@ -411,18 +435,14 @@ func (e *Env) sbatch(ctx context.Context, d slurmDir, r *slurmRecord, j slurmJob
 }
 
 // slurmAdd submits n more workers, if n is more than 0, in arrays; or as many
-// as the limits leave room for. If one array is refused, the others are cancelled.
+// as the limits leave room for; none if the sweep has ended meanwhile. If one array is refused, the others are cancelled.
+// The caller holds the lock: so either the state is seen here, or the coordinator, which sets it first and then takes
+// the lock, sees what is submitted here.
 func (e *Env) slurmAdd(ctx context.Context, d slurmDir, r *slurmRecord, n int) (_ int, err error) {
-	if n <= 0 {
+	if state, err := d.state(); n <= 0 || err == nil && state == slurmEnded {
 		return 0, d.setRecord(r)
 	}
-	account := ""
-	for _, option := range r.Options {
-		if name, value, _ := strings.Cut(option, "="); name == "--account" {
-			account = value
-		}
-	}
-	limits, err := slurmCommands.Limits(ctx, account)
+	limits, err := slurmCommands.Limits(ctx, r.Account)
 	if err != nil {
 		return 0, err
 	}
@@ -468,14 +488,22 @@ func slurmWorkers(ctx context.Context, r *slurmRecord) ([]slurm.Task, error) {
 }
 
 // SlurmScale asks for n workers in all.
-func (e *Env) SlurmScale(ctx context.Context, dir string, n int) error {
+func (e *Env) SlurmScale(ctx context.Context, dir string, n int, jobs SlurmJobOptions, given func(flag string) bool) error {
 	if err := slurmWorkersFlag("N", n, 0); err != nil {
+		return err
+	}
+	if err := jobs.validate(); err != nil {
 		return err
 	}
 	d, r, err := findSlurmDir(dir)
 	if err != nil {
 		return err
 	}
+	unlock, err := d.lock(r)
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	switch state, err := d.state(); {
 	case err != nil:
 		return err
@@ -485,42 +513,53 @@ func (e *Env) SlurmScale(ctx context.Context, dir string, n int) error {
 		e.say("This sweep has ended and needs no workers.")
 		return nil
 	}
-	unlock, err := d.lock(r)
-	if err != nil {
-		return err
-	}
-	defer unlock()
 	tasks, err := slurmWorkers(ctx, r)
 	if err != nil {
 		return err
 	}
+	wanted, options := r.Workers, r.SlurmJobOptions
+	changes := r.override(&jobs, given)
 	r.Workers = n
-	if n >= len(tasks) {
-		added, err := e.slurmAdd(ctx, d, r, n-len(tasks))
-		if err != nil {
+	before := len(tasks)
+	if n < before {
+		tasks = r.leaveFirst(d, tasks)
+		if err := slurmCommands.CancelTasks(ctx, taskIDs(tasks[:before-n])...); err != nil {
 			return err
 		}
-		e.say("%s submitted; there are %d.", words.Count(added, "worker"), len(tasks)+added)
-		return nil
+		tasks = tasks[before-n:]
 	}
-	// Those that have not begun go first.
-	slices.SortStableFunc(tasks, func(a, b slurm.Task) int { return waiting(&b) - waiting(&a) })
-	var ids []string
-	for _, t := range tasks[:len(tasks)-n] {
-		ids = append(ids, t.ID)
+	added, err := e.slurmRenew(ctx, d, r, tasks, changes)
+	switch {
+	case err != nil:
+		r.Workers, r.SlurmJobOptions = wanted, options
+		return errors.Join(err, d.setRecord(r))
+	case n < before:
+		e.say("%s told to leave; %d are left.", words.Count(before-n, "worker"), n)
+	default:
+		e.say("%s submitted; there are %d.", words.Count(added, "worker"), before+added)
 	}
-	if err := slurmCommands.CancelTasks(ctx, ids...); err != nil {
-		return err
-	}
-	e.say("%s told to leave; %d are left.", words.Count(len(ids), "worker"), n)
-	return d.setRecord(r)
+	return nil
 }
 
-func waiting(t *slurm.Task) int {
-	if t.State == "PENDING" {
-		return 1
+// leaveFirst sorts workers so that those come first that are missed least: those that have not begun, and among these,
+// and among the others, those whose options hold no more.
+func (r *slurmRecord) leaveFirst(d slurmDir, tasks []slurm.Task) []slurm.Task {
+	outdated, begun := r.outdated(d, tasks)
+	old := map[string]bool{}
+	for _, id := range taskIDs(slices.Concat(outdated, begun)) {
+		old[id] = true
 	}
-	return 0
+	rank := func(t *slurm.Task) int {
+		rank := 0
+		if !t.Pending() {
+			rank += 2
+		}
+		if !old[t.ID] {
+			rank++
+		}
+		return rank
+	}
+	return slices.SortedStableFunc(slices.Values(tasks), func(a, b slurm.Task) int { return rank(&a) - rank(&b) })
 }
 
 // SlurmStop ends workers and coordinator. What is recorded stays.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -33,7 +34,7 @@ const (
 	slurmPoll   = time.Second
 )
 
-var slurmCommands = slurm.Commands{Timeout: slurm.DefaultTimeout}
+var slurmCommands = slurm.Commands{Timeout: slurm.DefaultTimeout, Retries: slurm.DefaultRetries}
 
 // SlurmWorker is a worker in a job of Slurm. It leaves when the sweep has
 // ended or was stopped; when its time is up, it goes back into the queue.
@@ -45,18 +46,28 @@ func (e *Env) SlurmWorker(ctx context.Context, dir string) error {
 	return e.untilTimeIsUp(ctx, d, func(ctx context.Context) error {
 		ctx, leave := context.WithCancel(ctx)
 		defer leave()
-		go e.leaveWhenOver(ctx, d, leave)
-		if err := d.awaitAddress(ctx); err != nil || ctx.Err() != nil {
+		// A coordinator dismisses its workers. Whether one is to come again, the state says.
+		leaveWhenOver := func() {
+			if s, err := d.state(); err == nil && s != slurmRunning {
+				e.Logger.Info("leaving", "state", s)
+				leave()
+			}
+		}
+		if err := d.awaitAddress(ctx, leaveWhenOver); err != nil || ctx.Err() != nil {
 			return err
 		}
-		return e.Worker(ctx, WorkerOptions{Coordinator: d.target(), Slots: r.CPUs, Drain: slurmDrain, Patience: slurmPatience})
+		return e.Worker(ctx, WorkerOptions{
+			Coordinator: d.target(), Slots: slurm.CPUs(r.CPUs), Drain: slurmDrain, Patience: slurmPatience, dialling: leaveWhenOver,
+		})
 	})
 }
 
 // awaitAddress waits until a coordinator has begun, since it makes the tokens
-// that a worker needs. That ctx ends is no error.
-func (d slurmDir) awaitAddress(ctx context.Context) error {
-	for deadline := time.Now().Add(slurmPatience); ; {
+// that a worker needs. It looks less and less often, and calls look each time.
+// That ctx ends is no error.
+func (d slurmDir) awaitAddress(ctx context.Context, look func()) error {
+	wait := addressPause
+	for deadline := time.Now().Add(slurmPatience); ; wait = min(2*wait, maxAddressPause) {
 		_, err := d.target().current()
 		if err == nil || ctx.Err() != nil {
 			return nil
@@ -64,17 +75,8 @@ func (d slurmDir) awaitAddress(ctx context.Context) error {
 		if time.Now().After(deadline) {
 			return fmt.Errorf("no coordinator has begun within %v: %w", slurmPatience, err)
 		}
-		_ = pause(ctx, slurmPoll)
-	}
-}
-
-// leaveWhenOver calls leave when the state is no longer running.
-func (e *Env) leaveWhenOver(ctx context.Context, d slurmDir, leave func()) {
-	for pause(ctx, slurmPoll) == nil {
-		if s, err := d.state(); err == nil && s != slurmRunning {
-			e.Logger.Info("leaving", "state", s)
-			leave()
-		}
+		_ = pause(ctx, wait)
+		look()
 	}
 }
 
@@ -136,13 +138,14 @@ func (e *Env) slurmCoordinate(ctx context.Context, d slurmDir, r *slurmRecord) e
 	following, unfollow := context.WithCancel(ctx)
 	defer unfollow()
 	served := make(chan error, 1)
+	dismissed := make(chan struct{})
 	go func() {
 		defer unfollow()
-		o := CoordinatorOptions{Listen: r.Listen, Data: r.Data, Lease: DefaultLease, AddressFile: d.path(slurmAddressFile)}
+		o := CoordinatorOptions{Listen: r.Listen, Data: r.Data, Lease: DefaultLease, AddressFile: d.path(slurmAddressFile), dismissed: dismissed}
 		o.announced = func() error { return d.copyTokens(r.Data) }
 		served <- e.Coordinator(serving, o)
 	}()
-	err := e.slurmFollow(following, d, r)
+	err := e.slurmFollow(following, d, r, sync.OnceFunc(func() { close(dismissed) }))
 	stop()
 	if failed := <-served; failed != nil {
 		return failed // err is a consequence
@@ -153,8 +156,8 @@ func (e *Env) slurmCoordinate(ctx context.Context, d slurmDir, r *slurmRecord) e
 	return err
 }
 
-// slurmFollow makes the sweep, waits for its end, and writes its results.
-func (e *Env) slurmFollow(ctx context.Context, d slurmDir, r *slurmRecord) error {
+// slurmFollow makes the sweep, waits for its end, and writes its results. It calls dismiss when workers are to leave.
+func (e *Env) slurmFollow(ctx context.Context, d slurmDir, r *slurmRecord, dismiss func()) error {
 	s, config, err := d.sweep()
 	if err != nil {
 		return err
@@ -189,6 +192,7 @@ func (e *Env) slurmFollow(ctx context.Context, d slurmDir, r *slurmRecord) error
 	for done := map[string]bool{}; ; {
 		if state, err := d.state(); err == nil && state == slurmStopped {
 			e.Logger.Info("stopped by a user")
+			dismiss()
 			c.untilLeft(ctx)
 			return nil
 		}
@@ -219,12 +223,29 @@ func (e *Env) slurmFollow(ctx context.Context, d slurmDir, r *slurmRecord) error
 	if err := d.setState(slurmEnded); err != nil {
 		return err
 	}
-	if err := slurmCommands.CancelPending(ctx, r.names(true)...); err != nil {
+	dismiss()
+	if err := e.slurmCancelPending(ctx, d, r); err != nil {
 		e.Logger.Warn("cancel workers that have not begun; they will end as soon as they begin", "error", err)
 	}
 	c.untilLeft(ctx)
 	_ = pause(ctx, slurmLinger)
 	return exported
+}
+
+// slurmCancelPending cancels the workers that have not begun when the sweep has ended. It waits for a command that may be
+// submitting some, and then reads what that has submitted; later ones see that the sweep has ended. See slurmAdd.
+func (e *Env) slurmCancelPending(ctx context.Context, d slurmDir, r *slurmRecord) error {
+	unlock, err := d.lock(r)
+	for deadline := time.Now().Add(slurmPatience); errors.Is(err, errLocked) && time.Now().Before(deadline); unlock, err = d.lock(r) {
+		if err := pause(ctx, slurmPoll); err != nil {
+			return err
+		}
+	}
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return slurmCommands.CancelPending(ctx, r.names(true)...)
 }
 
 // slurmExport writes the results of a sweep that has ended.

@@ -77,28 +77,37 @@ func (d slurmDir) setState(s slurmState) error {
 
 // slurmRecord is what is known of a sweep under Slurm.
 type slurmRecord struct {
-	Sweep   string   `json:"sweep"` // its id
-	Study   string   `json:"study"`
-	Version string   `json:"version"`
-	Name    string   `json:"name"` // with which the names of all jobs begin; no other sweep has it
-	Data    string   `json:"data"`
-	Listen  string   `json:"listen"`
-	AsJob   bool     `json:"coordinator_job"`
-	Workers int      `json:"workers"` // asked for
-	CPUs    int      `json:"cpus_per_worker"`
-	Options []string `json:"sbatch_options"` // of workers
-	// CoordinatorOptions are those of the coordinator, if it is a job.
-	CoordinatorOptions []string `json:"coordinator_sbatch_options,omitempty"`
+	Sweep   string `json:"sweep"` // its id
+	Study   string `json:"study"`
+	Version string `json:"version"`
+	Name    string `json:"name"` // with which the names of all jobs begin; no other sweep has it
+	Data    string `json:"data"`
+	Listen  string `json:"listen"`
+	AsJob   bool   `json:"coordinator_job"`
+	Workers int    `json:"workers"` // asked for
+	// SlurmJobOptions are those of the jobs that are submitted from now on.
+	SlurmJobOptions
 	// Jobs are all that were submitted, in order. One without an id was being submitted, and may exist.
 	Jobs []slurmJob `json:"jobs"`
 }
 
 // slurmJob is a job, or an array of them.
 type slurmJob struct {
-	Name        string `json:"name"`
-	ID          string `json:"id"`
-	Workers     int    `json:"workers"`
-	Coordinator bool   `json:"coordinator,omitempty"`
+	Name        string   `json:"name"`
+	ID          string   `json:"id"`
+	Workers     int      `json:"workers"`
+	Coordinator bool     `json:"coordinator,omitempty"`
+	Options     []string `json:"sbatch_options"` // with which it was submitted
+}
+
+// job finds the job of a name; nil if it was not submitted for this sweep.
+func (r *slurmRecord) job(name string) *slurmJob {
+	for i := range r.Jobs {
+		if r.Jobs[i].Name == name {
+			return &r.Jobs[i]
+		}
+	}
+	return nil
 }
 
 // names are those of the jobs with workers, or of all.
@@ -132,6 +141,9 @@ func (d slurmDir) setRecord(r *slurmRecord) error {
 	return replaceFile(d.path(slurmRecordFile), append(text, '\n'), 0o644)
 }
 
+// errLocked is of a directory whose lock another process holds.
+var errLocked = errors.New("another command works")
+
 // lock makes other commands on the directory wait, and brings the record, if
 // there is one, up to date. It does nothing on a file system without locks.
 func (d slurmDir) lock(r *slurmRecord) (unlock func(), err error) {
@@ -142,7 +154,7 @@ func (d slurmDir) lock(r *slurmRecord) (unlock func(), err error) {
 	case err != nil:
 		return nil, fmt.Errorf("lock %s: %w", words.Quoted(string(d)), cause(err))
 	case !ok:
-		return nil, fmt.Errorf("another command works on %s; wait for it", words.Quoted(string(d)))
+		return nil, fmt.Errorf("%w on %s; wait for it", errLocked, words.Quoted(string(d)))
 	}
 	fresh, err := d.record()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -256,18 +268,23 @@ func (d slurmDir) fill(s *domains.Study, config *foiblev1.SweepConfig, r *slurmR
 	for _, f := range []struct {
 		name    string
 		content []byte
-		mode    fs.FileMode
-	}{
-		{slurmStudyFile, s.Bundle, 0o644},
-		{slurmSweepFile, sweep, 0o644},
-		{slurmWorkerSh, d.script("worker", r), 0o755},
-		{slurmCoordSh, d.script("coordinator", r), 0o755},
-	} {
-		if err := replaceFile(d.path(f.name), f.content, f.mode); err != nil {
+	}{{slurmStudyFile, s.Bundle}, {slurmSweepFile, sweep}} {
+		if err := replaceFile(d.path(f.name), f.content, 0o644); err != nil {
 			return err
 		}
 	}
+	if err := d.writeScripts(r); err != nil {
+		return err
+	}
 	return d.setRecord(r)
+}
+
+// writeScripts writes the batch scripts of workers and coordinator.
+func (d slurmDir) writeScripts(r *slurmRecord) error {
+	return errors.Join(
+		replaceFile(d.path(slurmWorkerSh), d.script("worker", r), 0o755),
+		replaceFile(d.path(slurmCoordSh), d.script("coordinator", r), 0o755),
+	)
 }
 
 // script is a batch script. The program takes its place, and so gets the signals that Slurm sends to it.
@@ -277,8 +294,8 @@ func (d slurmDir) script(what string, r *slurmRecord) []byte {
 		options[i] = words.Quoted(options[i])
 	}
 	cpus := ""
-	if what == "worker" {
-		cpus = fmt.Sprintf("export GOMAXPROCS=%d\n", r.CPUs)
+	if what == "worker" { // Slurm says how many cores the job has got
+		cpus = fmt.Sprintf("export GOMAXPROCS=${SLURM_CPUS_PER_TASK:-%d}\n", r.CPUs)
 	}
 	return fmt.Appendf(nil, "#!/bin/sh\n# A %s of the sweep %s. It is submitted with\n#   sbatch %s %s\n%sexec %s cluster slurm %s --dir %s\n",
 		what, r.Sweep, strings.Join(options, " "), words.Quoted(d.path(what+".sh")), cpus, words.Quoted(d.path(slurmProgram)), what, words.Quoted(string(d)))

@@ -91,7 +91,7 @@ type Worker struct {
 	cfg    Config
 	log    hclog.Logger
 	client foiblev1.WorkerServiceClient
-	gate   *memory.Gate // through which all jobs go
+	gate   *memory.Gate       // through which all jobs go
 	leave  context.CancelFunc // ends what Run takes for its ctx; set by Run
 
 	mu      sync.Mutex      // guards what follows

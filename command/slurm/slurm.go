@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"os/user"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -20,10 +21,22 @@ import (
 type Commands struct {
 	// Timeout is how long one of them may take.
 	Timeout time.Duration
+	// Retries is how long sbatch may try again when Slurm takes no job for the moment.
+	Retries time.Duration
 }
 
 // DefaultTimeout is as long as Slurm's own patience with a controller that does not answer.
 const DefaultTimeout = 60 * time.Second
+
+// DefaultRetries is enough for a controller that is busy for a moment. When it has as many jobs as it may have, sbatch
+// tries again, without an end in sight, for two minutes.
+const DefaultRetries = 5 * time.Second
+
+// ErrFull is of a Slurm that took no job for as long as it was tried.
+var ErrFull = errors.New("it takes no job now")
+
+// retrying is what sbatch writes to standard error before it tries again.
+const retrying = "retrying"
 
 // Error is a command of Slurm that failed.
 type Error struct {
@@ -51,6 +64,11 @@ func (e *Error) advice() string {
 		return "call this where Slurm's commands are on PATH"
 	}
 	for _, known := range []struct{ said, advice string }{
+		{retrying, "Slurm has as many jobs as its site allows (`scontrol show config` says MaxJobCount), or is very busy: ask for fewer with --workers, of more cores each with --cpus-per-worker, or try again later"},
+		{"generic resource", "`sinfo --format='%P %G'` lists what nodes have, --sbatch-option=--gres=... asks for it"},
+		{"feature", "`sinfo --format='%P %f'` lists the features of nodes, --sbatch-option=--constraint=... asks for one"},
+		{"--time specification", "write --time as minutes (240), hours:minutes:seconds (4:00:00) or days-hours (1-12)"},
+		{"invalid qos", "`sacctmgr show associations user=$USER format=account,qos` lists yours, --sbatch-option=--qos=... chooses one"},
 		{"account", "`sacctmgr show associations user=$USER` lists your accounts, --account chooses one"},
 		{"partition", "`sinfo` lists the partitions, --partition chooses one"},
 		{"time limit", "ask for less with --time"},
@@ -72,25 +90,47 @@ func (e *Error) advice() string {
 func (c Commands) run(ctx context.Context, name string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
+	ctx, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.WaitDelay = time.Second // should it leave children that hold its output
 	cmd.Env = append(os.Environ(), "LC_ALL=C")
-	var stdout, stderr bytes.Buffer
+	var stdout bytes.Buffer
+	stderr := listener{word: retrying, heard: func() { time.AfterFunc(c.Retries, func() { giveUp(ErrFull) }) }}
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
 	switch {
 	case err == nil:
 		return stdout.String(), nil
+	case errors.Is(context.Cause(ctx), ErrFull):
+		return "", &Error{Command: name, Said: oneLine(stderr.text.String()), Err: ErrFull}
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return "", &Error{Command: name, Err: fmt.Errorf("no answer within %v; try again when `sinfo` answers", c.Timeout)}
 	case ctx.Err() != nil:
 		return "", ctx.Err()
 	}
-	said := oneLine(stderr.String())
+	said := oneLine(stderr.text.String())
 	if said == "" {
 		said = oneLine(stdout.String())
 	}
 	return "", &Error{Command: name, Said: said, Err: err}
+}
+
+// listener is a buffer that calls heard when a word first comes in.
+type listener struct {
+	text  bytes.Buffer
+	word  string
+	heard func() // nil once it has been called
+}
+
+// Write implements [io.Writer].
+func (l *listener) Write(b []byte) (int, error) {
+	n, err := l.text.Write(b)
+	if l.heard != nil && bytes.Contains(l.text.Bytes(), []byte(l.word)) {
+		l.heard()
+		l.heard = nil
+	}
+	return n, err
 }
 
 // oneLine is a text of several lines in one, not too long.
@@ -132,6 +172,9 @@ type Task struct {
 
 // Ending says whether it is about to leave the queue.
 func (t *Task) Ending() bool { return t.State == "COMPLETING" }
+
+// Pending says whether it has not begun.
+func (t *Task) Pending() bool { return t.State == "PENDING" }
 
 var taskID = regexp.MustCompile(`^[1-9][0-9]*(_[0-9]+)?$`)
 
@@ -180,12 +223,19 @@ const idsAtOnce = 500
 
 // CancelTasks ends jobs by their ids.
 func (c Commands) CancelTasks(ctx context.Context, ids ...string) error {
-	for len(ids) > 0 {
-		n := min(len(ids), idsAtOnce)
-		if _, err := c.run(ctx, "scancel", ids[:n]...); err != nil {
+	return c.cancelTasks(ctx, nil, ids)
+}
+
+// CancelPendingTasks ends those of these jobs that have not begun.
+func (c Commands) CancelPendingTasks(ctx context.Context, ids ...string) error {
+	return c.cancelTasks(ctx, []string{"--state=PENDING"}, ids)
+}
+
+func (c Commands) cancelTasks(ctx context.Context, flags, ids []string) error {
+	for some := range slices.Chunk(ids, idsAtOnce) {
+		if _, err := c.run(ctx, "scancel", slices.Concat(flags, some)...); err != nil {
 			return err
 		}
-		ids = ids[n:]
 	}
 	return nil
 }
@@ -294,4 +344,12 @@ func Job() Self {
 	}
 	s.Restarts, _ = strconv.Atoi(os.Getenv("SLURM_RESTART_COUNT"))
 	return s
+}
+
+// CPUs is how many cores the job that this process runs in has got for a task, or else a number.
+func CPUs(otherwise int) int {
+	if n, err := strconv.Atoi(os.Getenv("SLURM_CPUS_PER_TASK")); err == nil && n > 0 {
+		return n
+	}
+	return otherwise
 }

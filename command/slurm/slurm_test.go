@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -74,6 +75,19 @@ func TestTimeout(t *testing.T) {
 			t.Errorf("%s took %v", name, d)
 		}
 	}
+	// An sbatch that tries again and again is given up long before that.
+	stub(t, "sbatch", "echo 'sbatch: error: Slurm temporarily unable to accept job, sleeping and retrying.' >&2; sleep 600")
+	patient := slurm.Commands{Timeout: 5 * time.Minute, Retries: 100 * time.Millisecond}
+	var full *slurm.Error
+	_, err := patient.Submit(t.Context(), "name", "script")
+	if !errors.Is(err, slurm.ErrFull) || !errors.As(err, &full) || !strings.Contains(err.Error(), "MaxJobCount") || !strings.Contains(err.Error(), "--workers") {
+		t.Errorf("a Slurm that is full: %v", err)
+	}
+	stub(t, "sbatch", "echo 'sbatch: error: Slurm temporarily unable to accept job, sleeping and retrying.' >&2; echo 12")
+	if id, err := patient.Submit(t.Context(), "name", "script"); err != nil || id != "12" {
+		t.Errorf("a Slurm that was full for a moment: %q, %v", id, err)
+	}
+
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(100*time.Millisecond, cancel)
 	if _, err := commands.Queue(ctx, "name"); !errors.Is(err, context.Canceled) {
@@ -108,6 +122,10 @@ func TestCancelTasks(t *testing.T) {
 	}
 	if text, _ := os.ReadFile(file); string(text) != "500\n500\n201\n" {
 		t.Errorf("numbers of ids: %q", text)
+	}
+	stub(t, "scancel", `[ "$*" = "--state=PENDING 1_2 1_3" ]`)
+	if err := commands.CancelPendingTasks(t.Context(), "1_2", "1_3"); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -203,6 +221,26 @@ func TestJob(t *testing.T) {
 	t.Setenv("SLURM_RESTART_COUNT", "2")
 	if got := slurm.Job(); got != (slurm.Self{ID: "12_3", Restarts: 2}) {
 		t.Errorf("a task: %+v", got)
+	}
+}
+
+// What Slurm says of an option that it does not take, with what to do about it.
+func TestAdvice(t *testing.T) {
+	for said, want := range map[string]string{
+		"sbatch: error: Batch job submission failed: Invalid generic resource (gres) specification":       "--sbatch-option=--gres=",
+		"sbatch: error: Batch job submission failed: Invalid feature specification":                       "--sbatch-option=--constraint=",
+		"sbatch: error: Invalid --time specification":                                                     "4:00:00",
+		"sbatch: error: Batch job submission failed: Invalid qos specification":                           "--sbatch-option=--qos=",
+		"sbatch: error: Batch job submission failed: Invalid account or account/partition combination":    "--account",
+		"sbatch: error: Batch job submission failed: Requested time limit is invalid":                     "--time",
+		"sbatch: error: QOSMaxSubmitJobPerUserLimit":                                                      "--workers",
+		"sbatch: error: Slurm temporarily unable to accept job, sleeping and retrying.":                   "MaxJobCount",
+		"sbatch: error: Batch job submission failed: Requested node configuration is not available":       "--cpus-per-worker",
+		"sbatch: error: CPU count per node can not be satisfied; Requested node configuration is not ...": "--cpus-per-worker",
+	} {
+		if got := (&slurm.Error{Command: "sbatch", Said: said, Err: errors.New("exit status 1")}).Error(); !strings.Contains(got, want) {
+			t.Errorf("no word of %s: %s", want, got)
+		}
 	}
 }
 
