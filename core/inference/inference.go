@@ -1,5 +1,3 @@
-// Package inference computes cells: what an observer with given parameters
-// infers about the goal of a stimulus. Read [Stimulus] first, then [SIPS].
 package inference
 
 import (
