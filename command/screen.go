@@ -184,6 +184,9 @@ func (s *screen) pace() []string {
 	if trouble := trouble(p); len(trouble) > 0 {
 		lines = append(lines, strings.Join(trouble, ", "))
 	}
+	if troubles := p.GetTroubles(); len(troubles) > 0 {
+		lines = append(lines, "now: "+troubles[0])
+	}
 	if reasons := p.GetFailures(); len(reasons) > 0 {
 		lines = append(lines, "failed: "+reasons[0])
 	}

@@ -44,6 +44,7 @@ type sweepJSON struct {
 	Models   []partJSON `json:"models,omitempty" note:"name, cells, cells_done"`
 	Stimuli  []partJSON `json:"stimuli,omitempty" note:"name, cells, cells_done; none of more than 200"`
 	Failures []string   `json:"failures,omitempty" note:"reasons, at most ten"`
+	Troubles []string   `json:"troubles,omitempty" note:"what is in the way of the work now, as workers that keep failing; at most ten"`
 	Best     []fitJSON  `json:"best,omitempty" note:"of each model at most three, the best first: parameter_set (its number in the sweep), model, settings, r (null where undefined), n, complete (false where it lacks points that others have, so that its r is not compared with theirs)"`
 }
 
@@ -92,7 +93,7 @@ func newSweepJSON(m *foiblev1.Sweep) sweepJSON {
 		Cells: int(p.GetCells()), CellsDone: int(p.GetCellsDone()), Jobs: int(p.GetJobs()), JobsDone: int(p.GetJobsDone()),
 		JobsFailed: int(p.GetJobsFailed()), JobsLeased: int(p.GetJobsLeased()), Workers: int(p.GetWorkers()), Slots: int(p.GetSlots()),
 		Retries: int(p.GetRetries()), LeasesLost: int(p.GetLeasesLost()), Duplicates: int(p.GetDuplicates()),
-		CellsPerSecond: p.GetCellsPerSecond(), Failures: p.GetFailures(),
+		CellsPerSecond: p.GetCellsPerSecond(), Failures: p.GetFailures(), Troubles: p.GetTroubles(),
 		Stages: partsJSON(p.GetStages()), Models: partsJSON(p.GetModels()), Stimuli: partsJSON(p.GetStimuli()),
 	}
 	if m.GetEndTime() != nil {

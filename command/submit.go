@@ -121,6 +121,9 @@ func (e *Env) printSweep(m *foiblev1.Sweep) {
 			fmt.Fprintf(e.Out, "%s; %s cells/s\n", eta, rounded(p.GetCellsPerSecond()))
 		}
 	}
+	for _, trouble := range p.GetTroubles() {
+		fmt.Fprintf(e.Out, "now: %s\n", trouble)
+	}
 	for _, reason := range p.GetFailures() {
 		fmt.Fprintf(e.Out, "failed: %s\n", reason)
 	}

@@ -18,6 +18,7 @@ import (
 	"foible/coordinator"
 	"foible/internal/await"
 	foiblev1 "foible/proto/foible/v1"
+	"foible/worker"
 )
 
 // chaos spoils the conversations of workers: it delays and repeats messages, loses all from some message on, and
@@ -121,14 +122,33 @@ func (s *spoiled) RecvMsg(m any) error {
 	}
 }
 
-// moody is an executor whose jobs take their time, fail now and then, or bring the worker down to a panic.
-func moody(seed uint64) executor {
-	var mu sync.Mutex
-	rng := rand.New(rand.NewPCG(seed, 0))
-	return func(ctx context.Context, _ *foiblev1.Assign) error {
-		mu.Lock()
-		mood, takes := rng.IntN(20), time.Duration(rng.IntN(6000))*time.Millisecond
-		mu.Unlock()
+// moody are executors whose jobs take their time, fail now and then for want of something, or end in a panic.
+type moody struct {
+	mu     sync.Mutex // guards what follows
+	rng    *rand.Rand
+	panics map[string]int // by job
+}
+
+func newMoody(seed uint64) *moody {
+	return &moody{rng: rand.New(rand.NewPCG(seed, 0)), panics: map[string]int{}}
+}
+
+// mood of the moment, and how long a job takes. A job does not end in as many panics as would make it a failure.
+func (m *moody) mood(job *foiblev1.Assign) (mood int, takes time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	mood, takes = m.rng.IntN(20), time.Duration(m.rng.IntN(6000))*time.Millisecond
+	if id := fmt.Sprint(job.GetSweepId(), job.GetJob()); mood == 1 {
+		if m.panics[id]++; m.panics[id] >= coordinator.DefaultConfig().MaxFailures {
+			mood = 2
+		}
+	}
+	return mood, takes
+}
+
+func (m *moody) executor() executor {
+	return func(ctx context.Context, job *foiblev1.Assign) error {
+		mood, takes := m.mood(job)
 		select {
 		case <-time.After(takes):
 		case <-ctx.Done():
@@ -136,7 +156,7 @@ func moody(seed uint64) executor {
 		}
 		switch mood {
 		case 0:
-			return errors.New("not today")
+			return worker.Infrastructure(errors.New("not today"))
 		case 1:
 			panic("not at all")
 		}
@@ -148,9 +168,8 @@ func moody(seed uint64) executor {
 // go, and the coordinator is started again. Every job must have one result, and the same as in quiet.
 func TestChaos(t *testing.T) {
 	const seeds = 4
-	lenient := func(cfg *coordinator.Config) {
+	brief := func(cfg *coordinator.Config) {
 		cfg.Lease, cfg.Grace = 4*time.Second, time.Second
-		cfg.MaxAttempts, cfg.MaxFailures = 1000, 1000
 	}
 	requests := []func(*cluster) *foiblev1.CreateSweepRequest{
 		func(c *cluster) *foiblev1.CreateSweepRequest { return c.staged(32, 5) },
@@ -159,7 +178,7 @@ func TestChaos(t *testing.T) {
 	want := make([][]byte, len(requests))
 	jobs := make([]int, len(requests))
 	synctest.Test(t, func(t *testing.T) {
-		c := newCluster(t, lenient)
+		c := newCluster(t, brief)
 		for i, request := range requests {
 			id := c.submit(request(c))
 			drain := c.work(8, nil)
@@ -181,11 +200,12 @@ func TestChaos(t *testing.T) {
 			}()
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()
-				c := newCluster(t, lenient)
+				c := newCluster(t, brief)
 				noise := &chaos{seed: seed, recorded: map[string]map[uint64]bool{}}
+				moody := newMoody(seed)
 				workers := make([]func(), 5)
 				hire := func(i int) {
-					workers[i] = c.work(1+i, moody(seed), grpc.WithStreamInterceptor(noise.intercept))
+					workers[i] = c.work(1+i, moody.executor(), grpc.WithStreamInterceptor(noise.intercept))
 				}
 				var ids []string
 				for _, request := range requests { // before any slot is known, which would change the size of jobs

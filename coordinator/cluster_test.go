@@ -135,9 +135,15 @@ func (c *cluster) dial(options ...grpc.DialOption) *grpc.ClientConn {
 // work starts a worker; the function returned drains it.
 func (c *cluster) work(slots int, do executor, options ...grpc.DialOption) (drain func()) {
 	c.t.Helper()
+	return c.employ("test", slots, func(*grpc.ClientConn) worker.Executor { return do }, options...)
+}
+
+// employ starts a worker on a host, with the executor that is made of its connection; the function returned drains it.
+func (c *cluster) employ(host string, slots int, do func(*grpc.ClientConn) worker.Executor, options ...grpc.DialOption) (drain func()) {
+	c.t.Helper()
 	conn := c.dial(options...)
 	cfg := worker.DefaultConfig()
-	cfg.Conn, cfg.Executor, cfg.Slots, cfg.Version, cfg.Host = conn, do, slots, version, "test"
+	cfg.Conn, cfg.Executor, cfg.Slots, cfg.Version, cfg.Host = conn, do(conn), slots, version, host
 	cfg.DrainTimeout = time.Second
 	w, err := worker.New(cfg)
 	if err != nil {

@@ -37,11 +37,13 @@ type Config struct {
 	Lease time.Duration
 	// Grace is how long the jobs of a broken connection wait for their worker to come back. At most Lease.
 	Grace time.Duration
-	// MaxAttempts is how often a job is given out before it is recorded as failed: workers leave for many reasons
-	// that are not the job's.
-	MaxAttempts int
-	// MaxFailures is how often a job may be reported as failed, or answered wrongly, before that is recorded.
+	// MaxFailures is on how many different workers a job must fail for a cause that is not known, or be answered wrongly,
+	// before that is recorded; with fewer workers, how often. Failures of the computation are recorded at once, those of
+	// the infrastructure never.
 	MaxFailures int
+	// MaxLost is how many different workers must be lost while they have a job, one after the other, before it is
+	// recorded as failed: it may be what ends them.
+	MaxLost int
 	// MaxStudyBytes bounds a study's bundle.
 	MaxStudyBytes int
 	// Web serves the dashboard; nil: there is none.
@@ -67,8 +69,8 @@ func DefaultConfig() Config {
 	return Config{
 		Lease:         30 * time.Second,
 		Grace:         5 * time.Second,
-		MaxAttempts:   20,
 		MaxFailures:   3,
+		MaxLost:       20,
 		MaxStudyBytes: 64 << 20,
 	}
 }
@@ -91,11 +93,11 @@ func (c *Config) Validate() error {
 	if c.Grace < 0 || c.Grace > c.Lease {
 		errs = append(errs, fmt.Errorf("grace %v: must be at most the lease, %v", c.Grace, c.Lease))
 	}
-	if c.MaxAttempts < 1 {
-		errs = append(errs, fmt.Errorf("%d attempts: must be at least 1", c.MaxAttempts))
-	}
 	if c.MaxFailures < 1 {
 		errs = append(errs, fmt.Errorf("%d failures: must be at least 1", c.MaxFailures))
+	}
+	if c.MaxLost < 1 {
+		errs = append(errs, fmt.Errorf("%d workers lost: must be at least 1", c.MaxLost))
 	}
 	if c.MaxStudyBytes < 1 {
 		errs = append(errs, fmt.Errorf("studies of %d bytes: must be at least 1", c.MaxStudyBytes))

@@ -55,9 +55,10 @@ type Coordinator struct {
 
 	mu       sync.Mutex // guards what follows; taken before the mu of a sweep
 	sweeps   map[string]*sweepRun
-	slots    map[*session]int // connected workers and their slots
-	sessions uint64           // connections of workers so far
-	gone     []*session       // workers that have left, the latest last; at most maxGone
+	slots    map[*session]int    // connected workers and their slots
+	sessions uint64              // connections of workers so far
+	gone     []*session          // workers that have left, the latest last; at most maxGone
+	conducts map[string]*conduct // by the ids of workers: those that are connected, and some that have been
 	leases   map[uint64]*lease
 	past     map[string]*sweepRun // see viewed
 
@@ -75,17 +76,18 @@ func New(cfg Config) (*Coordinator, error) {
 		log = hclog.NewNullLogger()
 	}
 	c := &Coordinator{
-		cfg:     cfg,
-		log:     log.Named("coordinator"),
-		opening: newOpening(),
-		demand:  newDemand(),
-		others:  newOthers(),
-		metrics: newMetrics(),
-		tracer:  noop.NewTracerProvider().Tracer(""),
-		sweeps:  map[string]*sweepRun{},
-		slots:   map[*session]int{},
-		leases:  map[uint64]*lease{},
-		past:    map[string]*sweepRun{},
+		cfg:      cfg,
+		log:      log.Named("coordinator"),
+		opening:  newOpening(),
+		demand:   newDemand(),
+		others:   newOthers(),
+		metrics:  newMetrics(),
+		tracer:   noop.NewTracerProvider().Tracer(""),
+		sweeps:   map[string]*sweepRun{},
+		slots:    map[*session]int{},
+		conducts: map[string]*conduct{},
+		leases:   map[uint64]*lease{},
+		past:     map[string]*sweepRun{},
 	}
 	if cfg.Tracing != nil {
 		c.tracer = cfg.Tracing.Tracer("foible/coordinator")

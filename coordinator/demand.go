@@ -2,7 +2,9 @@ package coordinator
 
 import (
 	"context"
+	"slices"
 	"sync"
+	"time"
 
 	"foible/coordinator/engine"
 )
@@ -13,11 +15,31 @@ type offer struct {
 	delivery *engine.Delivery
 }
 
+// release puts the job back into the queue, to come again after a while. Its error is of no consequence: the job comes again
+// when its lease runs out.
+func (o *offer) release(wait time.Duration) error {
+	o.run.mu.Lock()
+	o.run.returned[o.delivery.Job()]++
+	o.run.mu.Unlock()
+	return o.delivery.ReleaseAfter(wait)
+}
+
+// attempt is how often the job has been given to a worker, with this time.
+func (o *offer) attempt() int {
+	o.run.mu.Lock()
+	defer o.run.mu.Unlock()
+	return max(1, o.delivery.Attempt()-o.run.returned[o.delivery.Job()])
+}
+
 // wish is a session's free slots.
 type wish struct {
-	slots int
-	got   chan []offer // has room for one
+	session *session
+	slots   int
+	got     chan []offer // has room for one
 }
+
+// takes says whether the session may have a job: it is not kept for others.
+func (w *wish) takes(o offer) bool { return !o.run.avoids(o.delivery.Job(), w.session.worker) }
 
 // demand is the queue of free slots: what is fetched from the engine is bounded by it.
 type demand struct {
@@ -37,10 +59,10 @@ func (d *demand) signal() {
 	}
 }
 
-// take waits for jobs, at least one and at most so many as there are slots. It gives up, with none, when a
-// context ends.
-func (d *demand) take(ctx, draining context.Context, slots int) []offer {
-	w := &wish{slots: slots, got: make(chan []offer, 1)}
+// take waits for jobs, at least one and at most so many as there are slots. It gives up, with none, when the context
+// ends or the session drains.
+func (d *demand) take(ctx context.Context, s *session, slots int) []offer {
+	w := &wish{session: s, slots: slots, got: make(chan []offer, 1)}
 	d.mu.Lock()
 	d.waiting = append(d.waiting, w)
 	d.mu.Unlock()
@@ -49,7 +71,7 @@ func (d *demand) take(ctx, draining context.Context, slots int) []offer {
 	case offers := <-w.got:
 		return offers
 	case <-ctx.Done():
-	case <-draining.Done():
+	case <-s.draining.Done():
 	}
 	d.mu.Lock()
 	for i := range d.waiting {
@@ -77,7 +99,8 @@ func (d *demand) size() (slots int) {
 	return slots
 }
 
-// deal hands jobs out, one a wish in turn, oldest wish first, and returns those that no slot waits for.
+// deal hands jobs out, one a wish in turn, oldest wish first, and returns those that no slot waits for, or none that may
+// have them.
 func (d *demand) deal(offers []offer) (rest []offer) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -85,9 +108,12 @@ func (d *demand) deal(offers []offer) (rest []offer) {
 	for dealt := true; dealt; {
 		dealt = false
 		for i, w := range d.waiting {
-			if len(offers) > 0 && len(hands[i]) < w.slots {
-				hands[i] = append(hands[i], offers[0])
-				offers = offers[1:]
+			if len(hands[i]) == w.slots {
+				continue
+			}
+			if at := slices.IndexFunc(offers, w.takes); at >= 0 {
+				hands[i] = append(hands[i], offers[at])
+				offers = slices.Delete(offers, at, at+1)
 				dealt = true
 			}
 		}

@@ -116,7 +116,8 @@ func (c *Coordinator) offer(ctx context.Context, run *sweepRun, n int) (fetched 
 		if needed {
 			var unsure error
 			if needed, unsure = run.knows(ctx, d.Job()); unsure != nil {
-				err = errors.Join(err, unsure, d.Release())
+				o := offer{run: run, delivery: d}
+				err = errors.Join(err, unsure, o.release(0))
 				continue
 			}
 		}
@@ -127,7 +128,11 @@ func (c *Coordinator) offer(ctx context.Context, run *sweepRun, n int) (fetched 
 		offers = append(offers, offer{run: run, delivery: d})
 	}
 	for _, o := range c.demand.deal(offers) {
-		_ = o.delivery.Release()
+		var wait time.Duration
+		if run.failedBefore(o.delivery.Job()) { // it is kept for workers that are busy
+			wait = avoidPause
+		}
+		_ = o.release(wait)
 	}
 	if len(deliveries) == 0 && err == nil {
 		err = run.audit(ctx)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"foible/coordinator/service"
 	"foible/coordinator/web"
@@ -168,6 +169,12 @@ func (c *Coordinator) Workers() []web.Worker {
 	for s := range c.slots {
 		w := s.shown
 		w.Draining = s.draining.Err() != nil
+		if st := c.conducts[s.worker]; st.failing() {
+			w.Reason = st.reason
+			if now := time.Now(); now.Before(st.until) {
+				w.Aside = st.until
+			}
+		}
 		w.Jobs = jobs[s]
 		slices.SortFunc(w.Jobs, func(a, b web.Job) int { return a.Since.Compare(b.Since) })
 		all = append(all, w)

@@ -16,8 +16,10 @@ type lease struct {
 	job      int
 	since    time.Time
 	delivery *engine.Delivery
+	attempt  int // how often the job has been given out, with this time
 	span     trace.Span
 	hashes   [][]byte // that a right answer to a score job has
+	worker   string   // id of the one that it was given to
 	owner    *session // nil while its worker is away; guarded by Coordinator.mu
 }
 
@@ -28,7 +30,7 @@ func (c *Coordinator) lend(l *lease) bool {
 	before := l.run.leases[l.job] // of the same entry, it has run out
 	needed := !l.run.progress.Done(l.job) && (before == nil || before.delivery.Entry() == l.delivery.Entry())
 	if needed {
-		l.run.lend(l, before != nil)
+		l.run.lend(l, before)
 	}
 	l.run.mu.Unlock()
 	if !needed {
@@ -47,13 +49,14 @@ func (c *Coordinator) lend(l *lease) bool {
 }
 
 // lend notes a lease, which may follow one that was lost. The caller holds mu.
-func (r *sweepRun) lend(l *lease, lost bool) {
+func (r *sweepRun) lend(l, lost *lease) {
 	r.leases[l.job] = l
-	if lost {
+	if lost != nil {
 		r.tallied.Lost++
 		r.c.metrics.lost.Inc()
+		r.mislay(l.job, lost.worker)
 	}
-	if l.delivery.Attempt() > 1 {
+	if l.attempt > 1 {
 		r.tallied.Retries++
 		r.c.metrics.again.Inc()
 	}
@@ -79,14 +82,14 @@ func (c *Coordinator) finished(l *lease) {
 	}
 }
 
-// giveBack ends a lease whose job is still to be done, by whoever is free. A job that the engine has given out
-// again since, because the lease ran out, is in other hands already.
-func (c *Coordinator) giveBack(l *lease) {
+// giveBack ends a lease whose job is still to be done, after a while, by whoever is free. A job that the engine has given
+// out again since, because the lease ran out, is in other hands already.
+func (c *Coordinator) giveBack(l *lease, wait time.Duration) {
 	l.end("given back")
 	if !l.run.forget(l) {
 		return
 	}
-	if err := l.delivery.Release(); err != nil { // it comes again when the engine's lease runs out
+	if err := l.delivery.ReleaseAfter(wait); err != nil { // it comes again when the engine's lease runs out
 		c.log.Warn("give job back", "sweep", l.run.id, "job", l.job, "error", err)
 	}
 	c.demand.signal()
@@ -122,7 +125,7 @@ func (c *Coordinator) orphan(s *session, grace time.Duration) (orphans int) {
 			c.mu.Unlock()
 			if lost {
 				l.run.lose(l)
-				c.giveBack(l)
+				c.giveBack(l, l.run.waits(l.job))
 			}
 		}
 		return nil
@@ -137,5 +140,6 @@ func (r *sweepRun) lose(l *lease) {
 	if r.leases[l.job] == l {
 		r.tallied.Lost++
 		r.c.metrics.lost.Inc()
+		r.mislay(l.job, l.worker)
 	}
 }

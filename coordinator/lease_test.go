@@ -1,6 +1,8 @@
 package coordinator_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -213,27 +215,41 @@ func TestDrain(t *testing.T) {
 	})
 }
 
-// TestPoison: a job whose worker dies each time is recorded as failed in the end.
+// TestPoison: a job whose worker dies each time waits longer and longer, and is recorded as failed in the end.
 func TestPoison(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		const most = 5
 		c := newCluster(t, func(cfg *coordinator.Config) {
 			leases(cfg)
-			cfg.MaxAttempts = 3
+			cfg.MaxLost = most
 		})
 		id := c.submit(c.request(1, 1))
-		for attempt := range int32(3) {
+		var waited []time.Duration
+		for range most {
 			h := c.join(1, 0)
-			if job := h.job(); job.GetAttempt() != attempt+1 {
-				t.Errorf("attempt %d of job %d, want %d", job.GetAttempt(), job.GetJob(), attempt+1)
-			}
+			start := time.Now()
+			h.job()
+			waited = append(waited, time.Since(start))
 			h.die()
+			time.Sleep(grace + time.Second) // the grace of its worker has ended
+		}
+		for i := 2; i < most; i++ {
+			if waited[i] < waited[i-1] || waited[i] > 8*time.Second {
+				t.Errorf("the job came after %v", waited)
+			}
+		}
+		if waited[0] > 2*time.Second || waited[most-1] < 2*time.Second {
+			t.Errorf("the job came after %v", waited)
+		}
+		if told := c.sweep(id).GetProgress().GetTroubles(); !slices.Contains(told, "job 0 was with 5 workers that were lost, and is tried again") {
+			t.Errorf("the status says %q", told)
 		}
 		c.join(1, 0)
 		s := c.wait(id)
 		p := s.GetProgress()
 		if s.GetState() != foiblev1.SweepState_SWEEP_STATE_FAILED || p.GetJobsFailed() != 2 ||
-			p.GetFailures()[0] != "given out 3 times without a result" ||
-			p.GetFailures()[1] != "stimulus s00 has no posterior: given out 3 times without a result" {
+			p.GetFailures()[0] != "5 workers were lost while they had it, one after the other; it may need more memory than they have" ||
+			!strings.HasPrefix(p.GetFailures()[1], "stimulus s00 has no posterior: 5 workers were lost") {
 			t.Error(s)
 		}
 	})

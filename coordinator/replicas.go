@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -201,6 +202,7 @@ type presence struct {
 	Workers int             `json:"workers"`
 	Slots   int             `json:"slots"`
 	Sweeps  map[string]load `json:"sweeps,omitempty"` // where there is something to say
+	Aside   []string        `json:"aside,omitempty"`  // its workers that keep failing, in words
 	settings
 
 	at time.Time // when it was heard
@@ -267,6 +269,7 @@ func (o *others) tell(c *Coordinator) {
 	}
 	p := presence{ID: o.id, Sweeps: map[string]load{}, settings: c.cfg.settings()}
 	p.Workers, p.Slots = c.connected()
+	p.Aside = c.troublesOfWorkers()
 	c.mu.Lock()
 	for id, run := range c.sweeps {
 		run.mu.Lock()
@@ -299,6 +302,19 @@ func (o *others) sum(sweep string) (workers, slots int, of load) {
 		of.add(p.Sweeps[sweep].tally)
 	}
 	return workers, slots, of
+}
+
+// aside are the workers of others that keep failing, in words.
+func (o *others) aside() (all []string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, p := range o.said {
+		if time.Since(p.at) <= forgetAfter {
+			all = append(all, p.Aside...)
+		}
+	}
+	slices.Sort(all)
+	return all
 }
 
 // serving says which servers keep the data, or where it is.

@@ -50,7 +50,9 @@ type sweepRun struct {
 	failures      int                      // jobs recorded as failed
 	reasons       []string                 // why; different ones, at most maxReasons
 	failed        []failedJob              // at most maxFailed
-	reported      map[int]int              // failures that workers reported, of jobs without a result
+	troubles      map[int]*trouble         // of jobs without a result
+	returned      map[int]int              // by job without a result, deliveries that were put back and given to nobody
+	warned        map[string]bool          // causes of failures that were logged as warnings
 	leases        map[int]*lease           // by job, the lease given out last
 	tallied       tally                    // since the coordinator started
 	eta           *eta.Estimator           // nil until the sweep is started
@@ -122,7 +124,9 @@ func (c *Coordinator) newRun(ctx context.Context, spec *foiblev1.Sweep) (*sweepR
 		c: c, id: spec.GetSweepId(), spec: spec, config: config, plan: plan, parent: extended,
 		progress: sweep.NewProgress(plan),
 		state:    spec.GetState(), priority: spec.GetPriority(), endTime: spec.GetEndTime(),
-		reported: map[int]int{},
+		troubles: map[int]*trouble{},
+		returned: map[int]int{},
+		warned:   map[string]bool{},
 		leases:   map[int]*lease{},
 		standing: sweep.NewStanding(plan.Points()),
 		best:     map[string]*foiblev1.Fit{},
@@ -229,7 +233,8 @@ func (r *sweepRun) note(ctx context.Context, job int, result *foiblev1.JobResult
 		r.eta.Done(r.noted, job)
 		r.take(job, result)
 	}
-	delete(r.reported, job)
+	delete(r.troubles, job)
+	delete(r.returned, job)
 	open := r.progress.Open()
 	r.change()
 	r.rest()
@@ -427,14 +432,6 @@ func (r *sweepRun) audit(ctx context.Context) error {
 		return err
 	}
 	return r.c.engine.Requeue(ctx, r.id, missing)
-}
-
-// fail counts a failure that a worker reported; final once it will not be tried again.
-func (r *sweepRun) fail(job int) (final bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.reported[job]++
-	return r.reported[job] >= r.c.cfg.MaxFailures
 }
 
 // forget ends a lease. It says whether the lease was the one given out last.

@@ -1,11 +1,15 @@
 package coordinator
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -19,6 +23,7 @@ import (
 type session struct {
 	c      *Coordinator
 	log    hclog.Logger
+	worker string // its id, the same after a reconnection
 	slots  int
 	shown  web.Worker // for people, but for what follows from the rest; guarded by Coordinator.mu
 	number uint64     // of the connections that this coordinator has had
@@ -45,7 +50,7 @@ func (c *Coordinator) Join(hello *foiblev1.Hello) (service.Session, error) {
 		return nil, fmt.Errorf("%w: %d slots, %d of them busy", service.ErrInvalid, hello.GetSlots(), hello.GetBusy())
 	}
 	s := &session{
-		c: c, log: c.log.With("host", hello.GetHost()), slots: int(hello.GetSlots()),
+		c: c, log: c.log.With("host", hello.GetHost()), worker: cmp.Or(hello.GetWorkerId(), rand.Text()), slots: int(hello.GetSlots()),
 		held: map[uint64]struct{}{}, unnamed: int(hello.GetBusy()), vacated: map[uint64]struct{}{},
 		freed: make(chan struct{}, 1),
 		shown: web.Worker{Host: hello.GetHost(), Slots: int(hello.GetSlots()), Joined: time.Now(), Heard: time.Now()},
@@ -54,6 +59,7 @@ func (c *Coordinator) Join(hello *foiblev1.Hello) (service.Session, error) {
 	c.mu.Lock()
 	c.sessions++
 	s.number = c.sessions
+	c.conductOf(s.worker, s.shown.Joined)
 	c.slots[s] = s.slots
 	for _, run := range c.sweeps {
 		run.joined(s)
@@ -114,30 +120,27 @@ func (s *session) Next(ctx context.Context) (*foiblev1.Assign, error) {
 			if err != nil {
 				return nil, err
 			}
-			s.offers = s.c.demand.take(ctx, s.draining, free)
+			s.offers = s.c.demand.take(ctx, s, free)
 			continue
 		}
 		o := s.offers[0]
 		s.offers = s.offers[1:]
-		if ctx.Err() != nil || s.draining.Err() != nil {
+		if n, _ := s.allowed(1, 0); n == 0 || ctx.Err() != nil || s.draining.Err() != nil {
 			s.putBack(o)
 			continue
 		}
 		assign, err := s.open(ctx, o)
-		if errors.Is(err, errCancelled) {
-			continue
-		}
-		if errors.Is(err, engine.ErrStalled) { // until there are jobs again
+		switch {
+		case err == nil && assign != nil:
+			return assign, nil
+		case err == nil, errors.Is(err, errCancelled):
+		case errors.Is(err, engine.ErrStalled): // until there are jobs again
 			s.putBack(append(s.offers, o)...)
 			s.offers = nil
-			continue
-		}
-		if err != nil {
-			s.putBack(append(s.offers, o)...)
-			return nil, err
-		}
-		if assign != nil {
-			return assign, nil
+		case ctx.Err() != nil:
+			s.putBack(o)
+		default: // the worker has no part in it
+			o.cannotMake(err)
 		}
 	}
 }
@@ -146,13 +149,19 @@ func (s *session) Next(ctx context.Context) (*foiblev1.Assign, error) {
 func (s *session) free(ctx context.Context) (int, error) {
 	for {
 		s.mu.Lock()
-		n := s.slots - len(s.held) - s.unnamed
+		held := len(s.held) + s.unnamed
 		s.mu.Unlock()
+		n, again := s.allowed(s.slots-held, held)
 		if n > 0 && s.draining.Err() == nil {
 			return n, context.Cause(ctx)
 		}
+		var allowed <-chan time.Time // nil: when a slot is free
+		if again > 0 {
+			allowed = time.After(again)
+		}
 		select {
 		case <-s.freed:
+		case <-allowed:
 		case <-ctx.Done():
 			return 0, context.Cause(ctx)
 		}
@@ -162,24 +171,26 @@ func (s *session) free(ctx context.Context) (int, error) {
 // putBack returns jobs that were not given out.
 func (s *session) putBack(offers ...offer) {
 	for _, o := range offers {
-		_ = o.delivery.Release() // else it comes again when its lease runs out
+		_ = o.release(0)
 	}
 	s.c.demand.signal()
 }
 
 // open makes an assignment of a job that has been fetched; nil if there is nothing to do.
 func (s *session) open(ctx context.Context, o offer) (*foiblev1.Assign, error) {
-	job, attempt := o.delivery.Job(), o.delivery.Attempt()
+	job, attempt := o.delivery.Job(), o.attempt()
 	switch state := o.run.now(); {
 	case state == cancelled: // its queue is gone
 		return nil, nil
 	case state == paused:
-		return nil, o.delivery.Release()
+		return nil, o.release(0)
 	case o.run.ended() || o.run.done(job):
 		return nil, o.delivery.Ack()
 	}
-	if attempt > s.c.cfg.MaxAttempts {
-		reason := fmt.Sprintf("given out %d times without a result", attempt-1)
+	if wait := o.run.waits(job); wait > 0 {
+		return nil, o.release(wait)
+	}
+	if reason := o.run.hopeless(job); reason != "" {
 		if _, err := o.run.record(ctx, job, failed(reason), nil); err != nil {
 			return nil, err
 		}
@@ -192,7 +203,7 @@ func (s *session) open(ctx context.Context, o offer) (*foiblev1.Assign, error) {
 	if assign == nil {
 		return nil, o.delivery.Ack()
 	}
-	l := &lease{run: o.run, job: job, delivery: o.delivery, hashes: hashes, owner: s}
+	l := &lease{run: o.run, job: job, delivery: o.delivery, attempt: attempt, hashes: hashes, worker: s.worker, owner: s}
 	l.begin(s.c.tracer, assign)
 	if !s.c.lend(l) {
 		l.end("not needed")
@@ -270,14 +281,15 @@ func (s *session) Record(ctx context.Context, m *foiblev1.Result) (answer *foibl
 	s.vacate(m.GetLease())
 	answer = &foiblev1.Recorded{SweepId: m.GetSweepId(), Job: m.GetJob(), Lease: m.GetLease()}
 	l := s.c.settle(m.GetLease())
-	done := false // the job needs nobody else
+	done := false          // the job needs nobody else
+	var wait time.Duration // else it waits for so long until it is tried again
 	defer func() {
 		switch {
 		case l == nil:
 		case done:
 			s.c.finished(l)
 		default:
-			s.c.giveBack(l)
+			s.c.giveBack(l, wait)
 		}
 	}()
 	job := int(m.GetJob())
@@ -305,13 +317,13 @@ func (s *session) Record(ctx context.Context, m *foiblev1.Result) (answer *foibl
 			return nil, err
 		}
 		if verdict != foiblev1.Verdict_VERDICT_RECORDED {
-			log.Warn("job failed", "reason", reason)
-			// A failure counts once: without a lease it is one sent again, or of a job given to another.
-			if l == nil || !run.fail(job) {
+			failure := &foiblev1.Failure{Reason: printable(reason), Kind: result.GetFailure().GetKind()}
+			var final bool
+			if final, wait = s.failed(run, job, l, failure, log); !final {
 				answer.Verdict, answer.Reason = verdict, reason
 				return answer, nil
 			}
-			result = failed(reason)
+			result = &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Failure{Failure: failure}}
 		}
 	}
 	fresh, err := run.record(ctx, job, result, l)
@@ -330,10 +342,53 @@ func (s *session) Record(ctx context.Context, m *foiblev1.Result) (answer *foibl
 		return answer, nil
 	}
 	s.recorded()
+	if result.GetFailure() == nil {
+		s.succeed()
+	}
 	if l != nil {
 		s.c.metrics.duration.WithLabelValues(kind(run.job(job).Score)).Observe(time.Since(l.since).Seconds())
 	}
 	return answer, nil
+}
+
+// maxReason bounds the reason of a failure, in bytes.
+const maxReason = 2000
+
+// printable is what a worker says, without what a terminal would obey, and not too long.
+func printable(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, text)
+	if len(text) > maxReason {
+		text = strings.ToValidUTF8(text[:maxReason], "") + "…"
+	}
+	return text
+}
+
+// failed says what becomes of a failure that the worker reports, or of a wrong answer: it is recorded, or the job waits
+// for a while before it is tried again. The lease is nil if the worker has none.
+func (s *session) failed(run *sweepRun, job int, l *lease, f *foiblev1.Failure, log hclog.Logger) (final bool, wait time.Duration) {
+	if f.GetKind() == foiblev1.FailureKind_FAILURE_KIND_COMPUTATION {
+		log.Info("job cannot be done", "reason", f.GetReason())
+		return true, 0
+	}
+	if l == nil { // it has been counted: it is sent again, or of a job given to another
+		return false, 0
+	}
+	final, wait = run.fail(job, s.worker, f)
+	switch {
+	case !run.warnable(f.GetReason()):
+		log.Debug("job failed", "reason", f.GetReason(), "final", final)
+	case final:
+		log.Warn("job failed for good", "reason", f.GetReason())
+	default:
+		log.Warn("job failed and is tried again", "reason", f.GetReason())
+	}
+	s.strike(l.since, f)
+	return final, wait
 }
 
 // recorded counts a result of the worker.
@@ -353,7 +408,7 @@ func (s *session) Drain(released []uint64) {
 	for _, id := range released {
 		s.vacate(id)
 		if l := s.c.settle(id); l != nil {
-			s.c.giveBack(l)
+			s.c.giveBack(l, 0)
 		}
 	}
 	s.log.Info("worker drains", "released", len(released))
@@ -368,6 +423,7 @@ func (s *session) Leave(handedBack bool) {
 		run.left(s)
 	}
 	s.shown.Left = time.Now()
+	s.c.conducts[s.worker].seen = s.shown.Left
 	if s.c.gone = append(s.c.gone, s); len(s.c.gone) > maxGone {
 		s.c.gone = s.c.gone[1:]
 	}

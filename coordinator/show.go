@@ -40,6 +40,9 @@ func (r *sweepRun) count() *foiblev1.Progress {
 		Duplicates: t.Duplicates, Retries: t.Retries, LeasesLost: t.Lost, Failures: slices.Clone(r.reasons),
 		Stages: parts(r.progress.Stages()), Models: parts(r.progress.Models()), Best: r.bestFits(),
 	}
+	if unended(r.state) {
+		p.Troubles = r.troublesOfJobs()
+	}
 	p.WorkerSeconds = t.Seconds
 	if earlier := min(r.replayed, p.JobsDone-t.Timed); earlier > 0 && t.Timed > 0 {
 		p.WorkerSeconds += t.Seconds / float64(t.Timed) * float64(earlier)
@@ -104,6 +107,7 @@ func (r *sweepRun) counted() *foiblev1.Progress {
 // snapshot is the sweep as it stands.
 func (r *sweepRun) snapshot() *foiblev1.Sweep {
 	workers, slots := r.c.connectedAnywhere()
+	troubles := append(r.c.troublesOfWorkers(), r.c.others.aside()...)
 	s := proto.CloneOf(r.spec)
 	now, elsewhere, stalled := time.Now(), r.c.slotsElsewhere(), r.c.stalled()
 	r.mu.Lock()
@@ -114,6 +118,8 @@ func (r *sweepRun) snapshot() *foiblev1.Sweep {
 	if r.eta == nil || !unended(r.state) {
 		return s
 	}
+	troubles = append(troubles, s.Progress.GetTroubles()...)
+	s.Progress.Troubles = troubles[:min(len(troubles), maxTroubles)]
 	if stalled != "" {
 		s.Stalled = stalled
 		return s

@@ -519,7 +519,7 @@ func TestConfig(t *testing.T) {
 		"no version":         func(c *coordinator.Config) { c.Version = "" },
 		"lease 1ms":          func(c *coordinator.Config) { c.Lease = time.Millisecond },
 		"grace 1m0s":         func(c *coordinator.Config) { c.Grace = time.Minute },
-		"0 attempts":         func(c *coordinator.Config) { c.MaxAttempts = 0 },
+		"0 workers lost":     func(c *coordinator.Config) { c.MaxLost = 0 },
 		"0 failures":         func(c *coordinator.Config) { c.MaxFailures = 0 },
 		"studies of 0 bytes": func(c *coordinator.Config) { c.MaxStudyBytes = 0 },
 	} {

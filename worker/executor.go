@@ -4,11 +4,16 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"sync"
 	"sync/atomic"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"foible/core/inference"
 	"foible/core/sweep"
@@ -111,6 +116,9 @@ func (e *Science) Relieve() {
 // Execute implements [Executor].
 func (e *Science) Execute(ctx context.Context, job *foiblev1.Assign) (*foiblev1.JobResult, error) {
 	l, err := e.load(ctx, job.GetStudyHash())
+	for err != nil && ctx.Err() == nil && status.Code(err) == codes.Canceled { // by the job that began to fetch it
+		l, err = e.load(ctx, job.GetStudyHash())
+	}
 	if err != nil {
 		return nil, fmt.Errorf("study %s: %w", job.GetStudyHash(), err)
 	}
@@ -124,8 +132,8 @@ func (e *Science) Execute(ctx context.Context, job *foiblev1.Assign) (*foiblev1.
 	return nil, fmt.Errorf("job of an unknown kind %T", job.GetWork())
 }
 
-// load fetches a study once. A failure to fetch is not kept: the next job tries again. Who has a
-// study calls leave when done with it.
+// load fetches a study once. A failure to fetch is not kept: the next job tries again. It is one of the infrastructure,
+// unless the study is there, undamaged, and cannot be read. Who has a study calls leave when done with it.
 func (e *Science) load(ctx context.Context, hash string) (*loaded, error) {
 	e.mu.Lock()
 	l := e.loaded[hash]
@@ -161,7 +169,7 @@ func (e *Science) leave(l *loaded) {
 func (e *Science) fetch(ctx context.Context, hash string) (*domains.Study, map[string]*stimulus, error) {
 	stream, err := e.studies.GetStudy(ctx, &foiblev1.GetStudyRequest{StudyHash: hash})
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, Infrastructure(err)
 	}
 	var bundle bytes.Buffer
 	for {
@@ -170,16 +178,19 @@ func (e *Science) fetch(ctx context.Context, hash string) (*domains.Study, map[s
 			break
 		}
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, Infrastructure(err)
 		}
 		bundle.Write(m.GetChunk())
 	}
+	if sum := sha256.Sum256(bundle.Bytes()); hex.EncodeToString(sum[:]) != hash {
+		return nil, nil, Infrastructure(fmt.Errorf("it is damaged: its content has the hash %x; submit it again", sum))
+	}
 	study, err := domains.Open(bundle.Bytes())
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, Computation(err)
 	}
 	if study.Hash != hash {
-		return nil, nil, fmt.Errorf("its content has the hash %s", study.Hash)
+		return nil, nil, Computation(fmt.Errorf("packed here, its hash is %s", study.Hash))
 	}
 	stimuli := map[string]*stimulus{}
 	for i := range study.Stimuli {
@@ -230,7 +241,7 @@ func (l *loaded) score(ctx context.Context, job *foiblev1.Assign, work *foiblev1
 	l.mu.Unlock()
 	s.once.Do(func() { s.ready, s.err = sweep.NewScorer(l.study.Study, bootstrap, job.GetSeed()) })
 	if s.err != nil {
-		return nil, s.err
+		return nil, Computation(s.err)
 	}
 	predictions, err := codec.ReadScored(work, l.shapes)
 	if err != nil {
@@ -248,7 +259,7 @@ func (l *loaded) score(ctx context.Context, job *foiblev1.Assign, work *foiblev1
 		}
 		fit, err := s.ready.Score(predictions[i])
 		if err != nil {
-			return nil, err
+			return nil, Computation(err)
 		}
 		answer := codec.Fit(&fit)
 		answer.ParameterSet = codec.ParameterSet(&set)

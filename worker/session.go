@@ -102,7 +102,7 @@ func (s *session) run(ctx context.Context) error {
 
 func (s *session) talk(ctx context.Context) error {
 	err := s.stream.Send(&foiblev1.WorkRequest{Message: &foiblev1.WorkRequest_Hello{Hello: &foiblev1.Hello{
-		Version: s.w.cfg.Version, Host: s.w.cfg.Host, Slots: int32(s.w.cfg.Slots), Busy: int32(s.w.held()),
+		Version: s.w.cfg.Version, Host: s.w.cfg.Host, WorkerId: s.w.id, Slots: int32(s.w.cfg.Slots), Busy: int32(s.w.held()),
 	}}})
 	if err != nil {
 		return err

@@ -5,10 +5,10 @@ package worker
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"strings"
 	"sync"
 	"time"
 
@@ -24,7 +24,8 @@ import (
 	"foible/worker/memory"
 )
 
-// Executor does a job. An error is a failure of the job, which is tried again, perhaps elsewhere.
+// Executor does a job. An error may be a [Failure], which says what is to blame and hence what becomes of the job; after any
+// other error, as after a panic, it is tried on other workers.
 type Executor interface {
 	Execute(ctx context.Context, job *foiblev1.Assign) (*foiblev1.JobResult, error)
 }
@@ -89,6 +90,7 @@ func (c *Config) Validate() error {
 // Worker is one worker process.
 type Worker struct {
 	cfg    Config
+	id     string // by which coordinators know it again
 	log    hclog.Logger
 	client foiblev1.WorkerServiceClient
 	gate   *memory.Gate       // through which all jobs go
@@ -118,7 +120,7 @@ func New(cfg Config) (*Worker, error) {
 		log = hclog.NewNullLogger()
 	}
 	return &Worker{
-		cfg: cfg, log: log.Named("worker"),
+		cfg: cfg, id: rand.Text(), log: log.Named("worker"),
 		client:  foiblev1.NewWorkerServiceClient(cfg.Conn),
 		gate:    memory.NewGate(cfg.Slots),
 		jobs:    map[uint64]*job{},
@@ -229,12 +231,14 @@ func (w *Worker) execute(ctx context.Context, j *job) {
 		return
 	}
 	if size := proto.Size(result); err == nil && size > maxResult {
-		err = fmt.Errorf("the result has %d bytes, more than %d", size, maxResult)
+		err = Computation(fmt.Errorf("the result has %d bytes, more than %d", size, maxResult))
+	}
+	if err != nil && j.ctx.Err() != nil { // it was stopped, whatever it says
+		err = Infrastructure(err)
 	}
 	if err != nil {
-		log.Debug("job failed", "error", err)                // the coordinator decides what becomes of it
-		reason := strings.ToValidUTF8(err.Error(), "\uFFFD") // or it could not be sent
-		result = &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Failure{Failure: &foiblev1.Failure{Reason: reason}}}
+		log.Debug("job failed", "error", err) // the coordinator decides what becomes of it
+		result = failure(err)
 	} else {
 		log.Debug("job done", "seconds", time.Since(started).Seconds())
 	}

@@ -208,6 +208,15 @@ func (d *Delivery) Ack() error { return d.answer("acknowledge", "+ACK") }
 // Release gives the lease back; the job is delivered again at once.
 func (d *Delivery) Release() error { return d.answer("release", "-NAK") }
 
+// ReleaseAfter gives the lease back; the job is delivered again after a pause, or at once if that is not above 0. The
+// servers keep the pause.
+func (d *Delivery) ReleaseAfter(pause time.Duration) error {
+	if pause <= 0 {
+		return d.Release()
+	}
+	return d.answer("release", fmt.Sprintf(`-NAK {"delay":%d}`, pause.Nanoseconds()))
+}
+
 func (d *Delivery) answer(what, word string) error {
 	if err := d.engine.link().conn.Publish(d.reply, []byte(word)); err != nil {
 		return fmt.Errorf("%s job %d: %w", what, d.job, err)

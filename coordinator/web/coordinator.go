@@ -65,6 +65,9 @@ type Worker struct {
 	Heard    time.Time // its last heartbeat or result
 	Left     time.Time // zero: it is connected
 	Done     int64     // results of it that were recorded
+	Failed   int64     // failures that it reported, and wrong answers, but for those of the computation
+	Aside    time.Time // it keeps failing, and is given no jobs before; zero: it is given jobs
+	Reason   string    // of its last failure, if it keeps failing
 	Lost     int64     // jobs that it has lost to others, because it was not heard of
 	Jobs     []Job     // that it has, oldest first
 }

@@ -24,6 +24,7 @@ type sweepView struct {
 	Retries            string
 	Duplicates         string
 	Failed             int64
+	Troubles           []string // what is in the way of the work now
 	Workers, Slots     int32
 	Created, End       time.Time // End is zero while it goes on
 	Took               string
@@ -41,7 +42,7 @@ func newSweepView(m *foiblev1.Sweep) *sweepView {
 		Percent: int(100 * done / max(1, p.GetCells())), Done: words.Thousands(done), Cells: words.Thousands(p.GetCells()),
 		ETA: eta(m), Cost: coreHours(p.GetWorkerSeconds()), Estimated: p.GetWorkerSecondsEstimated(),
 		Retries: words.Thousands(p.GetRetries()), Duplicates: words.Thousands(p.GetDuplicates()), Failed: p.GetJobsFailed(),
-		Workers: p.GetWorkers(), Slots: p.GetSlots(), Created: m.GetCreateTime().AsTime(),
+		Troubles: p.GetTroubles(), Workers: p.GetWorkers(), Slots: p.GetSlots(), Created: m.GetCreateTime().AsTime(),
 	}
 	v.Stalled, v.Damage = m.GetStalled(), m.GetDamage()
 	if v.Damage != "" {
@@ -113,6 +114,7 @@ func (s *Server) sweepsEvents(w http.ResponseWriter, r *http.Request, v *visitor
 type workerView struct {
 	Worker
 	State  string
+	Rest   string // for how long it is still set aside; "": it is not
 	Age    string // of what was heard last
 	Late   bool   // it has not been heard of for longer than it should
 	For    string // how long it has been here, or was
@@ -137,6 +139,8 @@ func newWorkerView(w Worker, now time.Time) workerView {
 		v.State, v.For = "left", duration(w.Left.Sub(w.Joined))
 	case w.Draining:
 		v.State = "draining"
+	case now.Before(w.Aside):
+		v.State, v.Rest = "aside", duration(w.Aside.Sub(now))
 	case now.Sub(w.Heard) > lateAfter:
 		v.Late = true
 	}

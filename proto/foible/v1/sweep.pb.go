@@ -91,6 +91,61 @@ func (SweepState) EnumDescriptor() ([]byte, []int) {
 	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{0}
 }
 
+// FailureKind is what is to blame for a failure.
+type FailureKind int32
+
+const (
+	// The cause is not known, as that of a panic, or of a result that does not answer its job. The job is tried on other
+	// workers; that it fails is recorded only after it has failed on several different ones.
+	FailureKind_FAILURE_KIND_UNSPECIFIED FailureKind = 0
+	// The computation itself: another try, on any worker, would end in the same way. It is recorded at once.
+	FailureKind_FAILURE_KIND_COMPUTATION FailureKind = 1
+	// What the job ran on: the study could not be fetched, a connection broke, memory or disk ran out. The job goes to
+	// another worker, and the failure counts against the worker alone. It is never recorded.
+	FailureKind_FAILURE_KIND_INFRASTRUCTURE FailureKind = 2
+)
+
+// Enum value maps for FailureKind.
+var (
+	FailureKind_name = map[int32]string{
+		0: "FAILURE_KIND_UNSPECIFIED",
+		1: "FAILURE_KIND_COMPUTATION",
+		2: "FAILURE_KIND_INFRASTRUCTURE",
+	}
+	FailureKind_value = map[string]int32{
+		"FAILURE_KIND_UNSPECIFIED":    0,
+		"FAILURE_KIND_COMPUTATION":    1,
+		"FAILURE_KIND_INFRASTRUCTURE": 2,
+	}
+)
+
+func (x FailureKind) Enum() *FailureKind {
+	p := new(FailureKind)
+	*p = x
+	return p
+}
+
+func (x FailureKind) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (FailureKind) Descriptor() protoreflect.EnumDescriptor {
+	return file_foible_v1_sweep_proto_enumTypes[1].Descriptor()
+}
+
+func (FailureKind) Type() protoreflect.EnumType {
+	return &file_foible_v1_sweep_proto_enumTypes[1]
+}
+
+func (x FailureKind) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use FailureKind.Descriptor instead.
+func (FailureKind) EnumDescriptor() ([]byte, []int) {
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{1}
+}
+
 // SweepConfig is the schema of sweep.yaml.
 type SweepConfig struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1097,8 +1152,11 @@ type Progress struct {
 	WorkerSeconds float64 `protobuf:"fixed64,18,opt,name=worker_seconds,json=workerSeconds,proto3" json:"worker_seconds,omitempty"`
 	// Some jobs were recorded before the coordinators of today started, and count as much as the others on average.
 	WorkerSecondsEstimated bool `protobuf:"varint,19,opt,name=worker_seconds_estimated,json=workerSecondsEstimated,proto3" json:"worker_seconds_estimated,omitempty"`
-	unknownFields          protoimpl.UnknownFields
-	sizeCache              protoimpl.SizeCache
+	// What is in the way of the work now, in words: workers that are set aside because they keep failing, and why; jobs
+	// that wait for another worker. At most ten.
+	Troubles      []string `protobuf:"bytes,20,rep,name=troubles,proto3" json:"troubles,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Progress) Reset() {
@@ -1262,6 +1320,13 @@ func (x *Progress) GetWorkerSecondsEstimated() bool {
 		return x.WorkerSecondsEstimated
 	}
 	return false
+}
+
+func (x *Progress) GetTroubles() []string {
+	if x != nil {
+		return x.Troubles
+	}
+	return nil
 }
 
 // PartProgress counts the distinct results of a part of a sweep.
@@ -2553,11 +2618,13 @@ func (*JobResult_Score) isJobResult_Outcome() {}
 
 func (*JobResult_Failure) isJobResult_Outcome() {}
 
-// Failure is a job that could not be done, after all attempts.
+// Failure is a job that could not be done.
 type Failure struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Why.
-	Reason        string `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
+	Reason string `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
+	// What is to blame. Of a recorded failure it is never FAILURE_KIND_INFRASTRUCTURE.
+	Kind          FailureKind `protobuf:"varint,2,opt,name=kind,proto3,enum=foible.v1.FailureKind" json:"kind,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2597,6 +2664,13 @@ func (x *Failure) GetReason() string {
 		return x.Reason
 	}
 	return ""
+}
+
+func (x *Failure) GetKind() FailureKind {
+	if x != nil {
+		return x.Kind
+	}
+	return FailureKind_FAILURE_KIND_UNSPECIFIED
 }
 
 // InferResult has the cells of an infer job, in the job's order: packed, or one by one where they do not fit into
@@ -3575,7 +3649,7 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\aeta_low\x18\x0e \x01(\v2\x19.google.protobuf.DurationR\x06etaLow\x124\n" +
 	"\beta_high\x18\x0f \x01(\v2\x19.google.protobuf.DurationR\aetaHigh\x12\x18\n" +
 	"\astalled\x18\x10 \x01(\tR\astalled\x12\x16\n" +
-	"\x06damage\x18\x11 \x01(\tR\x06damage\"\x9d\x05\n" +
+	"\x06damage\x18\x11 \x01(\tR\x06damage\"\xb9\x05\n" +
 	"\bProgress\x12\x14\n" +
 	"\x05cells\x18\x01 \x01(\x03R\x05cells\x12\x1d\n" +
 	"\n" +
@@ -3602,7 +3676,8 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\astimuli\x18\x10 \x03(\v2\x17.foible.v1.PartProgressR\astimuli\x12\"\n" +
 	"\x04best\x18\x11 \x03(\v2\x0e.foible.v1.FitR\x04best\x12%\n" +
 	"\x0eworker_seconds\x18\x12 \x01(\x01R\rworkerSeconds\x128\n" +
-	"\x18worker_seconds_estimated\x18\x13 \x01(\bR\x16workerSecondsEstimated\"\x88\x01\n" +
+	"\x18worker_seconds_estimated\x18\x13 \x01(\bR\x16workerSecondsEstimated\x12\x1a\n" +
+	"\btroubles\x18\x14 \x03(\tR\btroubles\"\x88\x01\n" +
 	"\fPartProgress\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05cells\x18\x02 \x01(\x03R\x05cells\x12\x1d\n" +
@@ -3675,9 +3750,10 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\x05infer\x18\x01 \x01(\v2\x16.foible.v1.InferResultH\x00R\x05infer\x12.\n" +
 	"\x05score\x18\x02 \x01(\v2\x16.foible.v1.ScoreResultH\x00R\x05score\x12.\n" +
 	"\afailure\x18\x03 \x01(\v2\x12.foible.v1.FailureH\x00R\afailureB\t\n" +
-	"\aoutcome\"!\n" +
+	"\aoutcome\"M\n" +
 	"\aFailure\x12\x16\n" +
-	"\x06reason\x18\x01 \x01(\tR\x06reason\"d\n" +
+	"\x06reason\x18\x01 \x01(\tR\x06reason\x12*\n" +
+	"\x04kind\x18\x02 \x01(\x0e2\x16.foible.v1.FailureKindR\x04kind\"d\n" +
 	"\vInferResult\x12%\n" +
 	"\x05cells\x18\x01 \x03(\v2\x0f.foible.v1.CellR\x05cells\x12.\n" +
 	"\x06judged\x18\x02 \x01(\v2\x16.foible.v1.JudgedCellsR\x06judged\"\x98\x02\n" +
@@ -3767,7 +3843,11 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\x15SWEEP_STATE_SUCCEEDED\x10\x02\x12\x16\n" +
 	"\x12SWEEP_STATE_FAILED\x10\x03\x12\x16\n" +
 	"\x12SWEEP_STATE_PAUSED\x10\x04\x12\x19\n" +
-	"\x15SWEEP_STATE_CANCELLED\x10\x052\xe6\x06\n" +
+	"\x15SWEEP_STATE_CANCELLED\x10\x05*j\n" +
+	"\vFailureKind\x12\x1c\n" +
+	"\x18FAILURE_KIND_UNSPECIFIED\x10\x00\x12\x1c\n" +
+	"\x18FAILURE_KIND_COMPUTATION\x10\x01\x12\x1f\n" +
+	"\x1bFAILURE_KIND_INFRASTRUCTURE\x10\x022\xe6\x06\n" +
 	"\fSweepService\x12L\n" +
 	"\vCreateSweep\x12\x1d.foible.v1.CreateSweepRequest\x1a\x1e.foible.v1.CreateSweepResponse\x12C\n" +
 	"\bGetSweep\x12\x1a.foible.v1.GetSweepRequest\x1a\x1b.foible.v1.GetSweepResponse\x12I\n" +
@@ -3796,136 +3876,138 @@ func file_foible_v1_sweep_proto_rawDescGZIP() []byte {
 	return file_foible_v1_sweep_proto_rawDescData
 }
 
-var file_foible_v1_sweep_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
+var file_foible_v1_sweep_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
 var file_foible_v1_sweep_proto_msgTypes = make([]protoimpl.MessageInfo, 47)
 var file_foible_v1_sweep_proto_goTypes = []any{
 	(SweepState)(0),                  // 0: foible.v1.SweepState
-	(*SweepConfig)(nil),              // 1: foible.v1.SweepConfig
-	(*InferenceConfig)(nil),          // 2: foible.v1.InferenceConfig
-	(*ModelConfig)(nil),              // 3: foible.v1.ModelConfig
-	(*StageConfig)(nil),              // 4: foible.v1.StageConfig
-	(*BootstrapConfig)(nil),          // 5: foible.v1.BootstrapConfig
-	(*ParameterSet)(nil),             // 6: foible.v1.ParameterSet
-	(*ParameterColumns)(nil),         // 7: foible.v1.ParameterColumns
-	(*StimulusShape)(nil),            // 8: foible.v1.StimulusShape
-	(*Sweep)(nil),                    // 9: foible.v1.Sweep
-	(*Progress)(nil),                 // 10: foible.v1.Progress
-	(*PartProgress)(nil),             // 11: foible.v1.PartProgress
-	(*CreateSweepRequest)(nil),       // 12: foible.v1.CreateSweepRequest
-	(*CreateSweepResponse)(nil),      // 13: foible.v1.CreateSweepResponse
-	(*GetSweepRequest)(nil),          // 14: foible.v1.GetSweepRequest
-	(*GetSweepResponse)(nil),         // 15: foible.v1.GetSweepResponse
-	(*ListSweepsRequest)(nil),        // 16: foible.v1.ListSweepsRequest
-	(*ListSweepsResponse)(nil),       // 17: foible.v1.ListSweepsResponse
-	(*WatchSweepRequest)(nil),        // 18: foible.v1.WatchSweepRequest
-	(*WatchSweepResponse)(nil),       // 19: foible.v1.WatchSweepResponse
-	(*PauseSweepRequest)(nil),        // 20: foible.v1.PauseSweepRequest
-	(*PauseSweepResponse)(nil),       // 21: foible.v1.PauseSweepResponse
-	(*ResumeSweepRequest)(nil),       // 22: foible.v1.ResumeSweepRequest
-	(*ResumeSweepResponse)(nil),      // 23: foible.v1.ResumeSweepResponse
-	(*CancelSweepRequest)(nil),       // 24: foible.v1.CancelSweepRequest
-	(*CancelSweepResponse)(nil),      // 25: foible.v1.CancelSweepResponse
-	(*ExtendSweepRequest)(nil),       // 26: foible.v1.ExtendSweepRequest
-	(*ExtendSweepResponse)(nil),      // 27: foible.v1.ExtendSweepResponse
-	(*SetSweepPriorityRequest)(nil),  // 28: foible.v1.SetSweepPriorityRequest
-	(*SetSweepPriorityResponse)(nil), // 29: foible.v1.SetSweepPriorityResponse
-	(*ListFitsRequest)(nil),          // 30: foible.v1.ListFitsRequest
-	(*ListFitsResponse)(nil),         // 31: foible.v1.ListFitsResponse
-	(*ExportResultsRequest)(nil),     // 32: foible.v1.ExportResultsRequest
-	(*ExportResultsResponse)(nil),    // 33: foible.v1.ExportResultsResponse
-	(*JobResult)(nil),                // 34: foible.v1.JobResult
-	(*Failure)(nil),                  // 35: foible.v1.Failure
-	(*InferResult)(nil),              // 36: foible.v1.InferResult
-	(*JudgedCells)(nil),              // 37: foible.v1.JudgedCells
-	(*UndefinedCell)(nil),            // 38: foible.v1.UndefinedCell
-	(*Cell)(nil),                     // 39: foible.v1.Cell
-	(*Mistakes)(nil),                 // 40: foible.v1.Mistakes
-	(*Undefined)(nil),                // 41: foible.v1.Undefined
-	(*ScoreResult)(nil),              // 42: foible.v1.ScoreResult
-	(*Fit)(nil),                      // 43: foible.v1.Fit
-	(*Correlation)(nil),              // 44: foible.v1.Correlation
-	(*Interval)(nil),                 // 45: foible.v1.Interval
-	nil,                              // 46: foible.v1.SweepConfig.ModelsEntry
-	nil,                              // 47: foible.v1.ExtendSweepRequest.ModelsEntry
-	(*timestamppb.Timestamp)(nil),    // 48: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),      // 49: google.protobuf.Duration
+	(FailureKind)(0),                 // 1: foible.v1.FailureKind
+	(*SweepConfig)(nil),              // 2: foible.v1.SweepConfig
+	(*InferenceConfig)(nil),          // 3: foible.v1.InferenceConfig
+	(*ModelConfig)(nil),              // 4: foible.v1.ModelConfig
+	(*StageConfig)(nil),              // 5: foible.v1.StageConfig
+	(*BootstrapConfig)(nil),          // 6: foible.v1.BootstrapConfig
+	(*ParameterSet)(nil),             // 7: foible.v1.ParameterSet
+	(*ParameterColumns)(nil),         // 8: foible.v1.ParameterColumns
+	(*StimulusShape)(nil),            // 9: foible.v1.StimulusShape
+	(*Sweep)(nil),                    // 10: foible.v1.Sweep
+	(*Progress)(nil),                 // 11: foible.v1.Progress
+	(*PartProgress)(nil),             // 12: foible.v1.PartProgress
+	(*CreateSweepRequest)(nil),       // 13: foible.v1.CreateSweepRequest
+	(*CreateSweepResponse)(nil),      // 14: foible.v1.CreateSweepResponse
+	(*GetSweepRequest)(nil),          // 15: foible.v1.GetSweepRequest
+	(*GetSweepResponse)(nil),         // 16: foible.v1.GetSweepResponse
+	(*ListSweepsRequest)(nil),        // 17: foible.v1.ListSweepsRequest
+	(*ListSweepsResponse)(nil),       // 18: foible.v1.ListSweepsResponse
+	(*WatchSweepRequest)(nil),        // 19: foible.v1.WatchSweepRequest
+	(*WatchSweepResponse)(nil),       // 20: foible.v1.WatchSweepResponse
+	(*PauseSweepRequest)(nil),        // 21: foible.v1.PauseSweepRequest
+	(*PauseSweepResponse)(nil),       // 22: foible.v1.PauseSweepResponse
+	(*ResumeSweepRequest)(nil),       // 23: foible.v1.ResumeSweepRequest
+	(*ResumeSweepResponse)(nil),      // 24: foible.v1.ResumeSweepResponse
+	(*CancelSweepRequest)(nil),       // 25: foible.v1.CancelSweepRequest
+	(*CancelSweepResponse)(nil),      // 26: foible.v1.CancelSweepResponse
+	(*ExtendSweepRequest)(nil),       // 27: foible.v1.ExtendSweepRequest
+	(*ExtendSweepResponse)(nil),      // 28: foible.v1.ExtendSweepResponse
+	(*SetSweepPriorityRequest)(nil),  // 29: foible.v1.SetSweepPriorityRequest
+	(*SetSweepPriorityResponse)(nil), // 30: foible.v1.SetSweepPriorityResponse
+	(*ListFitsRequest)(nil),          // 31: foible.v1.ListFitsRequest
+	(*ListFitsResponse)(nil),         // 32: foible.v1.ListFitsResponse
+	(*ExportResultsRequest)(nil),     // 33: foible.v1.ExportResultsRequest
+	(*ExportResultsResponse)(nil),    // 34: foible.v1.ExportResultsResponse
+	(*JobResult)(nil),                // 35: foible.v1.JobResult
+	(*Failure)(nil),                  // 36: foible.v1.Failure
+	(*InferResult)(nil),              // 37: foible.v1.InferResult
+	(*JudgedCells)(nil),              // 38: foible.v1.JudgedCells
+	(*UndefinedCell)(nil),            // 39: foible.v1.UndefinedCell
+	(*Cell)(nil),                     // 40: foible.v1.Cell
+	(*Mistakes)(nil),                 // 41: foible.v1.Mistakes
+	(*Undefined)(nil),                // 42: foible.v1.Undefined
+	(*ScoreResult)(nil),              // 43: foible.v1.ScoreResult
+	(*Fit)(nil),                      // 44: foible.v1.Fit
+	(*Correlation)(nil),              // 45: foible.v1.Correlation
+	(*Interval)(nil),                 // 46: foible.v1.Interval
+	nil,                              // 47: foible.v1.SweepConfig.ModelsEntry
+	nil,                              // 48: foible.v1.ExtendSweepRequest.ModelsEntry
+	(*timestamppb.Timestamp)(nil),    // 49: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),      // 50: google.protobuf.Duration
 }
 var file_foible_v1_sweep_proto_depIdxs = []int32{
-	46, // 0: foible.v1.SweepConfig.models:type_name -> foible.v1.SweepConfig.ModelsEntry
-	4,  // 1: foible.v1.SweepConfig.fit:type_name -> foible.v1.StageConfig
-	5,  // 2: foible.v1.SweepConfig.bootstrap:type_name -> foible.v1.BootstrapConfig
-	2,  // 3: foible.v1.SweepConfig.inference:type_name -> foible.v1.InferenceConfig
-	4,  // 4: foible.v1.SweepConfig.report:type_name -> foible.v1.StageConfig
-	1,  // 5: foible.v1.Sweep.config:type_name -> foible.v1.SweepConfig
-	8,  // 6: foible.v1.Sweep.stimuli:type_name -> foible.v1.StimulusShape
-	48, // 7: foible.v1.Sweep.create_time:type_name -> google.protobuf.Timestamp
-	48, // 8: foible.v1.Sweep.end_time:type_name -> google.protobuf.Timestamp
+	47, // 0: foible.v1.SweepConfig.models:type_name -> foible.v1.SweepConfig.ModelsEntry
+	5,  // 1: foible.v1.SweepConfig.fit:type_name -> foible.v1.StageConfig
+	6,  // 2: foible.v1.SweepConfig.bootstrap:type_name -> foible.v1.BootstrapConfig
+	3,  // 3: foible.v1.SweepConfig.inference:type_name -> foible.v1.InferenceConfig
+	5,  // 4: foible.v1.SweepConfig.report:type_name -> foible.v1.StageConfig
+	2,  // 5: foible.v1.Sweep.config:type_name -> foible.v1.SweepConfig
+	9,  // 6: foible.v1.Sweep.stimuli:type_name -> foible.v1.StimulusShape
+	49, // 7: foible.v1.Sweep.create_time:type_name -> google.protobuf.Timestamp
+	49, // 8: foible.v1.Sweep.end_time:type_name -> google.protobuf.Timestamp
 	0,  // 9: foible.v1.Sweep.state:type_name -> foible.v1.SweepState
-	10, // 10: foible.v1.Sweep.progress:type_name -> foible.v1.Progress
-	49, // 11: foible.v1.Sweep.eta_low:type_name -> google.protobuf.Duration
-	49, // 12: foible.v1.Sweep.eta_high:type_name -> google.protobuf.Duration
-	11, // 13: foible.v1.Progress.stages:type_name -> foible.v1.PartProgress
-	11, // 14: foible.v1.Progress.models:type_name -> foible.v1.PartProgress
-	11, // 15: foible.v1.Progress.stimuli:type_name -> foible.v1.PartProgress
-	43, // 16: foible.v1.Progress.best:type_name -> foible.v1.Fit
-	1,  // 17: foible.v1.CreateSweepRequest.config:type_name -> foible.v1.SweepConfig
-	8,  // 18: foible.v1.CreateSweepRequest.stimuli:type_name -> foible.v1.StimulusShape
-	9,  // 19: foible.v1.CreateSweepResponse.sweep:type_name -> foible.v1.Sweep
-	9,  // 20: foible.v1.GetSweepResponse.sweep:type_name -> foible.v1.Sweep
-	9,  // 21: foible.v1.ListSweepsResponse.sweeps:type_name -> foible.v1.Sweep
-	9,  // 22: foible.v1.WatchSweepResponse.sweep:type_name -> foible.v1.Sweep
-	9,  // 23: foible.v1.PauseSweepResponse.sweep:type_name -> foible.v1.Sweep
-	9,  // 24: foible.v1.ResumeSweepResponse.sweep:type_name -> foible.v1.Sweep
-	9,  // 25: foible.v1.CancelSweepResponse.sweep:type_name -> foible.v1.Sweep
-	47, // 26: foible.v1.ExtendSweepRequest.models:type_name -> foible.v1.ExtendSweepRequest.ModelsEntry
-	9,  // 27: foible.v1.ExtendSweepResponse.sweep:type_name -> foible.v1.Sweep
-	9,  // 28: foible.v1.SetSweepPriorityResponse.sweep:type_name -> foible.v1.Sweep
-	43, // 29: foible.v1.ListFitsResponse.fits:type_name -> foible.v1.Fit
-	34, // 30: foible.v1.ExportResultsResponse.result:type_name -> foible.v1.JobResult
-	36, // 31: foible.v1.JobResult.infer:type_name -> foible.v1.InferResult
-	42, // 32: foible.v1.JobResult.score:type_name -> foible.v1.ScoreResult
-	35, // 33: foible.v1.JobResult.failure:type_name -> foible.v1.Failure
-	39, // 34: foible.v1.InferResult.cells:type_name -> foible.v1.Cell
-	37, // 35: foible.v1.InferResult.judged:type_name -> foible.v1.JudgedCells
-	38, // 36: foible.v1.JudgedCells.undefined:type_name -> foible.v1.UndefinedCell
-	41, // 37: foible.v1.UndefinedCell.undefined:type_name -> foible.v1.Undefined
-	41, // 38: foible.v1.Cell.undefined:type_name -> foible.v1.Undefined
-	40, // 39: foible.v1.Cell.mistakes:type_name -> foible.v1.Mistakes
-	43, // 40: foible.v1.ScoreResult.fits:type_name -> foible.v1.Fit
-	6,  // 41: foible.v1.Fit.parameter_set:type_name -> foible.v1.ParameterSet
-	44, // 42: foible.v1.Fit.overall:type_name -> foible.v1.Correlation
-	44, // 43: foible.v1.Fit.by_category:type_name -> foible.v1.Correlation
-	44, // 44: foible.v1.Fit.by_stimulus:type_name -> foible.v1.Correlation
-	45, // 45: foible.v1.Fit.intervals:type_name -> foible.v1.Interval
-	3,  // 46: foible.v1.SweepConfig.ModelsEntry.value:type_name -> foible.v1.ModelConfig
-	3,  // 47: foible.v1.ExtendSweepRequest.ModelsEntry.value:type_name -> foible.v1.ModelConfig
-	12, // 48: foible.v1.SweepService.CreateSweep:input_type -> foible.v1.CreateSweepRequest
-	14, // 49: foible.v1.SweepService.GetSweep:input_type -> foible.v1.GetSweepRequest
-	16, // 50: foible.v1.SweepService.ListSweeps:input_type -> foible.v1.ListSweepsRequest
-	18, // 51: foible.v1.SweepService.WatchSweep:input_type -> foible.v1.WatchSweepRequest
-	20, // 52: foible.v1.SweepService.PauseSweep:input_type -> foible.v1.PauseSweepRequest
-	22, // 53: foible.v1.SweepService.ResumeSweep:input_type -> foible.v1.ResumeSweepRequest
-	24, // 54: foible.v1.SweepService.CancelSweep:input_type -> foible.v1.CancelSweepRequest
-	26, // 55: foible.v1.SweepService.ExtendSweep:input_type -> foible.v1.ExtendSweepRequest
-	28, // 56: foible.v1.SweepService.SetSweepPriority:input_type -> foible.v1.SetSweepPriorityRequest
-	30, // 57: foible.v1.SweepService.ListFits:input_type -> foible.v1.ListFitsRequest
-	32, // 58: foible.v1.SweepService.ExportResults:input_type -> foible.v1.ExportResultsRequest
-	13, // 59: foible.v1.SweepService.CreateSweep:output_type -> foible.v1.CreateSweepResponse
-	15, // 60: foible.v1.SweepService.GetSweep:output_type -> foible.v1.GetSweepResponse
-	17, // 61: foible.v1.SweepService.ListSweeps:output_type -> foible.v1.ListSweepsResponse
-	19, // 62: foible.v1.SweepService.WatchSweep:output_type -> foible.v1.WatchSweepResponse
-	21, // 63: foible.v1.SweepService.PauseSweep:output_type -> foible.v1.PauseSweepResponse
-	23, // 64: foible.v1.SweepService.ResumeSweep:output_type -> foible.v1.ResumeSweepResponse
-	25, // 65: foible.v1.SweepService.CancelSweep:output_type -> foible.v1.CancelSweepResponse
-	27, // 66: foible.v1.SweepService.ExtendSweep:output_type -> foible.v1.ExtendSweepResponse
-	29, // 67: foible.v1.SweepService.SetSweepPriority:output_type -> foible.v1.SetSweepPriorityResponse
-	31, // 68: foible.v1.SweepService.ListFits:output_type -> foible.v1.ListFitsResponse
-	33, // 69: foible.v1.SweepService.ExportResults:output_type -> foible.v1.ExportResultsResponse
-	59, // [59:70] is the sub-list for method output_type
-	48, // [48:59] is the sub-list for method input_type
-	48, // [48:48] is the sub-list for extension type_name
-	48, // [48:48] is the sub-list for extension extendee
-	0,  // [0:48] is the sub-list for field type_name
+	11, // 10: foible.v1.Sweep.progress:type_name -> foible.v1.Progress
+	50, // 11: foible.v1.Sweep.eta_low:type_name -> google.protobuf.Duration
+	50, // 12: foible.v1.Sweep.eta_high:type_name -> google.protobuf.Duration
+	12, // 13: foible.v1.Progress.stages:type_name -> foible.v1.PartProgress
+	12, // 14: foible.v1.Progress.models:type_name -> foible.v1.PartProgress
+	12, // 15: foible.v1.Progress.stimuli:type_name -> foible.v1.PartProgress
+	44, // 16: foible.v1.Progress.best:type_name -> foible.v1.Fit
+	2,  // 17: foible.v1.CreateSweepRequest.config:type_name -> foible.v1.SweepConfig
+	9,  // 18: foible.v1.CreateSweepRequest.stimuli:type_name -> foible.v1.StimulusShape
+	10, // 19: foible.v1.CreateSweepResponse.sweep:type_name -> foible.v1.Sweep
+	10, // 20: foible.v1.GetSweepResponse.sweep:type_name -> foible.v1.Sweep
+	10, // 21: foible.v1.ListSweepsResponse.sweeps:type_name -> foible.v1.Sweep
+	10, // 22: foible.v1.WatchSweepResponse.sweep:type_name -> foible.v1.Sweep
+	10, // 23: foible.v1.PauseSweepResponse.sweep:type_name -> foible.v1.Sweep
+	10, // 24: foible.v1.ResumeSweepResponse.sweep:type_name -> foible.v1.Sweep
+	10, // 25: foible.v1.CancelSweepResponse.sweep:type_name -> foible.v1.Sweep
+	48, // 26: foible.v1.ExtendSweepRequest.models:type_name -> foible.v1.ExtendSweepRequest.ModelsEntry
+	10, // 27: foible.v1.ExtendSweepResponse.sweep:type_name -> foible.v1.Sweep
+	10, // 28: foible.v1.SetSweepPriorityResponse.sweep:type_name -> foible.v1.Sweep
+	44, // 29: foible.v1.ListFitsResponse.fits:type_name -> foible.v1.Fit
+	35, // 30: foible.v1.ExportResultsResponse.result:type_name -> foible.v1.JobResult
+	37, // 31: foible.v1.JobResult.infer:type_name -> foible.v1.InferResult
+	43, // 32: foible.v1.JobResult.score:type_name -> foible.v1.ScoreResult
+	36, // 33: foible.v1.JobResult.failure:type_name -> foible.v1.Failure
+	1,  // 34: foible.v1.Failure.kind:type_name -> foible.v1.FailureKind
+	40, // 35: foible.v1.InferResult.cells:type_name -> foible.v1.Cell
+	38, // 36: foible.v1.InferResult.judged:type_name -> foible.v1.JudgedCells
+	39, // 37: foible.v1.JudgedCells.undefined:type_name -> foible.v1.UndefinedCell
+	42, // 38: foible.v1.UndefinedCell.undefined:type_name -> foible.v1.Undefined
+	42, // 39: foible.v1.Cell.undefined:type_name -> foible.v1.Undefined
+	41, // 40: foible.v1.Cell.mistakes:type_name -> foible.v1.Mistakes
+	44, // 41: foible.v1.ScoreResult.fits:type_name -> foible.v1.Fit
+	7,  // 42: foible.v1.Fit.parameter_set:type_name -> foible.v1.ParameterSet
+	45, // 43: foible.v1.Fit.overall:type_name -> foible.v1.Correlation
+	45, // 44: foible.v1.Fit.by_category:type_name -> foible.v1.Correlation
+	45, // 45: foible.v1.Fit.by_stimulus:type_name -> foible.v1.Correlation
+	46, // 46: foible.v1.Fit.intervals:type_name -> foible.v1.Interval
+	4,  // 47: foible.v1.SweepConfig.ModelsEntry.value:type_name -> foible.v1.ModelConfig
+	4,  // 48: foible.v1.ExtendSweepRequest.ModelsEntry.value:type_name -> foible.v1.ModelConfig
+	13, // 49: foible.v1.SweepService.CreateSweep:input_type -> foible.v1.CreateSweepRequest
+	15, // 50: foible.v1.SweepService.GetSweep:input_type -> foible.v1.GetSweepRequest
+	17, // 51: foible.v1.SweepService.ListSweeps:input_type -> foible.v1.ListSweepsRequest
+	19, // 52: foible.v1.SweepService.WatchSweep:input_type -> foible.v1.WatchSweepRequest
+	21, // 53: foible.v1.SweepService.PauseSweep:input_type -> foible.v1.PauseSweepRequest
+	23, // 54: foible.v1.SweepService.ResumeSweep:input_type -> foible.v1.ResumeSweepRequest
+	25, // 55: foible.v1.SweepService.CancelSweep:input_type -> foible.v1.CancelSweepRequest
+	27, // 56: foible.v1.SweepService.ExtendSweep:input_type -> foible.v1.ExtendSweepRequest
+	29, // 57: foible.v1.SweepService.SetSweepPriority:input_type -> foible.v1.SetSweepPriorityRequest
+	31, // 58: foible.v1.SweepService.ListFits:input_type -> foible.v1.ListFitsRequest
+	33, // 59: foible.v1.SweepService.ExportResults:input_type -> foible.v1.ExportResultsRequest
+	14, // 60: foible.v1.SweepService.CreateSweep:output_type -> foible.v1.CreateSweepResponse
+	16, // 61: foible.v1.SweepService.GetSweep:output_type -> foible.v1.GetSweepResponse
+	18, // 62: foible.v1.SweepService.ListSweeps:output_type -> foible.v1.ListSweepsResponse
+	20, // 63: foible.v1.SweepService.WatchSweep:output_type -> foible.v1.WatchSweepResponse
+	22, // 64: foible.v1.SweepService.PauseSweep:output_type -> foible.v1.PauseSweepResponse
+	24, // 65: foible.v1.SweepService.ResumeSweep:output_type -> foible.v1.ResumeSweepResponse
+	26, // 66: foible.v1.SweepService.CancelSweep:output_type -> foible.v1.CancelSweepResponse
+	28, // 67: foible.v1.SweepService.ExtendSweep:output_type -> foible.v1.ExtendSweepResponse
+	30, // 68: foible.v1.SweepService.SetSweepPriority:output_type -> foible.v1.SetSweepPriorityResponse
+	32, // 69: foible.v1.SweepService.ListFits:output_type -> foible.v1.ListFitsResponse
+	34, // 70: foible.v1.SweepService.ExportResults:output_type -> foible.v1.ExportResultsResponse
+	60, // [60:71] is the sub-list for method output_type
+	49, // [49:60] is the sub-list for method input_type
+	49, // [49:49] is the sub-list for extension type_name
+	49, // [49:49] is the sub-list for extension extendee
+	0,  // [0:49] is the sub-list for field type_name
 }
 
 func init() { file_foible_v1_sweep_proto_init() }
@@ -3949,7 +4031,7 @@ func file_foible_v1_sweep_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_foible_v1_sweep_proto_rawDesc), len(file_foible_v1_sweep_proto_rawDesc)),
-			NumEnums:      1,
+			NumEnums:      2,
 			NumMessages:   47,
 			NumExtensions: 0,
 			NumServices:   1,

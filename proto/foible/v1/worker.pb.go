@@ -36,7 +36,7 @@ const (
 	Verdict_VERDICT_DUPLICATE Verdict = 2
 	// It does not answer the job: a hash or a shape is wrong.
 	Verdict_VERDICT_REFUSED Verdict = 3
-	// It was a failure; the job is given out again.
+	// It was a failure that is not recorded; the job is given out again.
 	Verdict_VERDICT_RETRY Verdict = 4
 )
 
@@ -216,7 +216,10 @@ type Hello struct {
 	// Jobs it runs at once.
 	Slots int32 `protobuf:"varint,3,opt,name=slots,proto3" json:"slots,omitempty"`
 	// Slots busy with jobs from before a reconnection; each is free when its result has come.
-	Busy          int32 `protobuf:"varint,4,opt,name=busy,proto3" json:"busy,omitempty"`
+	Busy int32 `protobuf:"varint,4,opt,name=busy,proto3" json:"busy,omitempty"`
+	// Drawn at random when the process starts, so that it is known again after a reconnection. Empty: each connection
+	// counts as another worker.
+	WorkerId      string `protobuf:"bytes,5,opt,name=worker_id,json=workerId,proto3" json:"worker_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -277,6 +280,13 @@ func (x *Hello) GetBusy() int32 {
 		return x.Busy
 	}
 	return 0
+}
+
+func (x *Hello) GetWorkerId() string {
+	if x != nil {
+		return x.WorkerId
+	}
+	return ""
 }
 
 // Heartbeat keeps the leases of the jobs that the worker really holds; a job not named is not kept.
@@ -1238,13 +1248,14 @@ const file_foible_v1_worker_proto_rawDesc = "" +
 	"\theartbeat\x18\x02 \x01(\v2\x14.foible.v1.HeartbeatH\x00R\theartbeat\x12+\n" +
 	"\x06result\x18\x03 \x01(\v2\x11.foible.v1.ResultH\x00R\x06result\x12(\n" +
 	"\x05drain\x18\x04 \x01(\v2\x10.foible.v1.DrainH\x00R\x05drainB\x10\n" +
-	"\amessage\x12\x05\xbaH\x02\b\x01\"t\n" +
+	"\amessage\x12\x05\xbaH\x02\b\x01\"\x9a\x01\n" +
 	"\x05Hello\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x12\x12\n" +
 	"\x04host\x18\x02 \x01(\tR\x04host\x12 \n" +
 	"\x05slots\x18\x03 \x01(\x05B\n" +
 	"\xbaH\a\x1a\x05\x18\x80\b(\x01R\x05slots\x12\x1b\n" +
-	"\x04busy\x18\x04 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\x04busy\"#\n" +
+	"\x04busy\x18\x04 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\x04busy\x12$\n" +
+	"\tworker_id\x18\x05 \x01(\tB\a\xbaH\x04r\x02\x18@R\bworkerId\"#\n" +
 	"\tHeartbeat\x12\x16\n" +
 	"\x06leases\x18\x01 \x03(\x04R\x06leases\"\x93\x01\n" +
 	"\x06Result\x12\"\n" +
