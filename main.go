@@ -443,7 +443,7 @@ func infer(env *command.Env) *cobra.Command {
 		Use:   "infer STUDY STIMULUS",
 		Short: "Infer the goal of one stimulus, step by step",
 		Long: `Infer takes models to one stimulus and prints the probability of each goal after each action, with the mean judgement
-below it where there is one. It writes posteriors.csv, a time course and a storyboard. An axis that is not set has the
+below it where there is one. It writes inference.csv, a time course and a storyboard. An axis that is not set has the
 value that the 2021 paper fitted for the domain and the model, or else the middle one of its default grid; what was used
 is printed. STUDY is a directory with study.yaml, or the name of a sample: ` + strings.Join(domains.Names(), ", ") + `.`,
 		Example: "  foible infer doors-keys-gems 3-1\n  foible infer my-study 1-2 --model full,boltzmann --set action_noise=0.1 --set alpha=1",

@@ -24,6 +24,7 @@ func TestCompare(t *testing.T) {
 	}
 	out.Reset()
 	to := filepath.Join(dir, "compared")
+	files(t, sweeps[0]) // checks the tables
 	if err := e.Compare(CompareOptions{Sweeps: sweeps, Out: to}); err != nil {
 		t.Fatal(err)
 	}
@@ -37,6 +38,7 @@ func TestCompare(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	files(t, to)
 	for name, c := range map[string]struct {
 		sweeps []string
 		out    string

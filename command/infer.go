@@ -224,11 +224,11 @@ func writeInference(out directory, c *chosen, p sweep.Procedure, cells []sweep.C
 		}
 		return errors.Join(content(f), f.Close())
 	}
-	if err := write("posteriors.csv", func(w io.Writer) error { return writePosteriors(w, c, cells) }); err != nil {
+	if err := writePosteriors(out, c, cells); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(cells, func(cell sweep.Cell) bool { return cell.Mistakes != nil }) {
-		if err := write("mistakes.csv", func(w io.Writer) error { return writeMistakes(w, c, cells) }); err != nil {
+		if err := writeMistakes(out, c, cells); err != nil {
 			return err
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"foible/core/report"
 	"foible/core/sweep"
 )
 
@@ -52,7 +53,29 @@ func files(t *testing.T, dir string) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	checkTables(t, all)
 	return all
+}
+
+// checkTables checks that tables have the columns which [report.Tables] declare for their names, and no number that is none.
+func checkTables(t *testing.T, files map[string]string) {
+	t.Helper()
+	for path, content := range files {
+		name, ok := strings.CutSuffix(path, ".csv")
+		if !ok || strings.HasPrefix(path, "study/") || strings.HasPrefix(path, stateDir) {
+			continue
+		}
+		header, _, _ := strings.Cut(content, "\n")
+		at := slices.IndexFunc(report.Tables, func(table report.Table) bool { return table.Name == name })
+		if at < 0 {
+			t.Errorf("the table %s is not declared", path)
+		} else if want := strings.Join(report.Tables[at].Columns, ","); header != want {
+			t.Errorf("%s has the columns\n%s\nwant\n%s", path, header, want)
+		}
+		if strings.Contains(content, "NaN") || strings.Contains(content, "Inf") {
+			t.Errorf("%s has a number that is none", path)
+		}
+	}
 }
 
 // table reads rows as maps by column.
@@ -82,13 +105,13 @@ func TestInfer(t *testing.T) {
 	}
 	got := files(t, "out")
 	for _, name := range []string{
-		"posteriors.csv", "manifest.json", "figures/timecourse.svg", "figures/timecourse.pdf", "figures/storyboard.svg", "figures/storyboard.pdf",
+		"inference.csv", "inference.parquet", "manifest.json", "figures/timecourse.svg", "figures/timecourse.pdf", "figures/storyboard.svg", "figures/storyboard.pdf",
 	} {
 		if got[name] == "" {
 			t.Errorf("no %s", name)
 		}
 	}
-	if len(got) != 6 {
+	if len(got) != 7 {
 		t.Errorf("%d files", len(got))
 	}
 
@@ -112,7 +135,7 @@ func TestInfer(t *testing.T) {
 	}
 
 	sum := map[string]float64{}
-	rows := table(t, got["posteriors.csv"])
+	rows := table(t, got["inference.csv"])
 	if len(rows) != 2*11*5 {
 		t.Errorf("%d rows, want those of 2 models, 11 steps and 5 goals", len(rows))
 	}
@@ -152,7 +175,7 @@ func TestInfer(t *testing.T) {
 func TestInferIsTheCellOfASweep(t *testing.T) {
 	o := inferring("1-2", "goal-lesioned")
 	infer(t, o)
-	rows := table(t, files(t, "out")["posteriors.csv"])
+	rows := table(t, files(t, "out")["inference.csv"])
 
 	var e Env
 	c, err := e.resolve(&o.StimulusChoice)
@@ -169,7 +192,7 @@ func TestInferIsTheCellOfASweep(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, row := range rows {
-		if want := numberText(cell.Posterior[i/5][i%5]); row["probability"] != want {
+		if want := strconv.FormatFloat(cell.Posterior[i/5][i%5], 'g', -1, 64); row["probability"] != want {
 			t.Errorf("row %d: %s, want %s", i, row["probability"], want)
 		}
 	}
@@ -184,7 +207,7 @@ func TestInferNamesOutcomes(t *testing.T) {
 		t.Errorf("it prints\n%s", out)
 	}
 	got := files(t, "out")
-	for _, row := range table(t, got["posteriors.csv"]) {
+	for _, row := range table(t, got["inference.csv"]) {
 		if undefined := !strings.Contains("0 1 2 3", row["step"]); undefined != (row["probability"] == "") || undefined != (row["outcome"] == want) {
 			t.Errorf("%v", row)
 		}
@@ -209,9 +232,9 @@ func TestInferWrongWays(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for want, change := range map[string]func(*InferOptions){
 		`there is no directory nothing: name one that holds study.yaml, or a sample: doors-keys-gems, block-words`: func(o *InferOptions) { o.Study = "nothing" },
-		`name a stimulus of block-words-sample: 1-1, 1-2, 2-1, 2-2, 3-1, 3-2, 4-1, 4-2`:                                                     func(o *InferOptions) { o.Stimulus = "" },
-		`block-words-sample has no stimulus "9-9"; it has 1-1, 1-2, 2-1, 2-2, 3-1, 3-2, 4-1, 4-2`:                                           func(o *InferOptions) { o.Stimulus = "9-9" },
-		`--model: unknown model "x"; it can be full, goal-lesioned, plan-lesioned, action-lesioned, boltzmann`:                              func(o *InferOptions) { o.Models = []string{"x"} },
+		`name a stimulus of block-words-sample: 1-1, 1-2, 2-1, 2-2, 3-1, 3-2, 4-1, 4-2`:                            func(o *InferOptions) { o.Stimulus = "" },
+		`block-words-sample has no stimulus "9-9"; it has 1-1, 1-2, 2-1, 2-2, 3-1, 3-2, 4-1, 4-2`:                  func(o *InferOptions) { o.Stimulus = "9-9" },
+		`--model: unknown model "x"; it can be full, goal-lesioned, plan-lesioned, action-lesioned, boltzmann`:     func(o *InferOptions) { o.Models = []string{"x"} },
 		`--model: full is there twice`: func(o *InferOptions) { o.Models = []string{"full", "full"} },
 		`--model names no model; it can be full, goal-lesioned, plan-lesioned, action-lesioned, boltzmann`: func(o *InferOptions) { o.Models = nil },
 		`--set "a": write it as axis=value`: func(o *InferOptions) { o.Set = []string{"a"} },

@@ -60,15 +60,15 @@ func TestMistakesAreShown(t *testing.T) {
 	}
 
 	c := &chosen{study: s, stimulus: &st, sets: []sweep.ParameterSet{{Model: "full"}, {Model: "boltzmann"}}}
-	var b bytes.Buffer
-	if err := writeMistakes(&b, c, []sweep.Cell{cell, {}}); err != nil {
+	dir := t.TempDir()
+	if err := writeMistakes(directory(dir), c, []sweep.Cell{cell, {}}); err != nil {
 		t.Fatal(err)
 	}
 	want := "model,stimulus,step,action,goal_confused,goal_confused_se,slip,slip_se,plan_off_path,plan_off_path_se\n" +
 		"full," + st.ID + ",1," + actionText(&st, 1) + ",0.25,0.5,0,0,0.75,0\n" +
 		"full," + st.ID + ",2," + actionText(&st, 2) + ",0,0,1,0.125,0.5,0\n"
-	if b.String() != want {
-		t.Errorf("got\n%s\nwant\n%s", &b, want)
+	if got := files(t, dir)["inference_mistakes.csv"]; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
 
@@ -99,8 +99,8 @@ func TestCellsThatLackParts(t *testing.T) {
 				t.Fatal(err)
 			}
 			written := files(t, dir)
-			if strings.Contains(printed.String(), "NaN") || strings.Contains(written["posteriors.csv"], "NaN") {
-				t.Errorf("NaN in\n%s%s", &printed, written["posteriors.csv"])
+			if strings.Contains(printed.String(), "NaN") || strings.Contains(written["inference.csv"], "NaN") {
+				t.Errorf("NaN in\n%s%s", &printed, written["inference.csv"])
 			}
 			if name != "Mistakes.OffPath" {
 				return
@@ -108,7 +108,7 @@ func TestCellsThatLackParts(t *testing.T) {
 			if want := "Off path is not known: more than 500,000 states can be reached\n"; !strings.Contains(printed.String(), want) {
 				t.Errorf("it does not print %q:\n%s", want, &printed)
 			}
-			for _, row := range table(t, written["mistakes.csv"]) {
+			for _, row := range table(t, written["inference_mistakes.csv"]) {
 				if row["plan_off_path"] != "" || row["plan_off_path_se"] != "" || row["slip"] != "0" {
 					t.Errorf("mistakes.csv: %v", row)
 				}

@@ -1,98 +1,89 @@
 package command
 
 import (
-	"encoding/csv"
-	"io"
 	"math"
-	"strconv"
 
+	"foible/core/report"
 	"foible/core/study"
 	"foible/core/sweep"
 )
 
-// writePosteriors writes a row a model, step and goal. The columns of people
-// are empty off the judgement steps, those of filters where the model is exact.
-func writePosteriors(w io.Writer, c *chosen, cells []sweep.Cell) error {
-	table := csv.NewWriter(w)
-	header := []string{"model"}
-	for i := range sweep.Axes {
-		header = append(header, sweep.Axes[i].Name)
-	}
-	header = append(header, "stimulus", "step", "action", "goal", "probability", "mc_se", "human", "human_se", "ess", "goals_alive", "log_evidence", "goal_log_evidence", "outcome")
-	rows := [][]string{header}
-	for m := range cells {
-		cell := &cells[m]
-		settings := []string{c.sets[m].Model}
-		for i := range sweep.Axes {
-			text := ""
-			if s, ok := c.sets[m].Get(sweep.Axes[i].Name); ok {
-				text = s.String()
-			}
-			settings = append(settings, text)
-		}
-		for step := 0; step <= len(c.stimulus.Plan); step++ {
-			for goal := range c.stimulus.Goals {
-				rows = append(rows, append(settings[:len(settings):len(settings)], posteriorRow(c.stimulus, cell, step, goal)...))
+// writePosteriors writes a row a model, step and goal. The columns of people are empty off the judgement steps, those of
+// filters where the model is exact.
+func writePosteriors(out report.Output, c *chosen, cells []sweep.Cell) error {
+	return report.WriteTable(out, "inference", func(row func(...any) error) error {
+		for m := range cells {
+			key := append([]any{c.sets[m].Model}, report.Parameters(&c.sets[m])...)
+			for step := 0; step <= len(c.stimulus.Plan); step++ {
+				for goal := range c.stimulus.Goals {
+					if err := row(append(key[:len(key):len(key)], posteriorRow(c.stimulus, &cells[m], step, goal)...)...); err != nil {
+						return err
+					}
+				}
 			}
 		}
-	}
-	return table.WriteAll(rows)
+		return nil
+	})
 }
 
-func posteriorRow(st *study.Stimulus, cell *sweep.Cell, step, goal int) []string {
-	row := []string{st.ID, strconv.Itoa(step), actionText(st, step), st.Goals[goal].Name, "", "", "", "", "", "", "", "", ""}
+// posteriorRow has what follows the parameters; nil where there is nothing.
+func posteriorRow(st *study.Stimulus, cell *sweep.Cell, step, goal int) []any {
+	row := []any{st.ID, step, actionText(st, step), st.Goals[goal].Name, nil, nil, nil, nil, nil, nil, nil, nil, nil}
 	if step < len(cell.Posterior) {
-		row[4] = numberText(cell.Posterior[step][goal])
+		row[4] = cell.Posterior[step][goal]
 		if step < len(cell.SE) {
-			row[5] = numberText(cell.SE[step][goal])
+			row[5] = cell.SE[step][goal]
 		}
 	} else if cell.Undefined != nil {
 		row[12] = cell.Undefined.Reason
 	}
-	if mean, se := judged(st, step, goal); !math.IsNaN(mean) {
-		row[6] = numberText(mean)
-		if !math.IsNaN(se) {
-			row[7] = numberText(se)
-		}
-	}
+	mean, se := judged(st, step, goal)
+	row[6], row[7] = known(mean), known(se)
 	for i, values := range [][]float64{cell.ESS, cell.Alive, cell.Evidence} {
-		if step < len(values) && !math.IsInf(values[step], 0) {
-			row[8+i] = numberText(values[step])
+		if step < len(values) {
+			row[8+i] = known(values[step])
 		}
 	}
-	if step < len(cell.LogEvidence) && !math.IsInf(cell.LogEvidence[step][goal], -1) {
-		row[11] = numberText(cell.LogEvidence[step][goal])
+	if step < len(cell.LogEvidence) {
+		row[11] = known(cell.LogEvidence[step][goal])
 	}
 	return row
 }
 
-// writeMistakes writes a row a model and action; what is not known is empty.
-func writeMistakes(w io.Writer, c *chosen, cells []sweep.Cell) error {
-	table := csv.NewWriter(w)
-	rows := [][]string{{"model", "stimulus", "step", "action", "goal_confused", "goal_confused_se", "slip", "slip_se", "plan_off_path", "plan_off_path_se"}}
-	for m := range cells {
-		mistakes := cells[m].Mistakes
-		if mistakes == nil {
-			continue
-		}
-		for i := range mistakes.Confused {
-			row := []string{c.sets[m].Model, c.stimulus.ID, strconv.Itoa(i + 1), actionText(c.stimulus, i+1)}
-			for _, estimate := range []sweep.Estimate{mistakes.Confused[i], mistakes.Slip[i]} {
-				row = append(row, numberText(estimate.Probability), numberText(estimate.SE))
-			}
-			if offPath, known := mistakes.OffPath.Get(); known {
-				row = append(row, numberText(offPath[i].Probability), numberText(offPath[i].SE))
-			} else {
-				row = append(row, "", "")
-			}
-			rows = append(rows, row)
-		}
+// known is a number for a table; nil if it is none, or the logarithm of 0.
+func known(x float64) any {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return nil
 	}
-	return table.WriteAll(rows)
+	return x
 }
 
-// numberText is the shortest decimal that reads back as the same number.
-func numberText(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+// writeMistakes writes a row a model and action; what is not known is empty.
+func writeMistakes(out report.Output, c *chosen, cells []sweep.Cell) error {
+	return report.WriteTable(out, "inference_mistakes", func(row func(...any) error) error {
+		for m := range cells {
+			mistakes := cells[m].Mistakes
+			if mistakes == nil {
+				continue
+			}
+			for i := range mistakes.Confused {
+				values := []any{c.sets[m].Model, c.stimulus.ID, i + 1, actionText(c.stimulus, i+1)}
+				for _, estimate := range []sweep.Estimate{mistakes.Confused[i], mistakes.Slip[i]} {
+					values = append(values, estimate.Probability, estimate.SE)
+				}
+				if offPath, known := mistakes.OffPath.Get(); known {
+					values = append(values, offPath[i].Probability, offPath[i].SE)
+				} else {
+					values = append(values, nil, nil)
+				}
+				if err := row(values...); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
 
 // actionText is the action that led to a step; none to the first.
 func actionText(st *study.Stimulus, step int) string {

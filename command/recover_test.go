@@ -60,10 +60,11 @@ func fewRecovered() RecoverOptions {
 func TestRecover(t *testing.T) {
 	o := fewRecovered()
 	out, written := recovered(t, o)
+	checkTables(t, written)
 	for _, row := range table(t, written["confusion.csv"]) {
-		p, err := strconv.ParseFloat(row["probability"], 64)
+		p, err := strconv.ParseFloat(row["fitted_given_true"], 64)
 		if same := row["true_model"] == row["fitted_model"]; err != nil || row["participants"] == "60" && (same && p < 0.9 || !same && p > 0.1) {
-			t.Errorf("P(fitted %s | true %s) by %s is %s", row["fitted_model"], row["true_model"], row["criterion"], row["probability"])
+			t.Errorf("P(fitted %s | true %s) by %s is %s", row["fitted_model"], row["true_model"], row["criterion"], row["fitted_given_true"])
 		}
 	}
 	several := 0

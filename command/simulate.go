@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +10,7 @@ import (
 	"strings"
 
 	"foible/core/inference"
+	"foible/core/report"
 	"foible/core/study"
 	"foible/core/sweep"
 	"foible/core/words"
@@ -150,28 +150,22 @@ func (s *simulation) kind() string {
 
 // writeTable writes a row a trajectory. Counts that the model cannot have, or that are not known, are empty.
 func (s *simulation) writeTable() error {
-	return s.create(fileName(s.goal)+".csv", func(w io.Writer) error {
-		rows := [][]string{{
-			"goal", "trajectory", "file", "length", "steps", "stays", "slips", "confusions",
-			"plans", "plan_detours", "plan_dead_ends", "not_most_probable", "reached_goal",
-		}}
+	return report.WriteTable(directory(s.o.Out), "trajectories", func(row func(...any) error) error {
 		for i, t := range s.tallies {
-			row := []string{s.goal, strconv.Itoa(i + 1), s.file(i), strconv.Itoa(t.Actions), strconv.Itoa(s.acts[i])}
+			values := []any{s.goal, i + 1, s.file(i), t.Actions, s.acts[i], nil, nil, nil, nil, nil, nil, nil, strconv.FormatBool(s.reached[i])}
 			if s.bounded() {
-				for _, n := range []int{t.Stays, t.Slips, t.Confusions, t.Plans} {
-					row = append(row, strconv.Itoa(n))
-				}
+				values[5], values[6], values[7], values[8] = t.Stays, t.Slips, t.Confusions, t.Plans
 				if paths, known := t.Paths.Get(); known {
-					row = append(row, strconv.Itoa(paths.Detours), strconv.Itoa(paths.DeadEnds), "")
-				} else {
-					row = append(row, "", "", "")
+					values[9], values[10] = paths.Detours, paths.DeadEnds
 				}
 			} else {
-				row = append(row, "", "", "", "", "", "", strconv.Itoa(t.Worse))
+				values[11] = t.Worse
 			}
-			rows = append(rows, append(row, strconv.FormatBool(s.reached[i])))
+			if err := row(values...); err != nil {
+				return err
+			}
 		}
-		return csv.NewWriter(w).WriteAll(rows)
+		return nil
 	})
 }
 
@@ -222,7 +216,7 @@ func (s *simulation) print(w io.Writer) {
 	if n := len(s.tallies); n > 1 {
 		last = " to " + s.file(n-1)
 	}
-	fmt.Fprintf(w, "Wrote %s%s and %s.csv to %s\n", s.file(0), last, fileName(s.goal), words.Quoted(s.o.Out))
+	fmt.Fprintf(w, "Wrote %s%s and trajectories.csv to %s\n", s.file(0), last, words.Quoted(s.o.Out))
 }
 
 func trajectories(n int) string {

@@ -37,10 +37,10 @@ func TestSimulate(t *testing.T) {
 	for _, model := range []string{"full", "boltzmann"} {
 		o := simulating(model)
 		out, written := simulated(t, o)
-		if len(written) != 5 {
+		if len(written) != 4+2 { // plans, and the table in two forms
 			t.Errorf("%s: %d files", model, len(written))
 		}
-		rows := table(t, written["lamp.csv"])
+		rows := table(t, written["trajectories.csv"])
 		if len(rows) != o.N {
 			t.Errorf("%s: %d rows", model, len(rows))
 		}
@@ -66,7 +66,7 @@ func TestSimulate(t *testing.T) {
 				t.Errorf("%s: %d slips are marked, %s counted", file, slips, row["slips"])
 			}
 		}
-		if !strings.Contains(out, " of 4 trajectories reached lamp") || !strings.Contains(out, "Wrote lamp-001.plan to lamp-004.plan and lamp.csv to out\n") {
+		if !strings.Contains(out, " of 4 trajectories reached lamp") || !strings.Contains(out, "Wrote lamp-001.plan to lamp-004.plan and trajectories.csv to out\n") {
 			t.Errorf("it prints\n%s", out)
 		}
 
@@ -102,7 +102,7 @@ func TestUnknownPathsAreNotCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	written := files(t, o.Out)
-	rows := table(t, written["lamp.csv"])
+	rows := table(t, written["trajectories.csv"])
 	if rows[0]["plan_detours"] != "1" || rows[0]["plan_dead_ends"] != "0" || rows[1]["plan_detours"] != "" || rows[1]["plan_dead_ends"] != "" || rows[1]["plans"] != "1" {
 		t.Errorf("rows %v", rows)
 	}
@@ -132,7 +132,7 @@ func TestSimulateWrongWays(t *testing.T) {
 	}
 	o := simulating("full")
 	o.Goal, o.N = "", 1
-	if out, _ := simulated(t, o); !strings.Contains(out, "Wrote palm-001.plan and palm.csv to out\n") {
+	if out, _ := simulated(t, o); !strings.Contains(out, "Wrote palm-001.plan and trajectories.csv to out\n") {
 		t.Errorf("without a goal, it prints\n%s", out)
 	}
 }

@@ -409,7 +409,7 @@ func (l *look) writeCoverage(to io.Writer) error {
 
 func (l *look) writeProfile(to io.Writer, model sweep.Model) error {
 	out := csv.NewWriter(to)
-	_ = out.Write([]string{"model", "axis", "value", "highest_r", "mean_r"})
+	_ = out.Write([]string{"model", "axis", "axis_value", "highest_r", "mean_r"})
 	for _, axis := range sweep.Profiles(model, func(yield func(*sweep.ParameterSet, float64) bool) {
 		for f := range l.of(model.Name) {
 			if !yield(&l.in.Sets[f.set], f.compared()) {

@@ -441,9 +441,7 @@ func value[T any](p *T) any {
 }
 
 func (c *Comparison) writeFits(out Output) error {
-	columns := append([]string{"sweep", "stage", "model", "parameter_set"}, parameters...)
-	t, err := newTable(out, "comparison.csv", append(columns, "runs", "particles_per_goal", "n", "pearson_r", "ci_low", "ci_high", "ci_unit", "mc_se", "rmse",
-		"common_n", "common_r", "common_rmse", "difference", "difference_mc_se", "difference_low", "difference_high"))
+	t, err := newTable(out, "comparison.csv")
 	if err != nil {
 		return err
 	}
@@ -471,7 +469,7 @@ func (c *Comparison) writeFits(out Output) error {
 
 // writeSettings writes every setting of each sweep.
 func (c *Comparison) writeSettings(out Output) error {
-	t, err := newTable(out, "settings.csv", []string{"setting", "sweep", "value"})
+	t, err := newTable(out, "settings.csv")
 	if err != nil {
 		return err
 	}

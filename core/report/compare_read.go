@@ -321,7 +321,7 @@ func axisValue(axis, text string) (any, error) {
 	if text == "" {
 		return nil, nil
 	}
-	if kinds[axis] == Text {
+	if columnOf(axis).Kind == Text {
 		return text, nil
 	}
 	v, err := strconv.ParseFloat(text, 64)

@@ -101,10 +101,10 @@ func TestCompare(t *testing.T) {
 		t.Fatalf("%v: %v", err, rows)
 	}
 	at := func(row int, column string) string { return rows[row][slices.Index(rows[0], column)] }
-	if at(1, "n") != "7" || at(2, "n") != "5" || at(1, "common_n") != "3" || at(2, "common_n") != "3" || at(1, "difference") != "" || !strings.HasPrefix(at(2, "difference"), "1.4999") {
+	if at(1, "n") != "7" || at(2, "n") != "5" || at(1, "common_n") != "3" || at(2, "common_n") != "3" || at(1, "from_first") != "" || !strings.HasPrefix(at(2, "from_first"), "1.4999") {
 		t.Errorf("comparison.csv: %q", rows)
 	}
-	if at(2, "difference_low") != "" { // one stimulus is not to be resampled
+	if at(2, "from_first_low") != "" { // one stimulus is not to be resampled
 		t.Errorf("an interval by one stimulus: %q", rows)
 	}
 }

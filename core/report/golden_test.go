@@ -30,7 +30,7 @@ fit,boltzmann,2,a,2,,0
 fit,boltzmann,2,b,3,0.9999999999999998,0.07071067811865474
 `
 	posteriors = `
-stage,model,parameter_set,stimulus,step,goal,probability,mc_se,human,human_se,log_evidence,outcome
+stage,model,parameter_set,stimulus,step,goal,probability,mc_se,human,human_se,goal_log_evidence,outcome
 fit,boltzmann,1,a,0,red,0.5,0,0.5,0,,
 fit,boltzmann,1,a,0,green,0.5,0,0.5,0,,
 fit,boltzmann,1,a,1,red,0.25,0,,,,goal cannot be reached

@@ -33,15 +33,13 @@ type Difference struct {
 // Differences of all pairs of models, in the order of [sweep.Models], after Close.
 func (r *Report) Differences() []Difference { return r.people.differences }
 
-func (t *peopleTables) open(open func(name string, columns ...string) *table) {
-	t.reliability = open("reliability.csv", "part", "category", "splits", "split_half_r", "reliability", "ceiling")
-	t.differences = open("differences.csv", "stage", "model", "parameter_set", "other_stage", "other_model", "other_parameter_set",
-		"measure", "n", "difference", "unit", "ci_low", "ci_high", "resamples")
-	t.scores = open("scores.csv", "stage", "model", "parameter_set", "n", "spearman", "concordance", "judgements", "total_variation", "jensen_shannon")
-	t.crossed = open("cross_validation.csv", "stage", "model", "parameter_set", "stimulus", "chosen_r", "n", "pearson_r", "rmse")
-	t.likelihoods = open("likelihoods.csv", "stage", "model", "parameter_set", "stimulus", "participant", "n", "log_likelihood", "log_likelihood_chance", "lapse")
-	t.comparison = open("model_comparison.csv", "stage", "model", "parameter_set", "participants", "log_likelihood",
-		"expected_frequency", "exceedance", "protected_exceedance", "omnibus_risk")
+func (t *peopleTables) open(open func(name string) *table) {
+	t.reliability = open("reliability.csv")
+	t.differences = open("differences.csv")
+	t.scores = open("scores.csv")
+	t.crossed = open("cross_validation.csv")
+	t.likelihoods = open("likelihoods.csv")
+	t.comparison = open("model_comparison.csv")
 }
 
 // comparePeople compares the best parameter sets with people, and writes the tables of it.

@@ -195,11 +195,11 @@ func TestPeopleTables(t *testing.T) {
 	if got, want := number(t, crossed[12], "pearson_r"), r.Best()[0].Fit.Overall.PearsonR; math.Abs(got-want) > 1e-12 {
 		t.Errorf("held-out r %v, want %v", got, want)
 	}
-	if likelihoods := rows(out, "likelihoods.csv"); len(likelihoods) != 2*12*8 || likelihoods[0]["n"] != "2" || likelihoods[0]["stimulus"] != "s0" || likelihoods[0]["participant"] != "p0" {
+	if likelihoods := rows(out, "likelihoods.csv"); len(likelihoods) != 2*12*8 || likelihoods[0]["answers"] != "2" || likelihoods[0]["stimulus"] != "s0" || likelihoods[0]["participant"] != "p0" {
 		t.Errorf("%d likelihoods, %v first", len(likelihoods), likelihoods[0])
 	}
 	comparison := rows(out, "model_comparison.csv")
-	if len(comparison) != 2 || comparison[0]["participants"] != "96" || !(number(t, comparison[0], "expected_frequency") > 0.8) {
+	if len(comparison) != 2 || comparison[0]["participants_compared"] != "96" || !(number(t, comparison[0], "expected_frequency") > 0.8) {
 		t.Errorf("comparison %v", comparison)
 	}
 	for _, row := range rows(out, "reliability.csv") {
@@ -265,7 +265,7 @@ func TestLinkedParticipants(t *testing.T) {
 	st.ParticipantsLinked = true
 	out, _ := crowdReport(t, st, c, cell)
 	all := rows(out, "likelihoods.csv")
-	if len(all) != 2*8 || all[0]["n"] != "24" || all[0]["stimulus"] != "" || strings.Contains(out.text("report.html"), "Participants are not linked") {
+	if len(all) != 2*8 || all[0]["answers"] != "24" || all[0]["stimulus"] != "" || strings.Contains(out.text("report.html"), "Participants are not linked") {
 		t.Errorf("%d likelihoods, %v first", len(all), all[0])
 	}
 }

@@ -93,8 +93,8 @@ func (r *Recovery) Write(out Output) error {
 func (r *Recovery) Axes() []recovery.Axis { return r.axes }
 
 // fill writes a table at once.
-func fill(out Output, name string, columns []string, rows func(row func(...any) error) error) error {
-	t, err := newTable(out, name, columns)
+func fill(out Output, name string, rows func(row func(...any) error) error) error {
+	t, err := newTable(out, name)
 	if err != nil {
 		return err
 	}
@@ -107,8 +107,7 @@ func fill(out Output, name string, columns []string, rows func(row func(...any) 
 
 // writeDatasets writes the true and the fitted value of every axis of every dataset.
 func (r *Recovery) writeDatasets() error {
-	columns := []string{"model", "dataset", "participants", "axis", "true", "fitted", "true_word", "fitted_word", "n", "pearson_r"}
-	return fill(r.out, "recovery.csv", columns, func(row func(...any) error) error {
+	return fill(r.out, "recovery.csv", func(row func(...any) error) error {
 		for i := range r.Result.Datasets {
 			d := &r.Result.Datasets[i]
 			truth := &r.Result.Sets[d.True]
@@ -150,8 +149,7 @@ func (r *Recovery) fitOf(d *recovery.Dataset, model string) *recovery.Fit {
 
 // writeFits writes the fit of every model to every dataset.
 func (r *Recovery) writeFits() error {
-	columns := []string{"true_model", "true_parameter_set", "dataset", "participants", "model", "parameter_set", "n", "pearson_r", "held_out_r"}
-	return fill(r.out, "recovery_fits.csv", columns, func(row func(...any) error) error {
+	return fill(r.out, "recovery_fits.csv", func(row func(...any) error) error {
 		for i := range r.Result.Datasets {
 			d := &r.Result.Datasets[i]
 			for k, m := range r.Result.Models {
@@ -176,8 +174,7 @@ func (r *Recovery) writeFits() error {
 }
 
 func (r *Recovery) writeAxes() error {
-	columns := []string{"model", "axis", "participants", "values", "datasets", "rank_correlation", "ci_low", "ci_high", "resamples", "exact", "chance", "above", "below", "reason"}
-	return fill(r.out, "recovery_axes.csv", columns, func(row func(...any) error) error {
+	return fill(r.out, "recovery_axes.csv", func(row func(...any) error) error {
 		for i := range r.axes {
 			a := &r.axes[i]
 			out := []any{a.Model, a.Name, a.Participants, len(a.Values), a.N(), nil, nil, nil, nil, nil, a.Chance(), nil, nil, a.Reason}
@@ -200,14 +197,13 @@ func (r *Recovery) writeAxes() error {
 
 // writeConfusion writes confusion.csv, P(fitted | true), and inversion.csv, P(true | fitted).
 func (r *Recovery) writeConfusion() error {
-	columns := []string{"criterion", "participants", "true_model", "fitted_model", "count", "datasets", "probability"}
 	for _, of := range []struct {
 		name string
 		part func(m *recovery.Matrix, truth, fitted int) (float64, int, bool)
 	}{
 		{"confusion.csv", (*recovery.Matrix).Fitted}, {"inversion.csv", (*recovery.Matrix).True},
 	} {
-		if err := fill(r.out, of.name, columns, func(row func(...any) error) error {
+		if err := fill(r.out, of.name, func(row func(...any) error) error {
 			for criterion := range recovery.Criteria {
 				for _, size := range r.Result.Participants {
 					m := r.Result.Confusion(criterion, size)

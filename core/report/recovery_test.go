@@ -77,7 +77,7 @@ boltzmann,unreachable_value,1,1,4,,,,,1,1,0,0,the grid has one value
 boltzmann,unreachable_value,3,1,4,,,,,1,1,0,0,the grid has one value
 `)
 	compare(t, out, "inversion.csv", `
-criterion,participants,true_model,fitted_model,count,datasets,probability
+criterion,participants,true_model,fitted_model,count,datasets,true_given_fitted
 r,1,plan-lesioned,plan-lesioned,0,0,
 r,1,plan-lesioned,boltzmann,0,4,0
 r,1,boltzmann,plan-lesioned,0,0,

@@ -137,23 +137,22 @@ func New(out Output, st *study.Study, plan *sweep.Plan, config sweep.Config, m M
 	}
 	r.cross = sweep.NewCrossValidator(unresampled, plan)
 	r.standing = sweep.NewStanding(unresampled.Points())
-	open := func(name string, columns ...string) *table {
+	open := func(name string) *table {
 		if err != nil {
 			return nil
 		}
 		var t *table
-		if t, err = newTable(out, name, columns); err == nil {
+		if t, err = newTable(out, name); err == nil {
 			r.tables = append(r.tables, t)
 		}
 		return t
 	}
-	columns := append([]string{"stage", "model", "parameter_set"}, parameters...)
-	r.fits = open("fits.csv", append(columns, "runs", "particles_per_goal", "samples", "n", "pearson_r", "ci_low", "ci_high", "mc_se", "rmse", "ci_unit", "undefined_stimuli", "complete")...)
-	r.bounds = open("intervals.csv", "stage", "model", "parameter_set", "unit", "ci_low", "ci_high", "resamples")
-	r.byCategories = open("fits_by_category.csv", "stage", "model", "parameter_set", "category", "n", "pearson_r", "rmse")
-	r.byStimuli = open("fits_by_stimulus.csv", "stage", "model", "parameter_set", "stimulus", "n", "pearson_r", "rmse")
-	r.beliefs = open("posteriors.csv", "stage", "model", "parameter_set", "stimulus", "step", "goal", "probability", "mc_se", "human", "human_se", "log_evidence", "outcome")
-	r.filters = open("degeneracy.csv", "stage", "model", "parameter_set", "stimulus", "runs", "failed_runs", "least_ess", "least_goals_alive", "log_evidence", "outcome")
+	r.fits = open("fits.csv")
+	r.bounds = open("intervals.csv")
+	r.byCategories = open("fits_by_category.csv")
+	r.byStimuli = open("fits_by_stimulus.csv")
+	r.beliefs = open("posteriors.csv")
+	r.filters = open("degeneracy.csv")
 	r.tablesOfPeople.open(open)
 	if err != nil {
 		return nil, errors.Join(err, r.closeTables())
@@ -251,7 +250,7 @@ func (r *Report) fail(g *sweep.Gathered) error {
 	if len(g.Failures) == 0 {
 		return nil
 	}
-	if err := r.openOnce(&r.failed, "failures.csv", "stage", "model", "parameter_set", "reason"); err != nil {
+	if err := r.openOnce(&r.failed, "failures.csv"); err != nil {
 		return err
 	}
 	for _, reason := range g.Failures {
@@ -263,11 +262,11 @@ func (r *Report) fail(g *sweep.Gathered) error {
 }
 
 // openOnce opens a table that only some reports have.
-func (r *Report) openOnce(t **table, name string, columns ...string) error {
+func (r *Report) openOnce(t **table, name string) error {
 	if *t != nil {
 		return nil
 	}
-	opened, err := newTable(r.out, name, columns)
+	opened, err := newTable(r.out, name)
 	if err == nil {
 		*t = opened
 		r.tables = append(r.tables, opened)
@@ -277,18 +276,7 @@ func (r *Report) openOnce(t **table, name string, columns ...string) error {
 
 func (r *Report) addFit(g *sweep.Gathered) error {
 	f := g.Fit
-	row := append(make([]any, 0, 32), g.Stage, g.Set.Model, g.Index+1)
-	for _, name := range parameters {
-		v, ok := g.Set.Get(name)
-		switch {
-		case !ok:
-			row = append(row, nil)
-		case v.Word != "":
-			row = append(row, v.Word)
-		default:
-			row = append(row, v.Number)
-		}
-	}
+	row := append(append(make([]any, 0, 32), g.Stage, g.Set.Model, g.Index+1), Parameters(&g.Set)...)
 	runs, particles := r.size(g)
 	pearson, rmse := numbers(&f.Overall)
 	var low, high, unit any
@@ -297,6 +285,21 @@ func (r *Report) addFit(g *sweep.Gathered) error {
 		low, high, unit = in.Low, in.High, in.Unit
 	}
 	return r.fits.row(append(row, runs, particles, samples(g), f.Overall.N, pearson, low, high, f.MCSE, rmse, unit, f.Undefined, yesNo(f.Overall.N >= r.standing.Points()))...)
+}
+
+// Parameters are the columns of a parameter set, in the order of [Table]; nil where its model has none.
+func Parameters(set *sweep.ParameterSet) []any {
+	row := make([]any, len(parameters))
+	for i, name := range parameters {
+		switch v, ok := set.Get(name); {
+		case !ok:
+		case v.Word != "":
+			row[i] = v.Word
+		default:
+			row[i] = v.Number
+		}
+	}
+	return row
 }
 
 // yesNo is how a table has what is or is not.
@@ -474,8 +477,7 @@ func (r *Report) addMistakes(g *sweep.Gathered) error {
 		if cell == nil || cell.Mistakes == nil {
 			continue
 		}
-		if err := r.openOnce(&r.slips, "mistakes.csv", "stage", "model", "parameter_set", "stimulus", "step",
-			"goal_confused", "goal_confused_se", "slip", "slip_se", "plan_off_path", "plan_off_path_se"); err != nil {
+		if err := r.openOnce(&r.slips, "mistakes.csv"); err != nil {
 			return err
 		}
 		m := cell.Mistakes

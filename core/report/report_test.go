@@ -252,7 +252,7 @@ func TestColumns(t *testing.T) {
 	}
 	ours := map[string][]string{
 		"fits.csv":       {"value", "unreachable_value", "samples", "ci_unit", "undefined_stimuli", "complete"},
-		"posteriors.csv": {"log_evidence", "outcome"},
+		"posteriors.csv": {"goal_log_evidence", "outcome"},
 	}
 	for name, want := range documented {
 		header, _, _ := strings.Cut(out.text(name), "\n")

@@ -248,7 +248,7 @@ fit,plan-lesioned,2,b,4,0,,3,0,"all weights vanished, at step 1"
 		t.Errorf("particles %q", got)
 	}
 	died := map[string]int{}
-	for i, evidence := range column(t, out, "posteriors.csv", "log_evidence") {
+	for i, evidence := range column(t, out, "posteriors.csv", "goal_log_evidence") {
 		died[column(t, out, "posteriors.csv", "model")[i]+evidence]++
 	}
 	if died["plan-lesioned-2"] == 0 || died["plan-lesioned"] != 2*(1+1) || died["boltzmann-2"] != 0 {

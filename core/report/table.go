@@ -51,17 +51,6 @@ const (
 	Text              // string
 )
 
-// kinds are those of all columns that do not hold real numbers. A name means
-// the same in every table.
-var kinds = map[string]Kind{
-	"stage": Text, "model": Text, "stimulus": Text, "category": Text, "goal": Text, "value": Text,
-	"part": Text, "other_stage": Text, "other_model": Text, "measure": Text, "participant": Text, "unit": Text, "ci_unit": Text, "outcome": Text, "reason": Text, "sweep": Text, "setting": Text, "complete": Text,
-	"parameter_set": Whole, "budget_r": Whole, "runs": Whole, "particles_per_goal": Whole, "samples": Whole, "n": Whole, "common_n": Whole,
-	"other_parameter_set": Whole, "splits": Whole, "judgements": Whole, "participants": Whole, "resamples": Whole, "step": Whole, "failed_runs": Whole, "undefined_stimuli": Whole,
-	"axis": Text, "true_word": Text, "fitted_word": Text, "true_model": Text, "fitted_model": Text, "criterion": Text,
-	"dataset": Whole, "datasets": Whole, "true_parameter_set": Whole, "values": Whole, "count": Whole,
-}
-
 // blockRows is the number of rows that are written at once.
 const blockRows = 1024
 
@@ -77,10 +66,12 @@ type table struct {
 	csv     []byte   // not written yet
 }
 
-func newTable(out Output, name string, names []string) (*table, error) {
+// newTable makes one of [Tables], by the name of its file.
+func newTable(out Output, name string) (*table, error) {
+	names := tableOf(name).Columns
 	t := &table{name: name, block: make([]Values, len(names))}
 	for i, column := range names {
-		t.columns = append(t.columns, Column{column, kinds[column]})
+		t.columns = append(t.columns, columnOf(column))
 		t.csv = append(appendText(t.csv, column), separator(i, len(names)))
 	}
 	var err error

@@ -1,0 +1,49 @@
+package report_test
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"foible/core/report"
+)
+
+// docs/tables.md is what the code declares; each table and each column stands once, and each table is named in README.md.
+func TestTables(t *testing.T) {
+	var b strings.Builder
+	if err := report.WriteTables(&b); err != nil {
+		t.Fatal(err)
+	}
+	const path = "../../docs/tables.md"
+	if *update {
+		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if text, err := os.ReadFile(path); err != nil || string(text) != b.String() {
+		t.Errorf("%s is not as the tables are (%v); write it again with -update", path, err)
+	}
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, table := range report.Tables {
+		if slices.Contains(names, table.Name) {
+			t.Errorf("two tables are called %s", table.Name)
+		}
+		names = append(names, table.Name)
+		if sorted := slices.Sorted(slices.Values(table.Columns)); len(slices.Compact(sorted)) != len(table.Columns) {
+			t.Errorf("%s has a column twice: %v", table.Name, table.Columns)
+		}
+		if !strings.Contains(string(readme), "`"+table.Name+".csv`") {
+			t.Errorf("README.md does not name %s.csv", table.Name)
+		}
+	}
+	for _, line := range strings.Split(b.String(), "\n") {
+		if strings.HasSuffix(line, "|  |") {
+			t.Errorf("a column has no meaning: %s", line)
+		}
+	}
+}
