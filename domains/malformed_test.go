@@ -58,7 +58,7 @@ func TestMalformedInputs(t *testing.T) {
 			`study.yaml:9:22: participants_linked is "true"; it can be true or false`,
 		}},
 		{"misspelt key", "study.yaml", "stimuli: ", "stimulus: ", []string{
-			`study.yaml:5:1: unknown key "stimulus"; there are name, title, domain, domain_pddl, stimuli, problems, plans, responses, means, observation, simulated, participants_linked, generating_parameters`,
+			`study.yaml:5:1: unknown key "stimulus"; there are name, title, domain, domain_pddl, stimuli, problems, plans, responses, means, observation, simulated, participants_linked, generating_parameters; did you mean "stimuli"?`,
 		}},
 		{"misspelt key of a part", "study.yaml", noise, "noise: 0.1", []string{
 			`study.yaml:10:3: unknown key "noise"; there are predicate_noise, fluent_noise`,
@@ -89,7 +89,7 @@ func TestMalformedInputs(t *testing.T) {
 			`study.yaml:5:10: stimuli must be a single value`,
 		}},
 		{"unknown domain", "study.yaml", "domain: block-words", "domain: blocksworld", []string{
-			`study.yaml:3:9: unknown domain "blocksworld"; there are doors-keys-gems, block-words`,
+			`study.yaml:3:9: unknown domain "blocksworld"; there are doors-keys-gems, block-words; did you mean "block-words"?`,
 		}},
 		{"no such file", "study.yaml", "responses.csv", "answers.csv", []string{
 			`study.yaml:8:12: responses: there is no file answers.csv`,
@@ -158,7 +158,7 @@ func TestMalformedInputs(t *testing.T) {
 			`sweep.yaml:4:16: alpha is 1e-10; it must lie between 1e-09 and 1e+06`,
 		}},
 		{"unknown model", "sweep.yaml", "boltzmann:", "bolzmann:", []string{
-			`sweep.yaml:3:3: unknown model "bolzmann"; there are full, goal-lesioned, plan-lesioned, action-lesioned, boltzmann`,
+			`sweep.yaml:3:3: unknown model "bolzmann"; there are full, goal-lesioned, plan-lesioned, action-lesioned, boltzmann; did you mean "boltzmann"?`,
 		}},
 		{"axis not of the model", "sweep.yaml", "    value: optimal", "    goal_noise: 0.1", []string{
 			`sweep.yaml:5:5: model "boltzmann" has no axis "goal_noise"; it has alpha, value, unreachable_value`,
@@ -167,7 +167,7 @@ func TestMalformedInputs(t *testing.T) {
 			`sweep.yaml:5:17: goal_noise is "optimal", not a number`,
 		}},
 		{"axis of no model", "sweep.yaml", "    value:", "    values:", []string{
-			`sweep.yaml:5:5: unknown key "values"; there are alpha, value, unreachable_value, goal_noise, budget_r, budget_q, search_noise, action_noise`,
+			`sweep.yaml:5:5: unknown key "values"; there are alpha, value, unreachable_value, goal_noise, budget_r, budget_q, search_noise, action_noise; did you mean "value"?`,
 		}},
 		{"unknown way to resample", "sweep.yaml", "seed: 2021", "inference: {resample: often}", []string{
 			`sweep.yaml:10:23: resample is "often"; it can be ess, always, never`,

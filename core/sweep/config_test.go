@@ -149,7 +149,7 @@ func TestMalformedGrids(t *testing.T) {
 		want  string
 	}{
 		{nil, `no model to sweep; there are full, goal-lesioned, plan-lesioned, action-lesioned, boltzmann, dull`},
-		{grids{grid("bolzmann", nil)}, `unknown model "bolzmann"; there are full, goal-lesioned, plan-lesioned, action-lesioned, boltzmann, dull`},
+		{grids{grid("bolzmann", nil)}, `unknown model "bolzmann"; there are full, goal-lesioned, plan-lesioned, action-lesioned, boltzmann, dull; did you mean "boltzmann"?`},
 		{grids{grid("boltzmann", nil), grid("dull", nil), grid("boltzmann", nil)}, `model "boltzmann" is there twice`},
 		{grids{grid("dull", axes{"value": word("optimal")})}, `model "dull" has no axis "value"; it has alpha`},
 		{grids{grid("boltzmann", axes{"zeta": number(1), "alfa": number(1)})}, `model "boltzmann" has no axis "alfa"; it has alpha, value, unreachable_value`},
