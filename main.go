@@ -589,6 +589,7 @@ the tokens alone, and all coordinators need the same: share it, or copy its dire
 	c.Flags().StringVar(&o.AddressFile, "address-file", "", "`file` to write host:port to when it listens, for those who read it with --coordinator-file")
 	dataFlag(c, &o.Data, "of studies, sweeps, results and tokens")
 	c.Flags().DurationVar(&o.Lease, "lease", command.DefaultLease, "`time` that a job stays with a worker that is not heard of")
+	c.Flags().DurationVar(&o.JobDeadline, "job-deadline", 0, "`time` that a job may take before an idle worker gets it too; it doubles each time. 0: a minute and ten times what the slowest jobs like it have taken for their size, ten minutes before any is done")
 	c.Flags().StringVar(&o.TLSCert, "tls-cert", "", "`file` of a certificate of the site's own, and of those between it and its authority")
 	c.Flags().StringVar(&o.TLSKey, "tls-key", "", "`file` of its key")
 	c.Flags().StringSliceVar(&o.NATS.URLs, "nats", nil, "`urls` of the site's NATS servers, in place of one in this process")

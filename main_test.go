@@ -301,6 +301,7 @@ func TestWrongWays(t *testing.T) {
 		{"coordinator --nats a:4222 --nats-ca nothing", 1, "--nats-ca nothing: no such file or directory; name a file of certificates in PEM"},
 		{"coordinator --nats a:4222 --nats-login nothing", 1, "--nats-login nothing: no such file or directory; name the file with what the NATS servers ask for"},
 		{"worker --coordinator 127.0.0.1:7410,nonsense", 2, "--coordinator \"nonsense\": write it as host:port, e.g. 127.0.0.1:7410 (see `foible worker --help`)"},
+		{"coordinator --job-deadline 1ms", 2, "--job-deadline 1ms: must be at least 1s, or 0 for one by what jobs take (see `foible coordinator --help`)"},
 		{"coordinator --lease soon", 2, "--lease \"soon\": must be a time such as 30s or 5m (see `foible coordinator --help`)"},
 		{"worker --coordinator nonsense", 2, "--coordinator \"nonsense\": write it as host:port, e.g. 127.0.0.1:7410 (see `foible worker --help`)"},
 		{"worker --insecure --coordinator example.org:7410", 2, "--coordinator \"example.org:7410\": --insecure is for addresses of one machine, such as 127.0.0.1:7410; leave it out (see `foible worker --help`)"},

@@ -33,9 +33,10 @@ type CoordinatorOptions struct {
 	Listen, Data string
 	NATS         engine.Servers // keep the data, but for authority and tokens, if there are any
 	Lease        time.Duration
-	TLSCert      string // file of a site's own certificate; "": the coordinator makes one
-	TLSKey       string // and of its key
-	Insecure     bool   // without encryption and tokens
+	JobDeadline  time.Duration // that a job may take before an idle worker gets it too; 0: by what jobs take
+	TLSCert      string        // file of a site's own certificate; "": the coordinator makes one
+	TLSKey       string        // and of its key
+	Insecure     bool          // without encryption and tokens
 	Observe      ObserveOptions
 	AddressFile  string // takes the address when the coordinator listens; "": none
 	Web          string // address of the dashboard; "": none
@@ -67,6 +68,9 @@ func (e *Env) Coordinator(ctx context.Context, o CoordinatorOptions) error {
 	}
 	if o.Lease < time.Second {
 		return usagef("--lease %v: must be at least 1s", o.Lease)
+	}
+	if o.JobDeadline < 0 || o.JobDeadline > 0 && o.JobDeadline < time.Second {
+		return usagef("--job-deadline %v: must be at least 1s, or 0 for one by what jobs take", o.JobDeadline)
 	}
 	if o.Web != "" && o.Web != noWeb {
 		if err := hostPort("--web", o.Web, o.Insecure); err != nil {
@@ -100,6 +104,7 @@ func (e *Env) Coordinator(ctx context.Context, o CoordinatorOptions) error {
 	}
 	cfg := coordinator.DefaultConfig()
 	cfg.Listener, cfg.DataDir, cfg.Servers, cfg.Version, cfg.Logger = listener, o.Data, servers, Version(), e.Logger
+	cfg.JobDeadline = o.JobDeadline
 	cfg.Lease, cfg.Grace = o.Lease, min(cfg.Grace, o.Lease)
 	cfg.Metrics, cfg.Tracing = watched.metrics, watched.tracing
 	cfg.Dismissed = o.dismissed

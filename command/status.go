@@ -32,6 +32,7 @@ type sweepJSON struct {
 	JobsLeased     int     `json:"jobs_leased" note:"that workers have now"`
 	Retries        int     `json:"retries" note:"times that a job was given out again, since the coordinator started"`
 	LeasesLost     int     `json:"leases_lost" note:"of these, because nothing was heard of the worker"`
+	Copies         int     `json:"copies" note:"times that a job was given to another worker too, because it took too long"`
 	Duplicates     int     `json:"duplicates" note:"results refused because the job had one, since the coordinator started"`
 	Workers        int     `json:"workers" note:"connected now"`
 	Slots          int     `json:"slots" note:"of these workers"`
@@ -92,7 +93,7 @@ func newSweepJSON(m *foiblev1.Sweep) sweepJSON {
 		Priority: int(m.GetPriority()), Version: m.GetVersion(), Created: m.GetCreateTime().AsTime().UTC().Format(time.RFC3339),
 		Cells: int(p.GetCells()), CellsDone: int(p.GetCellsDone()), Jobs: int(p.GetJobs()), JobsDone: int(p.GetJobsDone()),
 		JobsFailed: int(p.GetJobsFailed()), JobsLeased: int(p.GetJobsLeased()), Workers: int(p.GetWorkers()), Slots: int(p.GetSlots()),
-		Retries: int(p.GetRetries()), LeasesLost: int(p.GetLeasesLost()), Duplicates: int(p.GetDuplicates()),
+		Retries: int(p.GetRetries()), LeasesLost: int(p.GetLeasesLost()), Copies: int(p.GetCopies()), Duplicates: int(p.GetDuplicates()),
 		CellsPerSecond: p.GetCellsPerSecond(), Failures: p.GetFailures(), Troubles: p.GetTroubles(),
 		Stages: partsJSON(p.GetStages()), Models: partsJSON(p.GetModels()), Stimuli: partsJSON(p.GetStimuli()),
 	}

@@ -115,6 +115,9 @@ func (e *Env) printSweep(m *foiblev1.Sweep) {
 	}
 	fmt.Fprintf(e.Out, "jobs: %d of %d done, %d with workers, %d failed, %d tried again; %s lost, %s refused\n",
 		p.GetJobsDone(), p.GetJobs(), p.GetJobsLeased(), p.GetJobsFailed(), p.GetRetries(), words.Count(int(p.GetLeasesLost()), "lease"), words.Count(int(p.GetDuplicates()), "repeated result"))
+	if n := p.GetCopies(); n > 0 {
+		fmt.Fprintf(e.Out, "%s took longer than the deadline, and went to another worker too\n", words.Count(int(n), "job"))
+	}
 	if stateName(m) == stateRunning {
 		fmt.Fprintf(e.Out, "priority %d; %s with %s\n", m.GetPriority(), words.Count(int(p.GetWorkers()), "worker"), words.Count(int(p.GetSlots()), "slot"))
 		if eta := eta(m); eta != "" {

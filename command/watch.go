@@ -177,6 +177,7 @@ func trouble(p *foiblev1.Progress) []string {
 	}{
 		{p.GetJobsFailed(), "failed"},
 		{p.GetRetries(), "tried again"},
+		{p.GetCopies(), "given to a second worker"},
 	} {
 		if of.n > 0 {
 			all = append(all, words.Count(int(of.n), "job")+" "+of.text)

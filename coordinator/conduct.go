@@ -20,12 +20,24 @@ const (
 // conduct is how a worker fares. One that keeps failing is set aside: it is given no jobs for a second, and twice as long
 // each time that it fails again. After that it is given one job at a time until one succeeds. Failures of the computation
 // do not count.
+//
+// One of which a job is overdue is slow until a result of it comes, of whatever kind. It is given one job more, to see
+// whether it gets on with that: a worker that hangs would take the jobs of every stage that begins.
 type conduct struct {
 	strikes int       // failures since the last success; those of jobs given out before the worker was last set aside count once
 	since   time.Time // when it was last set aside
 	until   time.Time // it is given no jobs before
 	reason  string    // of the last failure
+	slow    bool      // a job of it was overdue, and no result has come since
+	tried   bool      // it has been given a job since then
 	seen    time.Time // when it last joined or left
+}
+
+// suspect says that a job of the worker is overdue.
+func (st *conduct) suspect() {
+	if !st.slow {
+		st.slow, st.tried = true, false
+	}
 }
 
 // strike counts a failure of a job that was given out at a time. It returns for how long the worker is set aside from
@@ -129,8 +141,33 @@ func (s *session) allowed(free, held int) (n int, again time.Duration) {
 		return 0, st.until.Sub(now)
 	case st.failing():
 		return max(0, min(free, 1-held)), 0
+	case st.slow && st.tried:
+		return 0, 0
+	case st.slow:
+		return min(free, 1), 0
 	}
 	return free, 0
+}
+
+// given notes that the worker has been given a job.
+func (s *session) given() {
+	s.c.mu.Lock()
+	defer s.c.mu.Unlock()
+	st := s.c.conducts[s.worker]
+	st.tried = st.slow
+}
+
+// answers notes that the worker has sent a result.
+func (s *session) answers() {
+	s.c.mu.Lock()
+	st := s.c.conducts[s.worker]
+	was := st.slow
+	st.slow, st.tried = false, false
+	s.c.mu.Unlock()
+	if was {
+		s.log.Info("worker sends results again")
+		s.c.tellRuns()
+	}
 }
 
 // takers says whether there are workers that can be given jobs, and others that could if they were not set aside, not
@@ -140,7 +177,7 @@ func (c *Coordinator) takers(but map[string]int) (ready, later bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for s := range c.slots {
-		if _, not := but[s.worker]; not || s.draining.Err() != nil {
+		if _, not := but[s.worker]; not || s.draining.Err() != nil || c.conducts[s.worker].slow {
 			continue
 		}
 		if now.Before(c.conducts[s.worker].until) {
@@ -155,7 +192,7 @@ func (c *Coordinator) takers(but map[string]int) (ready, later bool) {
 // maxTroubles bounds what is said of what is in the way of the work.
 const maxTroubles = 10
 
-// troublesOfWorkers are the workers that are set aside, or on probation, in words.
+// troublesOfWorkers are the workers that are set aside, on probation, or slow, in words.
 func (c *Coordinator) troublesOfWorkers() []string {
 	now := time.Now()
 	c.mu.Lock()
@@ -168,6 +205,8 @@ func (c *Coordinator) troublesOfWorkers() []string {
 			of[s.worker] = fmt.Sprintf("worker on %s keeps failing and is set aside for %v: %s", s.shown.Host, st.until.Sub(now).Round(time.Second), st.reason)
 		case st.failing():
 			of[s.worker] = fmt.Sprintf("worker on %s has kept failing and is given one job at a time: %s", s.shown.Host, st.reason)
+		case st.slow:
+			of[s.worker] = fmt.Sprintf("worker on %s does not get on with its jobs, which others were given too, and is given no more", s.shown.Host)
 		}
 	}
 	var all []string

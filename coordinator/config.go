@@ -44,6 +44,9 @@ type Config struct {
 	// MaxLost is how many different workers must be lost while they have a job, one after the other, before it is
 	// recorded as failed: it may be what ends them.
 	MaxLost int
+	// JobDeadline is how long a job may take before an idle worker is given it too; it doubles each time. 0: a minute
+	// and ten times what the slowest jobs like it have taken for their size, ten minutes before any has been seen.
+	JobDeadline time.Duration
 	// MaxStudyBytes bounds a study's bundle.
 	MaxStudyBytes int
 	// Web serves the dashboard; nil: there is none.
@@ -98,6 +101,9 @@ func (c *Config) Validate() error {
 	}
 	if c.MaxLost < 1 {
 		errs = append(errs, fmt.Errorf("%d workers lost: must be at least 1", c.MaxLost))
+	}
+	if c.JobDeadline < 0 || c.JobDeadline > 0 && c.JobDeadline < time.Second {
+		errs = append(errs, fmt.Errorf("job deadline %v: must be at least a second, or 0 for one by what jobs take", c.JobDeadline))
 	}
 	if c.MaxStudyBytes < 1 {
 		errs = append(errs, fmt.Errorf("studies of %d bytes: must be at least 1", c.MaxStudyBytes))

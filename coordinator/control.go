@@ -160,10 +160,13 @@ func (c *Coordinator) cancel(ctx context.Context, id string, run *sweepRun) erro
 func (r *sweepRun) dropLeases() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for job := range r.leases {
-		r.eta.Dropped(time.Now(), job)
+	for job, l := range r.leases {
+		for _, l := range append(r.copies[job], l) {
+			r.eta.Dropped(time.Now(), job, l.session)
+		}
 	}
 	clear(r.leases)
+	clear(r.copies)
 	r.change()
 }
 

@@ -13,11 +13,17 @@ import (
 type offer struct {
 	run      *sweepRun
 	delivery *engine.Delivery
+	overdue  *lease   // of a job that takes too long, and is to be given to another worker too; nil: of no other
+	holders  []string // ids of the workers that have such a job, which are not to have it again
 }
 
-// release puts the job back into the queue, to come again after a while. Its error is of no consequence: the job comes again
-// when its lease runs out.
+// release puts the job back into the queue, to come again after a while; one that takes too long stays with who has it.
+// Its error is of no consequence: the job comes again when its lease runs out.
 func (o *offer) release(wait time.Duration) error {
+	if o.overdue != nil {
+		o.run.withdraw(o.overdue)
+		return nil
+	}
 	o.run.mu.Lock()
 	o.run.returned[o.delivery.Job()]++
 	o.run.mu.Unlock()
@@ -38,8 +44,16 @@ type wish struct {
 	got     chan []offer // has room for one
 }
 
-// takes says whether the session may have a job: it is not kept for others.
-func (w *wish) takes(o offer) bool { return !o.run.avoids(o.delivery.Job(), w.session.worker) }
+// takes says whether the session may have a job: it has not got it already, and the job is not kept for others.
+func (w *wish) takes(o offer) bool {
+	return !slices.Contains(o.holders, w.session.worker) && !o.run.avoids(o.delivery.Job(), w.session.worker)
+}
+
+// open is how many jobs may go to the session now.
+func (w *wish) open() int {
+	n, _ := w.session.allowed(w.slots, 0)
+	return n
+}
 
 // demand is the queue of free slots: what is fetched from the engine is bounded by it.
 type demand struct {
@@ -94,9 +108,16 @@ func (d *demand) size() (slots int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, w := range d.waiting {
-		slots += w.slots
+		slots += w.open()
 	}
 	return slots
+}
+
+// waits says whether a worker has free slots that is none of these.
+func (d *demand) waits(but []string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.ContainsFunc(d.waiting, func(w *wish) bool { return w.open() > 0 && !slices.Contains(but, w.session.worker) })
 }
 
 // deal hands jobs out, one a wish in turn, oldest wish first, and returns those that no slot waits for, or none that may
@@ -104,11 +125,14 @@ func (d *demand) size() (slots int) {
 func (d *demand) deal(offers []offer) (rest []offer) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	hands := make([][]offer, len(d.waiting))
+	hands, slots := make([][]offer, len(d.waiting)), make([]int, len(d.waiting))
+	for i, w := range d.waiting {
+		slots[i] = w.open()
+	}
 	for dealt := true; dealt; {
 		dealt = false
 		for i, w := range d.waiting {
-			if len(hands[i]) == w.slots {
+			if len(hands[i]) == slots[i] {
 				continue
 			}
 			if at := slices.IndexFunc(offers, w.takes); at >= 0 {

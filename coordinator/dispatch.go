@@ -104,7 +104,8 @@ func (s *shares) charge(runs []*sweepRun, jobs []int) {
 	}
 }
 
-// offer fetches at most n jobs of a sweep and gives them to slots.
+// offer fetches at most n jobs of a sweep and gives them to slots. Slots for which there are no more get jobs that take
+// too long elsewhere.
 func (c *Coordinator) offer(ctx context.Context, run *sweepRun, n int) (fetched int, err error) {
 	deliveries, err := run.queue.Fetch(ctx, n)
 	if errors.Is(err, engine.ErrNotFound) { // the sweep has just ended
@@ -127,15 +128,24 @@ func (c *Coordinator) offer(ctx context.Context, run *sweepRun, n int) (fetched 
 		}
 		offers = append(offers, offer{run: run, delivery: d})
 	}
+	fetched = len(deliveries)
+	if fetched < n { // there is nothing else to do
+		overdue := run.overdue(n - fetched)
+		fetched += len(overdue)
+		offers = append(offers, overdue...)
+	}
 	for _, o := range c.demand.deal(offers) {
 		var wait time.Duration
-		if run.failedBefore(o.delivery.Job()) { // it is kept for workers that are busy
+		switch {
+		case o.overdue != nil:
+			fetched--
+		case run.failedBefore(o.delivery.Job()): // it is kept for workers that are busy
 			wait = avoidPause
 		}
 		_ = o.release(wait)
 	}
-	if len(deliveries) == 0 && err == nil {
+	if fetched == 0 && err == nil {
 		err = run.audit(ctx)
 	}
-	return len(deliveries), err
+	return fetched, err
 }

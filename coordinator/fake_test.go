@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"time"
 
 	"foible/core/optional"
 	"foible/core/sweep"
@@ -159,4 +160,16 @@ func (do executor) Execute(ctx context.Context, job *foiblev1.Assign) (*foiblev1
 		}
 	}
 	return answer(job), nil
+}
+
+// takes is what an executor does first: it takes a while.
+func takes(d time.Duration) executor {
+	return func(ctx context.Context, _ *foiblev1.Assign) error {
+		select {
+		case <-time.After(d):
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }

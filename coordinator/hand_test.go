@@ -2,6 +2,7 @@ package coordinator_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -23,6 +24,7 @@ type hand struct {
 	recorded  chan *foiblev1.Recorded
 	cancelled chan []uint64
 	ended     chan error
+	sending   sync.Mutex // held while a message is sent
 }
 
 // hand connects; nothing is said.
@@ -175,7 +177,14 @@ func (h *hand) end() *status.Status {
 
 func (h *hand) send(m *foiblev1.WorkRequest) {
 	h.t.Helper()
-	if err := h.stream.Send(m); err != nil {
+	if err := h.trySend(m); err != nil {
 		h.t.Fatal(err)
 	}
+}
+
+// trySend may be called by several goroutines.
+func (h *hand) trySend(m *foiblev1.WorkRequest) error {
+	h.sending.Lock()
+	defer h.sending.Unlock()
+	return h.stream.Send(m)
 }

@@ -169,6 +169,7 @@ func (c *Coordinator) Workers() []web.Worker {
 	for s := range c.slots {
 		w := s.shown
 		w.Draining = s.draining.Err() != nil
+		w.Slow = c.conducts[s.worker].slow
 		if st := c.conducts[s.worker]; st.failing() {
 			w.Reason = st.reason
 			if now := time.Now(); now.Before(st.until) {

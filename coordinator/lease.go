@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
@@ -20,7 +21,11 @@ type lease struct {
 	span     trace.Span
 	hashes   [][]byte // that a right answer to a score job has
 	worker   string   // id of the one that it was given to
+	session  uint64   // number of the connection by which it was given out
 	owner    *session // nil while its worker is away; guarded by Coordinator.mu
+
+	copies int       // how often the job was given to another worker because it took too long; guarded by the sweep's mu
+	copied time.Time // when last
 }
 
 // lend keeps a lease under a new number. It is false if the delivery is not needed: the job has got a result by now,
@@ -41,16 +46,22 @@ func (c *Coordinator) lend(l *lease) bool {
 	if before != nil && before.owner != nil {
 		before.owner.shown.Lost++
 	}
+	c.number(l)
+	return true
+}
+
+// number keeps a lease under a new number. The caller holds mu.
+func (c *Coordinator) number(l *lease) {
 	for l.id == 0 || c.leases[l.id] != nil {
 		l.id = rand.Uint64() // numbers of an earlier life, or of another coordinator, must not be met again
 	}
 	c.leases[l.id] = l
-	return true
 }
 
 // lend notes a lease, which may follow one that was lost. The caller holds mu.
 func (r *sweepRun) lend(l, lost *lease) {
 	r.leases[l.job] = l
+	delete(r.copies, l.job) // their workers have not been heard of either
 	if lost != nil {
 		r.tallied.Lost++
 		r.c.metrics.lost.Inc()
@@ -61,7 +72,7 @@ func (r *sweepRun) lend(l, lost *lease) {
 		r.c.metrics.again.Inc()
 	}
 	l.since = time.Now()
-	r.eta.Begun(l.since, l.job, l.owner.number)
+	r.eta.Begun(l.since, l.job, l.session)
 }
 
 // settle takes a lease away, of a job that is done or is to be given back; nil if there is none of that number.
@@ -82,8 +93,8 @@ func (c *Coordinator) finished(l *lease) {
 	}
 }
 
-// giveBack ends a lease whose job is still to be done, after a while, by whoever is free. A job that the engine has given
-// out again since, because the lease ran out, is in other hands already.
+// giveBack ends a lease whose job is still to be done, after a while, by whoever is free. A job that another worker has
+// too, or that the engine has given out again since because the lease ran out, is in other hands already.
 func (c *Coordinator) giveBack(l *lease, wait time.Duration) {
 	l.end("given back")
 	if !l.run.forget(l) {
@@ -137,7 +148,7 @@ func (c *Coordinator) orphan(s *session, grace time.Duration) (orphans int) {
 func (r *sweepRun) lose(l *lease) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.leases[l.job] == l {
+	if r.leases[l.job] == l || slices.Contains(r.copies[l.job], l) {
 		r.tallied.Lost++
 		r.c.metrics.lost.Inc()
 		r.mislay(l.job, l.worker)

@@ -27,6 +27,7 @@ type metrics struct {
 	given    prometheus.Counter
 	again    prometheus.Counter
 	lost     prometheus.Counter
+	copies   prometheus.Counter
 	cells    prometheus.Counter
 	results  *prometheus.CounterVec   // by outcome
 	duration *prometheus.HistogramVec // by kind
@@ -37,11 +38,12 @@ func newMetrics() *metrics {
 		return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
 	}
 	m := &metrics{
-		rpc:   grpcprom.NewServerMetrics(grpcprom.WithServerHandlingTimeHistogram()),
-		given: counter("foible_jobs_given_out_total", "Jobs given to workers, each attempt counted."),
-		again: counter("foible_jobs_given_out_again_total", "Jobs given to workers that had been given out before."),
-		lost:  counter("foible_leases_lost_total", "Leases that ended because nothing was heard of the worker."),
-		cells: counter("foible_cells_recorded_total", "Cells of jobs that have got their result."),
+		rpc:    grpcprom.NewServerMetrics(grpcprom.WithServerHandlingTimeHistogram()),
+		given:  counter("foible_jobs_given_out_total", "Jobs given to workers, each attempt counted."),
+		again:  counter("foible_jobs_given_out_again_total", "Jobs given to workers that had been given out before."),
+		lost:   counter("foible_leases_lost_total", "Leases that ended because nothing was heard of the worker."),
+		copies: counter("foible_jobs_overdue_total", "Jobs given to another worker too, because they took too long."),
+		cells:  counter("foible_cells_recorded_total", "Cells of jobs that have got their result."),
 		results: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "foible_results_total", Help: "Results that workers have sent, by what became of them.",
 		}, []string{"outcome"}),
@@ -75,7 +77,7 @@ func outcome(verdict foiblev1.Verdict, result *foiblev1.JobResult) string {
 func (c *Coordinator) register(r prometheus.Registerer) error {
 	m := c.metrics
 	var errs []error
-	for _, one := range []prometheus.Collector{m.rpc, m.given, m.again, m.lost, m.cells, m.results, m.duration, state{c}} {
+	for _, one := range []prometheus.Collector{m.rpc, m.given, m.again, m.lost, m.copies, m.cells, m.results, m.duration, state{c}} {
 		errs = append(errs, r.Register(one))
 	}
 	return errors.Join(errs...)

@@ -59,6 +59,18 @@ func (c *Coordinator) join() error {
 		return err
 	})
 	c.background.Go(func() error {
+		for tick := time.Tick(sendInterval); ; {
+			select {
+			case <-tick:
+			case <-c.ctx.Done():
+				return nil
+			}
+			for _, run := range c.running() {
+				run.sendOverdue(c.ctx)
+			}
+		}
+	})
+	c.background.Go(func() error {
 		for tick := time.Tick(tellInterval); ; {
 			c.others.tell(c)
 			select {
@@ -132,7 +144,7 @@ func (r *sweepRun) follow(ctx context.Context, after uint64) error {
 			if err := proto.Unmarshal(value, result); err != nil {
 				r.c.log.Error("a recorded result is damaged", "sweep", r.id, "job", job, "error", err)
 			}
-			r.note(ctx, job, result)
+			r.note(ctx, job, result, 0)
 			return nil
 		})
 		if ctx.Err() != nil || errors.Is(err, engine.ErrClosed) || errors.Is(err, engine.ErrNotFound) {

@@ -53,7 +53,9 @@ type sweepRun struct {
 	troubles      map[int]*trouble         // of jobs without a result
 	returned      map[int]int              // by job without a result, deliveries that were put back and given to nobody
 	warned        map[string]bool          // causes of failures that were logged as warnings
-	leases        map[int]*lease           // by job, the lease given out last
+	leases        map[int]*lease           // by job, the lease given out last for a delivery of the queue
+	copies        map[int][]*lease         // by job, further leases for the same delivery, see overdue; none without the one in leases
+	lookedOver    time.Time                // when overdue jobs were last looked for
 	tallied       tally                    // since the coordinator started
 	eta           *eta.Estimator           // nil until the sweep is started
 	forecast      forecast                 // what it said last
@@ -79,6 +81,7 @@ type failedJob struct {
 type tally struct {
 	Duplicates int64   `json:"duplicates,omitempty"` // results refused because there was one
 	Retries    int64   `json:"retries,omitempty"`    // jobs given out again
+	Copies     int64   `json:"copies,omitempty"`     // jobs given to another worker too, because they took too long
 	Lost       int64   `json:"lost,omitempty"`       // leases whose worker was not heard of
 	Timed      int64   `json:"timed,omitempty"`      // results of which it is known how long a worker took,
 	Seconds    float64 `json:"seconds,omitempty"`    // and how long in all
@@ -87,6 +90,7 @@ type tally struct {
 func (t *tally) add(o tally) {
 	t.Duplicates += o.Duplicates
 	t.Retries += o.Retries
+	t.Copies += o.Copies
 	t.Lost += o.Lost
 	t.Timed += o.Timed
 	t.Seconds += o.Seconds
@@ -128,6 +132,7 @@ func (c *Coordinator) newRun(ctx context.Context, spec *foiblev1.Sweep) (*sweepR
 		returned: map[int]int{},
 		warned:   map[string]bool{},
 		leases:   map[int]*lease{},
+		copies:   map[int][]*lease{},
 		standing: sweep.NewStanding(plan.Points()),
 		best:     map[string]*foiblev1.Fit{},
 		changed:  make(chan struct{}),
@@ -190,11 +195,13 @@ func (r *sweepRun) record(ctx context.Context, job int, result *foiblev1.JobResu
 	for errors.Is(err, engine.ErrStalled) && r.c.patient(ctx) {
 		err = r.c.engine.Record(ctx, r.id, job, value)
 	}
+	var session uint64
 	switch {
 	case err == nil:
 		fresh = true
 		r.recent.put(job, result.GetInfer(), len(value))
 		if l != nil {
+			session = l.session
 			r.tally(func(t *tally) {
 				t.Timed++
 				t.Seconds += time.Since(l.since).Seconds()
@@ -212,13 +219,13 @@ func (r *sweepRun) record(ctx context.Context, job int, result *foiblev1.JobResu
 	default:
 		return false, sentinel(err)
 	}
-	r.note(ctx, job, result)
+	r.note(ctx, job, result, session)
 	return fresh, nil
 }
 
-// note takes a recorded result into the progress. A failure in what follows from it is not one of the result;
+// note takes a recorded result into the progress; the number is of the worker that it came from, 0 if that is not known. A failure in what follows from it is not one of the result;
 // audit tries again.
-func (r *sweepRun) note(ctx context.Context, job int, result *foiblev1.JobResult) {
+func (r *sweepRun) note(ctx context.Context, job int, result *foiblev1.JobResult, session uint64) {
 	if !r.known(job) { // another coordinator found out what it is of
 		if err := r.choose(ctx, r.round(job)); err != nil {
 			r.c.log.Error("find what a job is of", "sweep", r.id, "job", job, "error", err)
@@ -230,11 +237,13 @@ func (r *sweepRun) note(ctx context.Context, job int, result *foiblev1.JobResult
 	r.c.metrics.cells.Add(float64(r.progress.CellsDone() - before))
 	r.noted = time.Now()
 	if fresh {
-		r.eta.Done(r.noted, job)
+		r.eta.Done(r.noted, job, session)
 		r.take(job, result)
 	}
 	delete(r.troubles, job)
 	delete(r.returned, job)
+	delete(r.leases, job) // what comes of them is a duplicate
+	delete(r.copies, job)
 	open := r.progress.Open()
 	r.change()
 	r.rest()
@@ -438,10 +447,23 @@ func (r *sweepRun) audit(ctx context.Context) error {
 func (r *sweepRun) forget(l *lease) (last bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if last = r.leases[l.job] == l; last {
+	copies := r.copies[l.job]
+	at := slices.Index(copies, l)
+	switch {
+	case at >= 0:
+		copies = slices.Delete(copies, at, at+1)
+	case r.leases[l.job] != l:
+		return false
+	case len(copies) > 0:
+		r.leases[l.job], copies = copies[0], copies[1:]
+	default:
 		delete(r.leases, l.job)
-		r.eta.Dropped(time.Now(), l.job)
+		last = true
 	}
+	if r.copies[l.job] = copies; len(copies) == 0 {
+		delete(r.copies, l.job)
+	}
+	r.eta.Dropped(time.Now(), l.job, l.session)
 	return last
 }
 

@@ -203,15 +203,20 @@ func (s *session) open(ctx context.Context, o offer) (*foiblev1.Assign, error) {
 	if assign == nil {
 		return nil, o.delivery.Ack()
 	}
-	l := &lease{run: o.run, job: job, delivery: o.delivery, attempt: attempt, hashes: hashes, worker: s.worker, owner: s}
+	l := &lease{run: o.run, job: job, delivery: o.delivery, attempt: attempt, hashes: hashes, worker: s.worker, session: s.number, owner: s}
 	l.begin(s.c.tracer, assign)
-	if !s.c.lend(l) {
+	switch {
+	case o.overdue != nil && !s.c.lendCopy(l, o.overdue):
+		l.end("not needed")
+		return nil, nil
+	case o.overdue == nil && !s.c.lend(l):
 		l.end("not needed")
 		return nil, o.delivery.Ack()
 	}
 	s.mu.Lock()
 	s.held[l.id] = struct{}{}
 	s.mu.Unlock()
+	s.given()
 	assign.Attempt, assign.Lease = int32(attempt), l.id
 	s.c.metrics.given.Inc()
 	s.log.Debug("job given out", "sweep", o.run.id, "job", job, "attempt", attempt)
@@ -278,6 +283,7 @@ func (s *session) Record(ctx context.Context, m *foiblev1.Result) (answer *foibl
 		}
 	}()
 	ctx = arrived(ctx)
+	s.answers()
 	s.vacate(m.GetLease())
 	answer = &foiblev1.Recorded{SweepId: m.GetSweepId(), Job: m.GetJob(), Lease: m.GetLease()}
 	l := s.c.settle(m.GetLease())

@@ -37,7 +37,7 @@ func (r *sweepRun) count() *foiblev1.Progress {
 		Cells: int64(r.plan.Cells()), CellsDone: int64(r.progress.CellsDone()),
 		Jobs: int64(r.plan.Jobs()), JobsDone: int64(r.progress.JobsDone()),
 		JobsFailed: int64(r.failures), JobsLeased: int64(len(r.leases)) + elsewhere.Leased,
-		Duplicates: t.Duplicates, Retries: t.Retries, LeasesLost: t.Lost, Failures: slices.Clone(r.reasons),
+		Duplicates: t.Duplicates, Retries: t.Retries, LeasesLost: t.Lost, Copies: t.Copies, Failures: slices.Clone(r.reasons),
 		Stages: parts(r.progress.Stages()), Models: parts(r.progress.Models()), Best: r.bestFits(),
 	}
 	if unended(r.state) {

@@ -520,6 +520,8 @@ func TestConfig(t *testing.T) {
 		"lease 1ms":          func(c *coordinator.Config) { c.Lease = time.Millisecond },
 		"grace 1m0s":         func(c *coordinator.Config) { c.Grace = time.Minute },
 		"0 workers lost":     func(c *coordinator.Config) { c.MaxLost = 0 },
+		"job deadline 1ms":   func(c *coordinator.Config) { c.JobDeadline = time.Millisecond },
+		"job deadline -1s":   func(c *coordinator.Config) { c.JobDeadline = -time.Second },
 		"0 failures":         func(c *coordinator.Config) { c.MaxFailures = 0 },
 		"studies of 0 bytes": func(c *coordinator.Config) { c.MaxStudyBytes = 0 },
 	} {

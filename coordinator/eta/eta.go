@@ -83,7 +83,8 @@ type Estimator struct {
 	scored     sums    // score jobs of the fit stage; cells are parameter sets
 	drift      float64 // mean logarithm of what jobs lately took over what was expected
 	spread     float64 // mean square of it
-	observed   int     // infer jobs seen from beginning to end
+	slowest    slowest
+	observed   int // infer jobs seen from beginning to end
 	solved     *costs
 	solvedAt   int // observed
 
@@ -91,10 +92,11 @@ type Estimator struct {
 	at      time.Time
 	running bool
 	workers map[uint64]*worker
-	slots   int // of workers
-	more    int // slots elsewhere
-	flights map[int]flight
-	used    float64 // slot-seconds in use, of those for which there were jobs, fading
+	slots   int              // of workers
+	more    int              // slots elsewhere
+	flights map[int]flight   // by job, the one begun last
+	earlier map[int][]flight // of jobs that several workers have, those begun before
+	used    float64          // slot-seconds in use, of those for which there were jobs, fading
 	had     float64
 	jobTime float64 // mean seconds of an infer job
 	wasted  float64 // part of the seconds of jobs that came to nothing, lately
@@ -161,7 +163,7 @@ func New(plan *sweep.Plan, config *sweep.Config, at time.Time) *Estimator {
 		models: len(plan.Models()),
 		ratio:  stageRatio(config), jobs: make([]int, n), needs: make([]int, n), scores: len(plan.Sets), last: plan.Report,
 		spread: unlikeJobs * unlikeJobs, at: at, running: true,
-		workers: map[uint64]*worker{}, flights: map[int]flight{}, tops: map[int]struct{}{}, reports: map[int]struct{}{},
+		workers: map[uint64]*worker{}, flights: map[int]flight{}, earlier: map[int][]flight{}, tops: map[int]struct{}{}, reports: map[int]struct{}{},
 	}
 	for round := 1; round <= plan.TopUps(); round++ {
 		for _, job := range plan.RoundJobs(round) {
@@ -183,6 +185,7 @@ func New(plan *sweep.Plan, config *sweep.Config, at time.Time) *Estimator {
 		}
 	}
 	e.noises = len(noises)
+	e.slowest = newSlowest(e.models)
 	e.left = make([]float64, e.models*n)
 	e.warm, e.cold = make([]sums, len(e.left)), make([]sums, len(e.left))
 	for m, of := range plan.Models() {
@@ -248,10 +251,8 @@ func (e *Estimator) Left(at time.Time, id uint64) {
 	if w := e.workers[id]; w != nil {
 		delete(e.workers, id)
 		e.change(e.slots-w.slots, e.more)
-		for job, f := range e.flights {
-			if f.worker == id {
-				e.lose(job, f)
-			}
+		for job := range e.flights {
+			e.drop(job, id)
 		}
 	}
 }
@@ -273,16 +274,27 @@ func (e *Estimator) change(slots, more int) {
 	e.steps = append(e.steps, step{e.at, by * by})
 }
 
-// Begun says that a worker has been given a job.
+// Begun says that a worker has been given a job, and that no other has it any more.
 func (e *Estimator) Begun(at time.Time, job int, id uint64) {
 	e.advance(at)
 	if e.begun.IsZero() { // what was before says nothing
 		e.begun, e.steps = at, nil
 	}
+	e.land(job, 0)
+	e.fly(job, id)
+}
+
+// Copied says that a worker has been given a job that others have too. What is left of it is now expected of this one.
+func (e *Estimator) Copied(at time.Time, job int, id uint64) {
+	e.advance(at)
 	if f, ok := e.flights[job]; ok {
-		e.lose(job, f)
+		e.earlier[job] = append(e.earlier[job], f)
 	}
-	f := flight{load: e.load(job), worker: id, began: at}
+	e.fly(job, id)
+}
+
+func (e *Estimator) fly(job int, id uint64) {
+	f := flight{load: e.load(job), worker: id, began: e.at}
 	if w := e.workers[id]; w != nil {
 		f.tables = e.meet(w, job)
 	}
@@ -339,17 +351,47 @@ func (e *Estimator) meet(w *worker, job int) (missing int) {
 }
 
 // Dropped says that a worker has a job no more, without a result.
-func (e *Estimator) Dropped(at time.Time, job int) {
+func (e *Estimator) Dropped(at time.Time, job int, id uint64) {
 	e.advance(at)
-	if f, ok := e.flights[job]; ok {
-		e.lose(job, f)
+	e.drop(job, id)
+}
+
+func (e *Estimator) drop(job int, id uint64) {
+	earlier := e.earlier[job]
+	if last, ok := e.flights[job]; ok && last.worker == id {
+		e.lose(last)
+		delete(e.flights, job)
+		if n := len(earlier); n > 0 {
+			e.flights[job], earlier = earlier[n-1], earlier[:n-1]
+		}
+	} else if i := slices.IndexFunc(earlier, func(f flight) bool { return f.worker == id }); i >= 0 {
+		e.lose(earlier[i])
+		earlier = slices.Delete(earlier, i, i+1)
+	}
+	if e.earlier[job] = earlier; len(earlier) == 0 {
+		delete(e.earlier, job)
 	}
 }
 
-func (e *Estimator) lose(job int, f flight) {
+// land ends what all workers do at a job. It returns that of the worker who has done it; not ok if it had not begun.
+func (e *Estimator) land(job int, id uint64) (done flight, ok bool) {
+	last, begun := e.flights[job]
+	if !begun {
+		return flight{}, false
+	}
+	for _, f := range append(e.earlier[job], last) {
+		if f.worker == id {
+			done, ok = f, true
+		} else {
+			e.lose(f)
+		}
+	}
 	delete(e.flights, job)
-	e.spend(e.at.Sub(f.began).Seconds(), true)
+	delete(e.earlier, job)
+	return done, ok
 }
+
+func (e *Estimator) lose(f flight) { e.spend(e.at.Sub(f.began).Seconds(), true) }
 
 // spend takes up what became of the time of a job. The long ones count for more.
 func (e *Estimator) spend(seconds float64, wasted bool) {
@@ -364,11 +406,10 @@ func (e *Estimator) spend(seconds float64, wasted bool) {
 	e.wasted += weight * (part - e.wasted)
 }
 
-// Done says that a job has a result; once of each job.
-func (e *Estimator) Done(at time.Time, job int) {
+// Done says that a job has a result, and from which worker, 0 if that is not known; once of each job.
+func (e *Estimator) Done(at time.Time, job int, id uint64) {
 	e.advance(at)
-	if f, ok := e.flights[job]; ok {
-		delete(e.flights, job)
+	if f, ok := e.land(job, id); ok {
 		took := at.Sub(f.began).Seconds()
 		e.learn(&f.load, took)
 		e.spend(took, false)
@@ -412,6 +453,7 @@ func (e *Estimator) learn(l *load, seconds float64) {
 	if l.sets == 0 {
 		return
 	}
+	e.slowest.learn(l, e.units(l), seconds)
 	if l.score {
 		if !l.report {
 			e.scored.seconds += seconds

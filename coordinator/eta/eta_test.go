@@ -195,7 +195,7 @@ func (w *world) leave(id uint64) {
 	clear(m.jobs)
 	w.in(w.lease, func() {
 		for _, job := range lost {
-			w.eta.Dropped(w.clock(), job)
+			w.eta.Dropped(w.clock(), job, id)
 			w.queue = append(w.queue, job)
 		}
 		w.deal()
@@ -258,7 +258,7 @@ func (w *world) end(number int, id uint64, m *machine) {
 	delete(m.jobs, number)
 	m.free++
 	if w.rng.IntN(50) == 0 { // it failed, and is tried again
-		w.eta.Dropped(w.clock(), number)
+		w.eta.Dropped(w.clock(), number, id)
 		w.queue = append(w.queue, number)
 		w.deal()
 		return
@@ -269,7 +269,7 @@ func (w *world) end(number int, id uint64, m *machine) {
 			return &sweep.Fit{Overall: sweep.Correlation{Defined: true, PearsonR: float64(i*7919%101) / 101}}
 		}))
 	}
-	w.eta.Done(w.clock(), number)
+	w.eta.Done(w.clock(), number, id)
 	w.queue = append(ready, w.queue...) // as the queue does
 	w.deal()
 }
@@ -387,7 +387,7 @@ func TestNotKnown(t *testing.T) {
 	known(0, false, "no job")
 	e.Begun(after(0), 0, 1)
 	known(1, false, "no job seen to its end")
-	e.Done(after(2), 0)
+	e.Done(after(2), 0, 1)
 	known(2, true, "a job seen")
 	e.Running(after(2), false)
 	known(3, false, "paused")
@@ -407,7 +407,7 @@ func TestSteady(t *testing.T) {
 	do := func(job int, seconds float64) {
 		e.Begun(after(now), job, 1)
 		now += seconds
-		e.Done(after(now), job)
+		e.Done(after(now), job, 1)
 	}
 	check := func(left float64) {
 		t.Helper()
@@ -449,14 +449,14 @@ func TestKnown(t *testing.T) {
 		if job%2 == 0 {
 			e.Known(job)
 		} else {
-			e.Done(after(0), job)
+			e.Done(after(0), job, 0)
 		}
 	}
 	for chunk := 1; chunk < plan.FitChunks(); chunk++ {
 		e.Known(plan.ScoreJob(chunk))
 	}
 	e.Begun(after(0), 0, 1)
-	e.Done(after(10), 0)
+	e.Done(after(10), 0, 1)
 	low, high, ok := e.Range(after(10))
 	if !ok || low > 70*time.Second || high < 70*time.Second || high > 200*time.Second {
 		t.Errorf("%v to %v, where seven jobs of ten seconds are left", low, high)
@@ -479,7 +479,7 @@ func TestTakenUpInReport(t *testing.T) {
 			t.Errorf("after %d jobs, stated %v", i, ok)
 		}
 		e.Begun(after(float64(10*i)), job, 1)
-		e.Done(after(float64(10*i+10)), job)
+		e.Done(after(float64(10*i+10)), job, 1)
 		left := time.Duration(10*(len(plan.Stimuli)-1-i)) * time.Second
 		if low, high, _ := e.Range(after(float64(10*i + 10))); low > left+10*time.Millisecond || high < left {
 			t.Errorf("after %d jobs, %v to %v, where %v are left", i+1, low, high, left)
@@ -494,10 +494,10 @@ func TestWaste(t *testing.T) {
 	now := 0.
 	for job := range 40 {
 		e.Begun(after(now), job, 1)
-		e.Dropped(after(now+1), job)
+		e.Dropped(after(now+1), job, 1)
 		e.Begun(after(now+1), job, 1)
 		now += 2
-		e.Done(after(now), job)
+		e.Done(after(now), job, 1)
 	}
 	// One job at a time, of which every other is in vain, whatever the slots.
 	left := 2 * float64(plan.FitJobs()-40+4)
@@ -508,7 +508,7 @@ func TestWaste(t *testing.T) {
 	e.Left(after(now), 1)
 	e.Joined(after(now), 2, 4)
 	e.Begun(after(now), 40, 2)
-	e.Done(after(now+1), 40)
+	e.Done(after(now+1), 40, 2)
 }
 
 // Rounds of topping up add to the range before they are known, and nothing once they are known to be empty; what
@@ -539,7 +539,7 @@ func TestTopUp(t *testing.T) {
 		do := func(job int, seconds float64) {
 			e.Begun(now, job, 1)
 			now = now.Add(time.Duration(seconds * float64(time.Second)))
-			e.Done(now, job)
+			e.Done(now, job, 1)
 		}
 		see := func() {
 			_, high, ok := e.Range(now)
@@ -573,7 +573,7 @@ func TestTopUp(t *testing.T) {
 			if j := plan.Job(job); len(j.Sets) > 0 {
 				do(job, 2*float64(len(j.Sets))/4)
 			} else {
-				e.Done(now, job)
+				e.Done(now, job, 0)
 			}
 		}
 		for round := 1; round <= plan.TopUps(); round++ {

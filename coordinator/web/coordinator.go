@@ -69,6 +69,8 @@ type Worker struct {
 	Aside    time.Time // it keeps failing, and is given no jobs before; zero: it is given jobs
 	Reason   string    // of its last failure, if it keeps failing
 	Lost     int64     // jobs that it has lost to others, because it was not heard of
+	Slow     bool      // a job of it was overdue, and no result has come since
+	Overdue  int64     // times that a job of it was given to another too, because it took too long
 	Jobs     []Job     // that it has, oldest first
 }
 

@@ -143,6 +143,8 @@ func newWorkerView(w Worker, now time.Time) workerView {
 		v.State, v.Rest = "aside", duration(w.Aside.Sub(now))
 	case now.Sub(w.Heard) > lateAfter:
 		v.Late = true
+	case w.Slow:
+		v.State = "slow"
 	}
 	for i, j := range w.Jobs {
 		if i == jobsShown {

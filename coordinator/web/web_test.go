@@ -144,6 +144,7 @@ func (f *fake) Workers() []Worker {
 	return []Worker{
 		{Host: "node<1>", Slots: 4, Joined: time.Now(), Heard: time.Now(), Done: 12, Lost: 1, Jobs: []Job{{theSweep, 3, time.Now()}}},
 		{Host: "node2", Slots: 1, Joined: time.Now(), Heard: time.Now().Add(-time.Minute)},
+		{Host: "node3", Slots: 1, Joined: time.Now(), Heard: time.Now(), Slow: true, Overdue: 17},
 		{Host: "gone", Slots: 1, Left: time.Now()},
 	}
 }
@@ -343,7 +344,7 @@ func TestPages(t *testing.T) {
 			t.Errorf("the sweep's page has no %s", want)
 		}
 	}
-	if got := r.get("/workers").body; !strings.Contains(got, "node&lt;1&gt;") || !strings.Contains(got, "silent") || !strings.Contains(got, "Left of late") || !strings.Contains(got, "2 more workers") {
+	if got := r.get("/workers").body; !strings.Contains(got, "node&lt;1&gt;") || !strings.Contains(got, "silent") || !strings.Contains(got, `<span class="badge slow">slow</span>`) || !strings.Contains(got, `<td class="right">17</td>`) || !strings.Contains(got, "Left of late") || !strings.Contains(got, "2 more workers") {
 		t.Error(got)
 	}
 }

@@ -1154,7 +1154,10 @@ type Progress struct {
 	WorkerSecondsEstimated bool `protobuf:"varint,19,opt,name=worker_seconds_estimated,json=workerSecondsEstimated,proto3" json:"worker_seconds_estimated,omitempty"`
 	// What is in the way of the work now, in words: workers that are set aside because they keep failing, and why; jobs
 	// that wait for another worker. At most ten.
-	Troubles      []string `protobuf:"bytes,20,rep,name=troubles,proto3" json:"troubles,omitempty"`
+	Troubles []string `protobuf:"bytes,20,rep,name=troubles,proto3" json:"troubles,omitempty"`
+	// Times that a job was given to another worker too because it took longer than its deadline, since the coordinator
+	// started.
+	Copies        int64 `protobuf:"varint,21,opt,name=copies,proto3" json:"copies,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1327,6 +1330,13 @@ func (x *Progress) GetTroubles() []string {
 		return x.Troubles
 	}
 	return nil
+}
+
+func (x *Progress) GetCopies() int64 {
+	if x != nil {
+		return x.Copies
+	}
+	return 0
 }
 
 // PartProgress counts the distinct results of a part of a sweep.
@@ -3649,7 +3659,7 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\aeta_low\x18\x0e \x01(\v2\x19.google.protobuf.DurationR\x06etaLow\x124\n" +
 	"\beta_high\x18\x0f \x01(\v2\x19.google.protobuf.DurationR\aetaHigh\x12\x18\n" +
 	"\astalled\x18\x10 \x01(\tR\astalled\x12\x16\n" +
-	"\x06damage\x18\x11 \x01(\tR\x06damage\"\xb9\x05\n" +
+	"\x06damage\x18\x11 \x01(\tR\x06damage\"\xd1\x05\n" +
 	"\bProgress\x12\x14\n" +
 	"\x05cells\x18\x01 \x01(\x03R\x05cells\x12\x1d\n" +
 	"\n" +
@@ -3677,7 +3687,8 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\x04best\x18\x11 \x03(\v2\x0e.foible.v1.FitR\x04best\x12%\n" +
 	"\x0eworker_seconds\x18\x12 \x01(\x01R\rworkerSeconds\x128\n" +
 	"\x18worker_seconds_estimated\x18\x13 \x01(\bR\x16workerSecondsEstimated\x12\x1a\n" +
-	"\btroubles\x18\x14 \x03(\tR\btroubles\"\x88\x01\n" +
+	"\btroubles\x18\x14 \x03(\tR\btroubles\x12\x16\n" +
+	"\x06copies\x18\x15 \x01(\x03R\x06copies\"\x88\x01\n" +
 	"\fPartProgress\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05cells\x18\x02 \x01(\x03R\x05cells\x12\x1d\n" +

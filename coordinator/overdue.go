@@ -1,0 +1,137 @@
+package coordinator
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+)
+
+// A worker may send heartbeats and not get on with a job: the computation does not end, or the machine hardly runs. Such
+// a job is overdue some time after it was given out, and another worker gets it too as soon as it has a slot for which
+// the queue has nothing else. Both may go on. The first result stands, the other is a duplicate.
+
+const (
+	// overdueInterval is the time between two looks for overdue jobs.
+	overdueInterval = time.Second
+	// sendInterval is the time between two looks for those that only other coordinators have slots for.
+	sendInterval = 5 * time.Second
+	// maxDoublings bounds how long the deadline of a job becomes.
+	maxDoublings = 16
+)
+
+// deadline is how long a job may take before another worker gets it too, from when that happened last. It doubles each
+// time. The caller holds mu.
+func (r *sweepRun) deadline(l *lease) time.Duration {
+	d := r.c.cfg.JobDeadline
+	if d == 0 {
+		d = r.eta.Limit(l.job)
+	}
+	return d << min(l.copies, maxDoublings)
+}
+
+// late returns the leases of overdue jobs, those given out longest ago first, if they are so for some time. The caller
+// holds mu.
+func (r *sweepRun) late(now time.Time, by time.Duration) []*lease {
+	var late []*lease
+	for _, l := range r.leases {
+		begun := l.since
+		if l.copies > 0 {
+			begun = l.copied
+		}
+		if now.Sub(begun) >= r.deadline(l)+by {
+			late = append(late, l)
+		}
+	}
+	slices.SortFunc(late, func(a, b *lease) int { return cmp.Or(a.since.Compare(b.since), cmp.Compare(a.job, b.job)) })
+	return late
+}
+
+// overdue returns offers of at most n overdue jobs, those given out longest ago first. Each is taken to be given out by
+// them, unless it is withdrawn.
+func (r *sweepRun) overdue(n int) []offer {
+	r.mu.Lock()
+	now := time.Now()
+	if now.Sub(r.lookedOver) < overdueInterval {
+		r.mu.Unlock()
+		return nil
+	}
+	r.lookedOver = now
+	var offers []offer
+	for _, l := range r.late(now, 0) {
+		o := offer{run: r, delivery: l.delivery, overdue: l, holders: []string{l.worker}}
+		for _, copied := range r.copies[l.job] {
+			o.holders = append(o.holders, copied.worker)
+		}
+		offers = append(offers, o)
+	}
+	r.mu.Unlock()
+	offers = slices.DeleteFunc(offers, func(o offer) bool { return !r.c.demand.waits(o.holders) })
+	offers = offers[:min(n, len(offers))]
+
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, o := range offers {
+		o.overdue.copies++
+		o.overdue.copied = now
+	}
+	return offers
+}
+
+// sendOverdue puts overdue jobs, for which no worker of this coordinator has had a slot, into the queue once more, for
+// the workers of the others.
+func (r *sweepRun) sendOverdue(ctx context.Context) {
+	r.mu.Lock()
+	now := time.Now()
+	var jobs []int
+	for _, l := range r.late(now, sendInterval) {
+		l.copies++
+		l.copied = now
+		jobs = append(jobs, l.job)
+	}
+	r.mu.Unlock()
+	if len(jobs) == 0 {
+		return
+	}
+	r.c.log.Warn("jobs take too long; they are in the queue for other coordinators too", "sweep", r.id, "jobs", len(jobs))
+	if err := r.c.engine.Requeue(ctx, r.id, jobs); err != nil && ctx.Err() == nil { // they are late again in a while
+		r.c.log.Error("queue jobs that take too long", "sweep", r.id, "error", err)
+	}
+}
+
+// withdraw says that an overdue job was not given to another worker after all.
+func (r *sweepRun) withdraw(l *lease) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	l.copies--
+	l.copied = l.since
+}
+
+// lendCopy keeps a further lease of an overdue job. It is false if the job is no longer with the worker for which it is
+// overdue: it is done, given back, or given out again.
+func (c *Coordinator) lendCopy(l, overdue *lease) bool {
+	r := l.run
+	r.mu.Lock()
+	needed := r.leases[l.job] == overdue
+	if needed {
+		r.copies[l.job] = append(r.copies[l.job], l)
+		r.tallied.Copies++
+		r.c.metrics.copies.Inc()
+		l.since = time.Now()
+		r.eta.Copied(l.since, l.job, l.session)
+		r.change()
+	}
+	r.mu.Unlock()
+	if !needed {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s := overdue.owner; s != nil {
+		c.conducts[s.worker].suspect()
+		s.shown.Overdue++
+		s.log.Warn("job takes too long; another worker gets it too", "sweep", r.id, "job", l.job, "since", overdue.since, "jobs_overdue", s.shown.Overdue)
+	}
+	c.number(l)
+	return true
+}
