@@ -343,7 +343,12 @@ of a sample: ` + strings.Join(domains.Names(), ", ") + `.`,
 	memoryFlag(c, &o.Memory)
 	outFlag(c, &o.Out)
 	recoveryFlag(c, &o.Recovery)
+	withoutJudgementsFlag(c, &o.WithoutJudgements)
 	return c
+}
+
+func withoutJudgementsFlag(c *cobra.Command, without *bool) {
+	c.Flags().BoolVar(without, "without-judgements", false, "go on though the study has no human judgements, for the posteriors alone")
 }
 
 func estimate(env *command.Env) *cobra.Command {
@@ -376,9 +381,10 @@ func report(env *command.Env) *cobra.Command {
 		Long: `Report puts sweeps side by side that fit or results wrote: what differs between their settings and inputs, the best
 parameter set of each model with its difference from the first sweep's, sensitivity, people against models, and the warnings
 of each. It compares at the judged goals, steps and stimuli that all have in common, says what it leaves out, and refuses
-sweeps that have nothing in common. It writes comparison.html, which is one file without script or network, comparison.csv
+sweeps that have nothing in common. Sweeps of different studies, such as a study and its replication, are compared with
+--different-studies alone: what has one name in them is taken to be one thing. It writes comparison.html, which is one file without script or network, comparison.csv
 and settings.csv, each as Parquet beside, and the figures. It needs no coordinator.`,
-		Example: "  foible report my-fit my-fit-by-sips\n  foible report pilot first-study replication --out side-by-side",
+		Example: "  foible report my-fit my-fit-by-sips\n  foible report first-study replication --different-studies --out side-by-side",
 		GroupID: here, Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
 			o.Sweeps = args
@@ -386,6 +392,7 @@ and settings.csv, each as Parquet beside, and the figures. It needs no coordinat
 		},
 	}
 	c.Flags().StringVar(&o.Out, "out", command.DefaultComparison, "output `directory`")
+	c.Flags().BoolVar(&o.DifferentStudies, "different-studies", false, "compare sweeps of different studies, at the stimuli, steps and goals that have one name in all")
 	return c
 }
 
@@ -743,6 +750,7 @@ func submit(env *command.Env) *cobra.Command {
 	c.Flags().IntVar(&o.Priority, "priority", 0, "the sweep's `share` of the workers, see `foible priority` (default 10)")
 	c.Flags().BoolVar(&o.Wait, "wait", false, "follow it until it ends, with the exit codes of `foible watch`")
 	notifyFlag(c, &o.Notify)
+	withoutJudgementsFlag(c, &o.WithoutJudgements)
 	targetFlags(c, &o.Coordinator)
 	return c
 }

@@ -19,6 +19,8 @@ import (
 type CompareOptions struct {
 	Sweeps []string // output directories of fit or results
 	Out    string   // directory
+	// DifferentStudies: the sweeps may be of different studies, compared at what has one name in all.
+	DifferentStudies bool
 }
 
 // DefaultComparison is where a comparison is written.
@@ -56,7 +58,10 @@ func (e *Env) Compare(o CompareOptions) error {
 			break
 		}
 	}
-	c, err := report.Compare(directory(o.Out), sweeps...)
+	c, err := report.Compare(directory(o.Out), report.CompareOptions{DifferentStudies: o.DifferentStudies}, sweeps...)
+	if errors.Is(err, report.ErrDifferentStudies) {
+		return fmt.Errorf("%w; with --different-studies they are compared all the same, at the stimuli, steps and goals of one name", err)
+	}
 	if err != nil {
 		if path := (*fs.PathError)(nil); errors.As(err, &path) && strings.HasPrefix(path.Path, o.Out) {
 			return cannotWrite(o.Out, "--out", err)
@@ -72,15 +77,19 @@ func (e *Env) Compare(o CompareOptions) error {
 		}
 		difference, interval := "", ""
 		if !math.IsNaN(f.Difference) {
-			difference = fmt.Sprintf("%+.3f", f.Difference)
+			difference = words.Signed(f.Difference, 3)
 			if f.MCSE > 0 {
-				difference += fmt.Sprintf(" ± %.4f", f.MCSE)
+				difference += " ± " + words.Fixed(f.MCSE, 4)
 			}
 		}
 		if !math.IsNaN(f.Low) {
-			interval = fmt.Sprintf("[%+.3f, %+.3f]", f.Low, f.High)
+			interval = words.Interval(f.Low, f.High, 3, true)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%.3f\t%d\t%s\t%s\n", f.Model, f.Sweep, f.R, f.N, difference, interval)
+		r := "undefined"
+		if !math.IsNaN(f.R) {
+			r = words.Fixed(f.R, 3)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\n", f.Model, f.Sweep, r, f.N, difference, interval)
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -89,6 +98,9 @@ func (e *Env) Compare(o CompareOptions) error {
 		fmt.Fprintf(e.Out, "Warning: %s\n", caution)
 	}
 	fmt.Fprintf(e.Out, "Wrote tables and figures to %s; open %s first.\n", words.Quoted(o.Out), words.Quoted(filepath.Join(o.Out, "comparison.html")))
+	if c.Compared() < 2 {
+		return errors.New("nothing could be compared: over the points that the sweeps have in common, not two of the best parameter sets have a defined r")
+	}
 	return nil
 }
 

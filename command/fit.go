@@ -32,6 +32,8 @@ type FitOptions struct {
 	Out     string // output directory; "": named after the study
 	Notify  Notify
 	Web     string // address of the dashboard, of this machine; "": none
+	// WithoutJudgements: the study may be without judgements, for the posteriors alone.
+	WithoutJudgements bool
 	// Recovery is the directory of a recovery of the same study, for the page; "": none.
 	Recovery string
 }
@@ -57,6 +59,9 @@ func (e *Env) Fit(ctx context.Context, o FitOptions) error {
 	}
 	s, config, err := e.prepare(ctx, o.Study, o.Sweep)
 	if err != nil {
+		return err
+	}
+	if err := judgedOr(s, o.WithoutJudgements); err != nil {
 		return err
 	}
 	recovered, err := recoveryOf(o.Recovery, s)

@@ -10,6 +10,7 @@ import (
 
 	"foible/core/study"
 	"foible/core/sweep"
+	"foible/core/words"
 )
 
 // textTable is a table for a terminal. The columns that lead are there again
@@ -105,14 +106,14 @@ func posteriorTable(st *study.Stimulus, cell *sweep.Cell, people string) *textTa
 		human := []string{"", people}
 		answered := false
 		for g := range st.Goals {
-			row = append(row, at(cell.Posterior, step, func(p []float64) string { return fmt.Sprintf("%.2f", p[g]) }))
+			row = append(row, at(cell.Posterior, step, func(p []float64) string { return words.Fixed(p[g], 2) }))
 			mean, _ := judged(st, step, g)
 			if math.IsNaN(mean) {
 				human = append(human, "")
 				continue
 			}
 			answered = true
-			human = append(human, fmt.Sprintf("%.2f", mean))
+			human = append(human, words.Fixed(mean, 2))
 		}
 		for _, c := range more {
 			row, human = append(row, c.at(step)), append(human, "")
@@ -136,17 +137,17 @@ func sampledColumns(cell *sweep.Cell) []sampledColumn {
 		return nil
 	}
 	se := sampledColumn{"MC SE", func(step int) string {
-		return at(cell.SE, step, func(se []float64) string { return fmt.Sprintf("%.3f", slices.Max(se)) })
+		return at(cell.SE, step, func(se []float64) string { return words.Fixed(slices.Max(se), 3) })
 	}}
 	evidence := sampledColumn{"ln P", func(step int) string { return at(cell.Evidence, step, logText) }}
 	if len(cell.ESS) > 0 {
 		se.at = func(step int) string {
-			return at(cell.SE, step, func(se []float64) string { return fmt.Sprintf("%.2f", slices.Max(se)) })
+			return at(cell.SE, step, func(se []float64) string { return words.Fixed(slices.Max(se), 2) })
 		}
 		return []sampledColumn{
 			se,
 			{"ESS", func(step int) string {
-				return at(cell.ESS, step, func(x float64) string { return fmt.Sprintf("%.0f", x) })
+				return at(cell.ESS, step, func(x float64) string { return words.Fixed(x, 0) })
 			}},
 			{"Alive", func(step int) string {
 				return at(cell.Alive, step, func(x float64) string { return fmt.Sprintf("%.3g", x) })
@@ -165,7 +166,7 @@ func sampledColumns(cell *sweep.Cell) []sampledColumn {
 				if step == 0 {
 					return ""
 				}
-				return at(kind.of, step-1, func(e sweep.Estimate) string { return fmt.Sprintf("%.2f", e.Probability) })
+				return at(kind.of, step-1, func(e sweep.Estimate) string { return words.Fixed(e.Probability, 2) })
 			}})
 		}
 	}
@@ -176,7 +177,7 @@ func logText(x float64) string {
 	if x > -0.05 && x <= 0 {
 		x = 0 // not -0
 	}
-	return fmt.Sprintf("%.1f", x)
+	return words.Fixed(x, 1)
 }
 
 // at is what stands at a step, "-" where there is nothing.

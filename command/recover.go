@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -326,6 +327,9 @@ func (e *Env) writeRecovery(ctx context.Context, r *recovering) error {
 	}
 	e.printRecovery(page)
 	fmt.Fprintf(e.Out, "Wrote tables and figures to %s; open %s first.\n", words.Quoted(o.Out), words.Quoted(filepath.Join(o.Out, "report.html")))
+	if !slices.ContainsFunc(result.Datasets, func(d recovery.Dataset) bool { return d.Fitted[0] >= 0 }) {
+		return errors.New("nothing could be recovered: no model has a correlation with the simulated judgements of any dataset")
+	}
 	return nil
 }
 
@@ -377,7 +381,7 @@ func (e *Env) printAxes(r *report.Recovery) {
 		if a.Reason != "" {
 			fmt.Fprint(w, "\t–")
 		} else {
-			fmt.Fprintf(w, "\t%.2f [%.2f, %.2f]", a.Rho, a.Low, a.High)
+			fmt.Fprintf(w, "\t%s %s", words.Fixed(a.Rho, 2), words.Interval(a.Low, a.High, 2, false))
 		}
 	}
 	fmt.Fprint(w, "\n\n")
@@ -391,8 +395,11 @@ func (e *Env) printConfusion(m *recovery.Matrix) {
 	for truth, name := range m.Models {
 		fmt.Fprint(w, name)
 		for fitted := range m.Models {
-			p, _, _ := m.Fitted(truth, fitted)
-			fmt.Fprintf(w, "\t%.2f", p)
+			p, _, ok := m.Fitted(truth, fitted)
+			if !ok {
+				p = math.NaN()
+			}
+			fmt.Fprintf(w, "\t%s", words.Fixed(p, 2))
 		}
 		fmt.Fprintln(w)
 	}

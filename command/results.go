@@ -141,11 +141,14 @@ func (e *Env) collect(ctx context.Context, c *client, m *foiblev1.Sweep, s *doma
 	if err := r.Close(); err != nil {
 		return cannotWrite(dir, "--out", err)
 	}
-	e.summarize(r, s)
+	fitted := e.summarize(r, s)
 	e.warn(r.Warnings(), &config, beyond)
 	fmt.Fprintf(e.Out, "Wrote tables and figures to %s; open %s first.\n", words.Quoted(dir), words.Quoted(filepath.Join(dir, "report.html")))
 	if m.GetState() == foiblev1.SweepState_SWEEP_STATE_FAILED {
 		return fmt.Errorf("some parameter sets have no fit, %s says why", words.Quoted(filepath.Join(dir, failuresFile)))
+	}
+	if !fitted && judgedSomewhere(s) && !partial {
+		return errors.New("no parameter set has a correlation with the judgements: the models or the people say the same everywhere, or no parameter set has a posterior")
 	}
 	return nil
 }
@@ -233,15 +236,19 @@ func send[T any](ctx context.Context, to chan<- T, what T) error {
 	}
 }
 
-// summarize prints the best parameter set of each model.
-func (e *Env) summarize(r *report.Report, s *domains.Study) {
+// summarize prints the best parameter set of each model. It says whether there is any.
+func (e *Env) summarize(r *report.Report, s *domains.Study) (fitted bool) {
 	if s.Simulated != "" {
 		fmt.Fprintf(e.Out, "The participants of %s are simulated.\n", s.Name)
 	}
 	best := r.Best()
 	if len(best) == 0 {
-		fmt.Fprintln(e.Out, "No parameter set has a defined correlation with the judgements.")
-		return
+		if judgedSomewhere(s) {
+			fmt.Fprintln(e.Out, "No parameter set has a defined correlation with the judgements.")
+		} else {
+			fmt.Fprintln(e.Out, "There are no human judgements to compare with; posteriors.csv has what the models infer.")
+		}
+		return false
 	}
 	w := tabwriter.NewWriter(e.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "Model\tBest parameter set\tr\tMonte-Carlo SE\t95% interval\tRMSE\tn")
@@ -249,9 +256,9 @@ func (e *Env) summarize(r *report.Report, s *domains.Study) {
 		interval := ""
 		if len(b.Fit.Intervals) > 0 {
 			in := b.Fit.Intervals[0]
-			interval = fmt.Sprintf("[%.3f, %.3f] by %s", in.Low, in.High, in.Unit)
+			interval = words.Interval(in.Low, in.High, 3, false) + " by " + in.Unit
 		}
-		fmt.Fprintf(w, "%s\t#%d %s\t%.3f\t%.3f\t%s\t%.3f\t%s\n", b.Set.Model, b.Number, b.Set.Settings(), b.Fit.Overall.PearsonR, b.Fit.MCSE, interval, b.Fit.Overall.RMSE, pointsText(b.Fit.Overall.N, b.Points))
+		fmt.Fprintf(w, "%s\t#%d %s\t%s\t%s\t%s\t%s\t%s\n", b.Set.Model, b.Number, b.Set.Settings(), rText(&b.Fit.Overall), words.Fixed(b.Fit.MCSE, 3), interval, words.Fixed(b.Fit.Overall.RMSE, 3), pointsText(b.Fit.Overall.N, b.Points))
 	}
 	_ = w.Flush()
 	e.differences(r.Differences(), best[0].Points)
@@ -262,6 +269,15 @@ func (e *Env) summarize(r *report.Report, s *domains.Study) {
 			break
 		}
 	}
+	return true
+}
+
+// rText is an r, if it is defined.
+func rText(c *sweep.Correlation) string {
+	if !c.Defined {
+		return "undefined"
+	}
+	return words.Fixed(c.PearsonR, 3)
 }
 
 // pointsText is the number of points that an r is of, with that of all where it lacks some.
@@ -284,12 +300,12 @@ func (e *Env) differences(all []report.Difference, points int) {
 		if d.Model != all[0].Model || !d.PearsonR.Defined {
 			continue
 		}
-		fmt.Fprintf(w, "%s - %s\t%+.3f", d.Model, d.Other, d.PearsonR.Value)
+		fmt.Fprintf(w, "%s - %s\t%s", d.Model, d.Other, words.Signed(d.PearsonR.Value, 3))
 		if d.N < points {
 			fmt.Fprintf(w, " over %d of %d points", d.N, points)
 		}
 		for _, in := range d.PearsonR.Intervals {
-			fmt.Fprintf(w, "\t[%+.3f, %+.3f] by %s", in.Low, in.High, in.Unit)
+			fmt.Fprintf(w, "\t%s by %s", words.Interval(in.Low, in.High, 3, true), in.Unit)
 		}
 		fmt.Fprintln(w)
 	}

@@ -203,7 +203,7 @@ func (s *screen) models() []string {
 	for _, part := range p.GetModels() {
 		r, settings := "", ""
 		if fit := best[part.GetName()]; fit != nil {
-			r = fmt.Sprintf("%.3f", fit.GetOverall().GetPearsonR())
+			r = words.Fixed(fit.GetOverall().GetPearsonR(), 3)
 			if set, err := codec.ReadParameterSet(fit.GetParameterSet()); err == nil {
 				settings = set.Settings()
 			}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"foible/core/study"
@@ -85,6 +86,21 @@ func (e *Env) prepare(ctx context.Context, name string, choice SweepChoice) (*do
 	}
 	config, err := choice.config(fsys, s.Domain)
 	return s, config, err
+}
+
+// judgedSomewhere says whether anybody judged anything.
+func judgedSomewhere(s *domains.Study) bool {
+	return slices.ContainsFunc(s.Stimuli, func(st study.Stimulus) bool {
+		return slices.ContainsFunc(st.Human.Mean, func(row []float64) bool { return row != nil })
+	})
+}
+
+// judgedOr refuses a study without judgements, unless that is what is wanted.
+func judgedOr(s *domains.Study, without bool) error {
+	if without || judgedSomewhere(s) {
+		return nil
+	}
+	return fmt.Errorf("%s has no human judgements to compare models with: add responses or means to study.yaml. What models infer without them, `foible infer` says of one stimulus, and this command of all with --without-judgements", s.Name)
 }
 
 // Check reports everything that is wrong with a study and its sweep.

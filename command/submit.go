@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"text/tabwriter"
 
 	"foible/coordinator/access"
@@ -19,6 +20,8 @@ type SubmitOptions struct {
 	Priority    int    // 0: the coordinator's default
 	Wait        bool   // until it ends, as Watch does
 	Notify      Notify // of the end, if it waits for that
+	// WithoutJudgements: the study may be without judgements, for the posteriors alone.
+	WithoutJudgements bool
 }
 
 // Submit sends a study and its sweep to a coordinator, and prints the sweep's id.
@@ -34,6 +37,9 @@ func (e *Env) Submit(ctx context.Context, o SubmitOptions) error {
 	}
 	s, config, err := e.prepare(ctx, o.Study, o.Sweep)
 	if err != nil {
+		return err
+	}
+	if err := judgedOr(s, o.WithoutJudgements); err != nil {
 		return err
 	}
 	c, err := dial(o.Coordinator)
@@ -145,9 +151,13 @@ func (e *Env) printFits(fits []*foiblev1.Fit) error {
 		}
 		r := "undefined"
 		if m.GetOverall().PearsonR != nil {
-			r = fmt.Sprintf("%.3f", m.GetOverall().GetPearsonR())
+			r = words.Fixed(m.GetOverall().GetPearsonR(), 3)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\n", set.Model, set.Settings(), r, m.GetOverall().GetN())
+		n := strconv.Itoa(int(m.GetOverall().GetN()))
+		if m.GetIncomplete() {
+			n += " (not all)"
+		}
+		fmt.Fprintf(w, "%s\t#%d %s\t%s\t%s\n", set.Model, m.GetNumber(), set.Settings(), r, n)
 	}
 	return w.Flush()
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -46,11 +47,21 @@ type ComparedSetting struct {
 // differenceResamples are the resamples behind an interval of a difference.
 const differenceResamples = 1000
 
+// ErrDifferentStudies is of sweeps that are of different studies.
+var ErrDifferentStudies = errors.New("the sweeps are of different studies")
+
+// CompareOptions say what is compared.
+type CompareOptions struct {
+	// DifferentStudies: the sweeps may be of different studies, of which what has one name
+	// (stimulus, goal) at one step is taken to be one thing. Otherwise it is ErrDifferentStudies.
+	DifferentStudies bool
+}
+
 // Compare puts sweeps side by side by what their reports left, and writes
 // comparison.html, tables and figures. They are compared at what is common to them: the
 // judged goals at judgement steps of stimuli. The error is of sweeps that have nothing
 // in common, or that are not what a report leaves.
-func Compare(out Output, sweeps ...Finished) (*Comparison, error) {
+func Compare(out Output, o CompareOptions, sweeps ...Finished) (*Comparison, error) {
 	c := &Comparison{}
 	for _, f := range sweeps {
 		s, err := f.read()
@@ -63,6 +74,9 @@ func Compare(out Output, sweeps ...Finished) (*Comparison, error) {
 		return nil, err
 	}
 	c.settings()
+	if err := c.oneStudy(); err != nil && !o.DifferentStudies {
+		return nil, err
+	}
 	c.cautions()
 	if err := c.fits(); err != nil {
 		return nil, err
@@ -93,6 +107,37 @@ func (c *Comparison) comparable() error {
 		judged = append(judged, fmt.Sprintf("%s begins with %s, step %d, goal %s", s.name, p.stimulus, p.step, p.goal))
 	}
 	return fmt.Errorf("%s have names of stimuli in common, but not one judged goal and step: %s", words.List(c.names()), strings.Join(judged, "; "))
+}
+
+// oneStudy refuses sweeps of different studies, and says in what these differ. A study whose hash is not known may be any.
+func (c *Comparison) oneStudy() error {
+	first := c.sweeps[0]
+	for _, s := range c.sweeps[1:] {
+		a, b := &first.manifest, &s.manifest
+		var differ []string
+		if a.Study != b.Study {
+			differ = append(differ, fmt.Sprintf("%s is of %s, %s of %s", first.name, a.Study, s.name, b.Study))
+		}
+		if a.StudyHash != "" && b.StudyHash != "" && a.StudyHash != b.StudyHash && c.stray != nil {
+			differ = append(differ, some(c.stray)+" are not the same in all")
+		}
+		if differ != nil || a.StudyHash != "" && b.StudyHash != "" && a.StudyHash != b.StudyHash {
+			return fmt.Errorf("%w: %s", ErrDifferentStudies, strings.Join(append(differ, "so what has one name in all (stimulus, goal) may be two things"), "; "))
+		}
+	}
+	return nil
+}
+
+// Compared is the number of best parameter sets that have an r over the points in common; nothing is
+// compared where there are not two.
+func (c *Comparison) Compared() int {
+	n := 0
+	for i := range c.Fits {
+		if !math.IsNaN(c.Fits[i].R) {
+			n++
+		}
+	}
+	return n
 }
 
 func (c *Comparison) names() []string {

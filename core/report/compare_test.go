@@ -2,6 +2,8 @@ package report_test
 
 import (
 	"encoding/csv"
+	"encoding/json"
+	"errors"
 	"math"
 	"regexp"
 	"slices"
@@ -44,7 +46,7 @@ func finishedSweep(t *testing.T, name string, change func(st *study.Study, c *sw
 // A sweep differs from itself in nothing.
 func TestCompareWithItself(t *testing.T) {
 	var out folder
-	c, err := report.Compare(&out, finishedSweep(t, "a", nil, "optimal"), finishedSweep(t, "b", nil, "optimal"))
+	c, err := report.Compare(&out, report.CompareOptions{DifferentStudies: true}, finishedSweep(t, "a", nil, "optimal"), finishedSweep(t, "b", nil, "optimal"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +80,7 @@ func TestCompare(t *testing.T) {
 		c.Inference.ActionNoiseKind = "per_action_odds"
 	}, "heuristic") // without a posterior at 2 of 7 points, so that optimal is the best of full, of a lower r
 	var out folder
-	c, err := report.Compare(&out, full, other)
+	c, err := report.Compare(&out, report.CompareOptions{DifferentStudies: true}, full, other)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +116,7 @@ func TestCompareJudgements(t *testing.T) {
 	other := finishedSweep(t, "b", func(st *study.Study, _ *sweep.Config) {
 		st.Stimuli[1].Human.Mean = [][]float64{{0.3, 0.5, 0.2}}
 	}, "optimal")
-	c, err := report.Compare(&folder{}, finishedSweep(t, "a", nil, "optimal"), other)
+	c, err := report.Compare(&folder{}, report.CompareOptions{DifferentStudies: true}, finishedSweep(t, "a", nil, "optimal"), other)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,14 +147,14 @@ func TestCompareRefuses(t *testing.T) {
 		}, "not one judged goal and step: a begins with a, step 0, goal red; b begins with a, step 0, goal red!"},
 	} {
 		b := finishedSweep(t, "b", func(st *study.Study, _ *sweep.Config) { c.change(st) }, "optimal")
-		if _, err := report.Compare(&folder{}, a, b); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := report.Compare(&folder{}, report.CompareOptions{DifferentStudies: true}, a, b); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for _, lacking := range []string{"manifest.json", "fits.csv"} {
 		b := finishedSweep(t, "b", nil, "optimal")
 		delete(b.Files.(fstest.MapFS), lacking)
-		if _, err := report.Compare(&folder{}, a, b); err == nil || !strings.Contains(err.Error(), "b has no "+lacking+": name the output directories of `foible fit`") {
+		if _, err := report.Compare(&folder{}, report.CompareOptions{DifferentStudies: true}, a, b); err == nil || !strings.Contains(err.Error(), "b has no "+lacking+": name the output directories of `foible fit`") {
 			t.Errorf("without %s: %v", lacking, err)
 		}
 	}
@@ -163,7 +165,7 @@ func TestCompareRefuses(t *testing.T) {
 	} {
 		b := finishedSweep(t, "b", nil, "optimal")
 		b.Files.(fstest.MapFS)[name] = &fstest.MapFile{Data: []byte(text)}
-		if _, err := report.Compare(&folder{}, a, b); err == nil || !strings.HasPrefix(err.Error(), "b: "+name+": ") {
+		if _, err := report.Compare(&folder{}, report.CompareOptions{DifferentStudies: true}, a, b); err == nil || !strings.HasPrefix(err.Error(), "b: "+name+": ") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -184,11 +186,43 @@ func TestCompareTopUp(t *testing.T) {
 	posteriors := string(files["posteriors.csv"].Data)
 	files["posteriors.csv"] = &fstest.MapFile{Data: []byte(posteriors + strings.ReplaceAll(posteriors[strings.Index(posteriors, "\n")+1:], "fit,", "top_up,"))}
 	var out folder
-	c, err := report.Compare(&out, a, finishedSweep(t, "b", nil, "optimal"))
+	c, err := report.Compare(&out, report.CompareOptions{DifferentStudies: true}, a, finishedSweep(t, "b", nil, "optimal"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if c.Fits[0].N != 7 || !strings.Contains(out.text("comparison.csv"), "a,top_up,boltzmann,1,") || !strings.Contains(out.text("comparison.csv"), ",0.5,") {
 		t.Errorf("%+v\n%s", c.Fits, out.text("comparison.csv"))
+	}
+}
+
+// Sweeps of different studies are refused, unless that is what is wanted; nothing is written.
+func TestCompareDifferentStudies(t *testing.T) {
+	a := finishedSweep(t, "a", nil, "optimal")
+	for name, change := range map[string]func(m map[string]any){
+		"name": func(m map[string]any) { m["study"] = "other" },
+		"hash": func(m map[string]any) { m["study_hash"] = "f99" },
+	} {
+		b := finishedSweep(t, "b", nil, "optimal")
+		files := b.Files.(fstest.MapFS)
+		var m map[string]any
+		if err := json.Unmarshal(files["manifest.json"].Data, &m); err != nil {
+			t.Fatal(err)
+		}
+		change(m)
+		text, err := json.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files["manifest.json"].Data = text
+		var out folder
+		if _, err := report.Compare(&out, report.CompareOptions{}, a, b); !errors.Is(err, report.ErrDifferentStudies) || len(out.files) > 0 {
+			t.Errorf("%s: %v, %d files", name, err, len(out.files))
+		}
+		if c, err := report.Compare(&out, report.CompareOptions{DifferentStudies: true}, a, b); err != nil || c.Compared() != 2 {
+			t.Errorf("%s: %+v, %v", name, c, err)
+		}
+	}
+	if c, err := report.Compare(&folder{}, report.CompareOptions{}, a, finishedSweep(t, "b", nil, "optimal")); err != nil || c.Compared() != 2 {
+		t.Errorf("one study: %+v, %v", c, err)
 	}
 }

@@ -176,7 +176,7 @@ func signed(v float64) string {
 }
 
 // logarithm writes a log likelihood: −1957.4.
-func logarithm(v float64) string { return strings.Replace(fmt.Sprintf("%.1f", v), "-", "−", 1) }
+func logarithm(v float64) string { return strings.Replace(words.Fixed(v, 1), "-", "−", 1) }
 
 // probability writes one that may be almost 0 or 1.
 func probability(p float64) string {

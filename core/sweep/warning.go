@@ -663,6 +663,9 @@ func (w *Warner) categories() []Warning {
 
 // decimal is a number as people read it.
 func decimal(x float64) string {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return "not known"
+	}
 	if x != 0 && math.Abs(x) < 0.01 {
 		return strconv.FormatFloat(x, 'g', 2, 64)
 	}

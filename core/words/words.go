@@ -34,11 +34,32 @@ func Count[N int | int32 | int64](n N, thing string) string {
 
 // Decimals writes a value that cannot exceed 1 in size with so many decimals and no
 // zero before the point (APA): .985, 1.000, −.020; [None] where it is undefined.
-func Decimals(v float64, n int) string {
-	if math.IsNaN(v) {
+func Decimals(v float64, n int) string { return Unpadded(Fixed(v, n)) }
+
+// Fixed writes a value with so many decimals, for a terminal: 0.985, -0.020; [None] where it
+// is undefined or not finite.
+func Fixed(v float64, n int) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return None
 	}
-	return Unpadded(strconv.FormatFloat(v, 'f', n, 64))
+	return strconv.FormatFloat(v, 'f', n, 64)
+}
+
+// Signed is Fixed with a plus before what is positive: +0.109, -0.020.
+func Signed(v float64, n int) string {
+	if text := Fixed(v, n); text == None || strings.HasPrefix(text, "-") {
+		return text
+	}
+	return "+" + Fixed(v, n)
+}
+
+// Interval writes two ends: [0.844, 0.943]; with signs, [+0.025, +0.217].
+func Interval(low, high float64, n int, signed bool) string {
+	write := Fixed
+	if signed {
+		write = Signed
+	}
+	return "[" + write(low, n) + ", " + write(high, n) + "]"
 }
 
 // Unpadded drops the zero before a point and the sign of zero, and sets a true minus.

@@ -3,6 +3,7 @@ package words_test
 import (
 	"fmt"
 	"math"
+	"testing"
 
 	"foible/core/words"
 )
@@ -17,4 +18,23 @@ func Example() {
 	// 1 stimulus 0 stimuli 2,000 runs
 	// .985 1.00 −.20 .00 – 0
 	// ; a; a, b and c
+}
+
+// What is no number is never written as one.
+func TestNumbersThatAreNone(t *testing.T) {
+	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		for _, got := range []string{words.Decimals(v, 3), words.Fixed(v, 3), words.Signed(v, 3)} {
+			if got != words.None {
+				t.Errorf("%v is written %s", v, got)
+			}
+		}
+	}
+	if got := words.Interval(math.NaN(), 0.5, 2, true); got != "[–, +0.50]" {
+		t.Error(got)
+	}
+	for v, want := range map[float64]string{0.1094: "0.109 +0.109", -0.02: "-0.020 -0.020", 0: "0.000 +0.000", 1: "1.000 +1.000"} {
+		if got := words.Fixed(v, 3) + " " + words.Signed(v, 3); got != want {
+			t.Errorf("%v: %s, want %s", v, got, want)
+		}
+	}
 }
