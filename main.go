@@ -543,14 +543,20 @@ func stimuli(c *cobra.Command, args []string, word string) ([]string, cobra.Shel
 
 func check(env *command.Env) *cobra.Command {
 	var choice command.SweepChoice
+	limit := command.DefaultCheckTime
 	c := &cobra.Command{
-		Use:     "check [STUDY]",
-		Short:   "Find everything wrong with a study and its sweep",
-		Long:    "Check reads a study and its sweep and prints all errors, warnings and notes. Its exit code is 1 if there are errors.",
+		Use:   "check [STUDY]",
+		Short: "Find everything wrong with a study and its sweep",
+		Long: `Check reads a study and its sweep and prints all errors, warnings and notes, each with its place. It makes what the models
+of the sweep need of each stimulus, such as heuristics and the states that can be reached, and says which models cannot be
+used and why. Its exit code is 1 if there are errors. Commands that run a sweep check it first, and run nothing then.`,
 		GroupID: here, Args: atMost(1), ValidArgsFunction: studies,
-		RunE: func(c *cobra.Command, args []string) error { return env.Check(c.Context(), argument(args), choice) },
+		RunE: func(c *cobra.Command, args []string) error {
+			return env.Check(c.Context(), argument(args), choice, limit)
+		},
 	}
 	sweepFlags(c, &choice)
+	c.Flags().DurationVar(&limit, "time", limit, "`time` after which it no longer tries what models need, and says what was left out")
 	return c
 }
 

@@ -9,7 +9,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
+	"foible/core/inference"
 	"foible/core/study"
 	"foible/core/sweep"
 	"foible/core/words"
@@ -50,42 +52,126 @@ func openStudy(name string) (fs.FS, error) {
 	return os.DirFS(name), nil
 }
 
-// examine loads a study and finds everything wrong with it. The study is nil if there are errors.
-func examine(ctx context.Context, fsys fs.FS) (*domains.Study, study.Findings, error) {
-	s, found := domains.Load(fsys)
-	if s != nil {
-		checked, err := study.Check(ctx, s.Study)
-		if err != nil {
-			return nil, nil, err
-		}
-		found = append(found, checked...)
-	}
-	if found.Err() != nil {
-		return nil, found, nil
-	}
-	return s, found, nil
+// How long check, and commands that run a sweep, try whether its models can be used.
+const (
+	DefaultCheckTime = 10 * time.Second
+	briefCheckTime   = 5 * time.Second
+)
+
+// examined is a study and a sweep, and what is wrong with them.
+type examined struct {
+	study    *domains.Study // what could be read of it; nil if nothing could
+	findings study.Findings // of the study, and of its use with the sweep
+	config   *foiblev1.SweepConfig
+	err      error  // what is wrong with the sweep; config is nil
+	usable   string // flags that leave out the models that cannot be used; "" if all can, or none
 }
 
-// prepare opens a study and its sweep to be run, and prints what is wrong with the study.
+// examine finds all that is wrong with a study and a sweep of it: whatever can be looked at
+// is looked at, and models are tried for so long. The error is that of ctx, if it ends before.
+func examine(ctx context.Context, fsys fs.FS, choice *SweepChoice, limit time.Duration) (*examined, error) {
+	x := &examined{}
+	x.study, x.findings = domains.Draft(fsys)
+	domain := &domains.All[0] // its sweep is no worse than another's
+	if x.study != nil {
+		domain = x.study.Domain
+	}
+	x.config, x.err = choice.config(fsys, domain)
+	if x.study == nil {
+		return x, nil
+	}
+	check := study.Check
+	if x.findings.Err() != nil {
+		check = study.CheckTasks // counts would be wrong
+	}
+	checked, err := check(ctx, x.study.Study)
+	if err != nil {
+		return nil, err
+	}
+	var models study.Findings
+	if x.err == nil {
+		if models, err = x.tryModels(ctx, limit); err != nil {
+			return nil, err
+		}
+	}
+	if study.Merge(x.findings, checked).Err() != nil {
+		x.usable = "" // leaving out models is not enough
+	}
+	x.findings = study.Merge(x.findings, checked, x.study.CheckProblems(), models)
+	return x, nil
+}
+
+// tryModels finds which models of the sweep cannot be used.
+func (x *examined) tryModels(ctx context.Context, limit time.Duration) (study.Findings, error) {
+	c, err := codec.Config(x.config)
+	if err != nil {
+		return nil, err
+	}
+	sets, err := c.ParameterSets()
+	if err != nil {
+		return nil, err
+	}
+	trying, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	usable, err := x.study.CheckModels(trying, sets, inference.DefaultLimits)
+	if err != nil {
+		return nil, err
+	}
+	if len(usable.Sets) > 0 && len(usable.Sets) < len(sets) {
+		x.usable = usableFlags(usable.Sets, sets)
+	}
+	return usable.Findings, nil
+}
+
+// usableFlags are those by which a sweep has only the usable ones of its parameter sets, of
+// which all with one model, and of boltzmann one value, are usable or none.
+func usableFlags(usable, all []sweep.ParameterSet) string {
+	var models, values []string
+	count := func(sets []sweep.ParameterSet) (n int) {
+		for i := range sets {
+			if _, ok := sets[i].Get("value"); ok {
+				n++
+			}
+		}
+		return n
+	}
+	for i := range usable {
+		if !slices.Contains(models, usable[i].Model) {
+			models = append(models, usable[i].Model)
+		}
+		if value, ok := usable[i].Get("value"); ok && !slices.Contains(values, value.Word) {
+			values = append(values, value.Word)
+		}
+	}
+	flags := "--models " + strings.Join(models, ",")
+	if len(values) > 0 && count(usable) < count(all) {
+		flags += " --set value=" + strings.Join(values, ",")
+	}
+	return flags
+}
+
+// prepare opens a study and its sweep to be run, and prints what is wrong with them.
 func (e *Env) prepare(ctx context.Context, name string, choice SweepChoice) (*domains.Study, *foiblev1.SweepConfig, error) {
 	fsys, err := openStudy(name)
 	if err != nil {
 		return nil, nil, err
 	}
-	s, found, err := examine(ctx, fsys)
+	x, err := examine(ctx, fsys, &choice, briefCheckTime)
 	if err != nil {
 		return nil, nil, interrupted(ctx, err)
 	}
-	for _, f := range found {
+	for _, f := range x.findings {
 		if f.Severity != study.Note {
 			e.say("%s", f)
 		}
 	}
-	if s == nil {
+	switch {
+	case x.findings.Err() != nil && x.usable != "":
+		return nil, nil, fmt.Errorf("some models cannot be used with the study, so nothing was run; `%s` leaves them out", x.usable)
+	case x.findings.Err() != nil:
 		return nil, nil, errors.New("the study has errors, so nothing was run")
 	}
-	config, err := choice.config(fsys, s.Domain)
-	return s, config, err
+	return x.study, x.config, x.err
 }
 
 // judgedSomewhere says whether anybody judged anything.
@@ -103,30 +189,36 @@ func judgedOr(s *domains.Study, without bool) error {
 	return fmt.Errorf("%s has no human judgements to compare models with: add responses or means to study.yaml. What models infer without them, `foible infer` says of one stimulus, and this command of all with --without-judgements", s.Name)
 }
 
-// Check reports everything that is wrong with a study and its sweep.
-func (e *Env) Check(ctx context.Context, name string, choice SweepChoice) error {
+// Check reports everything that is wrong with a study and its sweep. It tries for so long
+// whether its models can be used.
+func (e *Env) Check(ctx context.Context, name string, choice SweepChoice, limit time.Duration) error {
+	if limit <= 0 {
+		return usagef("--time %v: must be a time above 0, such as 10s", limit)
+	}
 	fsys, err := openStudy(name)
 	if err != nil {
 		return err
 	}
-	s, found, err := examine(ctx, fsys)
+	x, err := examine(ctx, fsys, &choice, limit)
 	if err != nil {
 		return interrupted(ctx, err)
 	}
-	domain := &domains.All[0] // its sweep is no worse than another's
-	if s != nil {
-		domain = s.Domain
-		fmt.Fprintf(e.Out, "%s: %d stimuli of %s\n", s.Name, len(s.Stimuli), s.Domain.Name)
+	if x.study != nil {
+		fmt.Fprintf(e.Out, "%s: %s of %s\n", x.study.Name, words.Count(len(x.study.Stimuli), "stimulus"), x.study.Domain.Name)
+	}
+	found := x.findings
+	if x.usable != "" {
+		found = append(found, study.Finding{Severity: study.Note, Message: fmt.Sprintf("models that can be used with every stimulus: `%s`", x.usable)})
 	}
 	counts := map[study.Severity]int{}
 	for _, f := range found {
 		counts[f.Severity]++
 		fmt.Fprintln(e.Out, f)
 	}
-	if config, err := choice.config(fsys, domain); err == nil {
-		fmt.Fprintln(e.Out, "sweep: "+methodText(config))
+	if x.err == nil {
+		fmt.Fprintln(e.Out, "sweep: "+methodText(x.config))
 	} else {
-		for line := range strings.Lines(err.Error()) {
+		for line := range strings.Lines(x.err.Error()) {
 			counts[study.Error]++
 			fmt.Fprintln(e.Out, strings.TrimSpace(line))
 		}

@@ -20,6 +20,8 @@ type Domain struct {
 	PDDL []byte
 	// Goal is the goal language: the PDDL text of a goal's name in a problem.
 	Goal func(name string, p *pddl.Problem) (string, error)
+	// Check finds what cannot be in the world that a problem describes.
+	Check func(p *pddl.Problem) []pddl.Warning
 	// Heuristics makes the heuristic of a goal, by its index in the task.
 	Heuristics func(t *ground.Task) (func(goal int) (*heuristic.Table, error), error)
 	// Corruptions are the goals that an agent may take a goal for, each equally
@@ -38,11 +40,11 @@ type Domain struct {
 // All lists the domains; the first one's sample is what is fitted when nothing is named.
 var All = []Domain{
 	{
-		Name: doorskeysgems.Name, PDDL: doorskeysgems.PDDL, Goal: doorskeysgems.Goal, Heuristics: doorskeysgems.Heuristics,
+		Name: doorskeysgems.Name, PDDL: doorskeysgems.PDDL, Goal: doorskeysgems.Goal, Check: doorskeysgems.Check, Heuristics: doorskeysgems.Heuristics,
 		Picture: doorskeysgems.Picture, Colour: doorskeysgems.Colour, Sample: doorskeysgems.Sample, Sweep: doorskeysgems.Sweep,
 	},
 	{
-		Name: blockwords.Name, PDDL: blockwords.PDDL, Goal: blockwords.Goal, Heuristics: blockwords.Heuristics, Corruptions: blockwords.Corruptions,
+		Name: blockwords.Name, PDDL: blockwords.PDDL, Goal: blockwords.Goal, Check: blockwords.Check, Heuristics: blockwords.Heuristics, Corruptions: blockwords.Corruptions,
 		Picture: blockwords.Picture, Colour: blockwords.Colour, Sample: blockwords.Sample, Sweep: blockwords.Sweep,
 	},
 }

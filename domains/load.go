@@ -41,13 +41,25 @@ type Study struct {
 // Load reads a study directory. The findings say everything that is wrong with
 // it; the study is nil if one of them is an error.
 func Load(fsys fs.FS) (*Study, study.Findings) {
+	s, found := Draft(fsys)
+	if found.Err() != nil {
+		return nil, found
+	}
+	return s, found
+}
+
+// Draft reads a study directory as [Load] does, and gives what could be read of a study
+// with errors, to be checked further: such a study has no bundle. It is nil if nothing could.
+func Draft(fsys fs.FS) (*Study, study.Findings) {
 	src, err := fs.ReadFile(fsys, studyFile)
 	if err != nil {
 		return nil, study.Findings{{Pos: pddl.Pos{File: studyFile}, Message: "cannot be read: " + reason(err)}}
 	}
 	spec := &foiblev1.Study{}
 	if errs := decode(studyFile, src, spec); errs != nil {
-		return nil, findings(errs)
+		return nil, append(findings(errs), study.Finding{
+			Severity: study.Note, Pos: pddl.Pos{File: studyFile}, Message: "the files that it names were not looked at",
+		})
 	}
 	where := positions(src)
 	domain, ok := ByName(spec.GetDomain())
@@ -55,10 +67,11 @@ func Load(fsys fs.FS) (*Study, study.Findings) {
 		return nil, study.Findings{{Pos: where("domain"), Message: fmt.Sprintf("unknown domain %q; there are %s", spec.GetDomain(), words.Options(spec.GetDomain(), Names()))}}
 	}
 	var generating *sweep.ParameterSet
+	var own study.Findings
 	if m := spec.GetGeneratingParameters(); m != nil {
 		set, err := codec.ReadParameterSet(m)
 		if err != nil {
-			return nil, study.Findings{{Pos: where("generating_parameters"), Message: "generating_parameters: " + err.Error()}}
+			own = study.Findings{{Pos: where("generating_parameters"), Message: "generating_parameters: " + err.Error()}}
 		}
 		generating = &set
 	}
@@ -69,8 +82,12 @@ func Load(fsys fs.FS) (*Study, study.Findings) {
 		Observation: study.Observation{PredicateNoise: spec.GetObservation().GetPredicateNoise(), FluentNoise: spec.GetObservation().GetFluentNoise()},
 		BuiltinPDDL: domain.PDDL, Goal: domain.Goal, Where: where,
 	})
-	if read == nil || found.Err() != nil {
+	found = study.Merge(found, own)
+	if read == nil {
 		return nil, found
+	}
+	if found.Err() != nil {
+		return &Study{Study: read, Domain: domain}, found
 	}
 	bundle, err := pack(fsys, spec, read)
 	if err != nil {
@@ -131,13 +148,17 @@ func (s *Study) Ready(stimulus string) (*inference.Stimulus, error) {
 	if i < 0 {
 		return nil, fmt.Errorf("the study has no stimulus %q", stimulus)
 	}
-	return inference.New(&s.Stimuli[i], inference.Domain{
+	return s.ready(&s.Stimuli[i]), nil
+}
+
+func (s *Study) ready(st *study.Stimulus) *inference.Stimulus {
+	return inference.New(st, inference.Domain{
 		Heuristics:     s.Domain.Heuristics,
 		Goal:           s.Domain.Goal,
 		Corruptions:    s.Domain.Corruptions,
 		PredicateNoise: s.Observation.PredicateNoise,
 		FluentNoise:    s.Observation.FluentNoise,
-	}), nil
+	})
 }
 
 // Shapes is what a coordinator needs to know of the stimuli.

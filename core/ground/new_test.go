@@ -1,9 +1,11 @@
 package ground_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 
+	"foible/core/ground"
 	"foible/core/pddl"
 )
 
@@ -110,4 +112,45 @@ func TestOperatorOrder(t *testing.T) {
 	if want := "(meet ann bob)(meet ann cem)(meet bob ann)(meet bob cem)(meet cem ann)(meet cem bob)"; got != want {
 		t.Errorf("operators %s", got)
 	}
+}
+
+// Count finds as many states as Enumerate, and keeps no successors.
+func TestCount(t *testing.T) {
+	for _, limit := range []int{0, 3} {
+		counted, enumerated := switches(t), switches(t)
+		all, err := counted.Count(t.Context(), limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		also, err := enumerated.Enumerate(t.Context(), limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all != also || counted.Len() != enumerated.Len() {
+			t.Errorf("limit %d: counted %d (%v), enumerated %d (%v)", limit, counted.Len(), all, enumerated.Len(), also)
+		}
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if _, err := switches(t).Count(ended, 0); err != context.Canceled {
+		t.Errorf("error %v, want that of the context", err)
+	}
+}
+
+// switches has three switches, and eight states.
+func switches(t *testing.T) *ground.Task {
+	t.Helper()
+	d, err := pddl.ParseDomain("d.pddl", []byte("(define (domain d) (:requirements :negative-preconditions) (:predicates (on ?x)) (:action flip :parameters (?x) :precondition (not (on ?x)) :effect (on ?x)) (:action drop :parameters (?x) :precondition (on ?x) :effect (not (on ?x))))"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := pddl.ParseProblem("p.pddl", []byte("(define (problem p) (:domain d) (:objects a b c) (:init))"), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	task, err := ground.New(p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return task
 }

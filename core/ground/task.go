@@ -194,6 +194,29 @@ func (t *Task) Enumerate(ctx context.Context, limit int) (complete bool, err err
 	return limit <= 0 || t.states.count <= limit, nil
 }
 
+// Count interns the states that can be reached as Enumerate does, but does not keep which
+// leads to which, so that it needs a fraction of the memory.
+func (t *Task) Count(ctx context.Context, limit int) (complete bool, err error) {
+	const every = 1 << 10 // states between looks at ctx: some milliseconds
+	for s := 0; s < t.states.count; s++ {
+		if limit > 0 && t.states.count > limit {
+			return false, nil
+		}
+		if s%every == 0 && ctx.Err() != nil {
+			return false, ctx.Err()
+		}
+		t.loadState(StateID(s))
+		for i := range t.Operators {
+			if op := &t.Operators[i]; t.passes(&op.guard) {
+				if ok, _ := t.apply(&op.effects); ok {
+					t.states.intern(t.next)
+				}
+			}
+		}
+	}
+	return limit <= 0 || t.states.count <= limit, nil
+}
+
 // Operator finds an operator by name and arguments.
 func (t *Task) Operator(step pddl.Step) (OperatorID, bool) {
 	id, ok := t.operatorIDs[operatorKey(step.Name, step.Args)]

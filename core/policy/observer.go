@@ -10,6 +10,7 @@ import (
 
 	"foible/core/ground"
 	"foible/core/pddl"
+	"foible/core/words"
 )
 
 // HeuristicFunc makes h(s), the estimated cost from a state to a goal; +Inf is a dead end.
@@ -281,7 +282,7 @@ func (o *Observer) enumerate(ctx context.Context) error {
 		return err
 	}
 	if !complete {
-		return fmt.Errorf("more than %d states can be reached: %w for exact values; use value: heuristic", MaxStates, ErrTooLarge)
+		return TooManyStates(MaxStates)
 	}
 	g, err := taskGraph(ctx, o.task)
 	if err != nil {
@@ -298,6 +299,18 @@ func (o *Observer) enumerate(ctx context.Context) error {
 	o.graph, o.optimal = g, optimal
 	o.work.Edges += (2 + o.goals) * len(g.to)
 	return nil
+}
+
+// TooManyStates says that more states than the limit can be reached, as [ErrTooLarge].
+func TooManyStates(limit int) error {
+	return fmt.Errorf("more than %s states can be reached: %w for exact values; use value: heuristic", words.Thousands(limit), ErrTooLarge)
+}
+
+// Estimate makes the estimates of the heuristic, which the value heuristic needs. The error
+// says why there are none.
+func (o *Observer) Estimate() error {
+	_, err := o.estimate(0)
+	return err
 }
 
 // estimate is h of one goal at the states near the path.

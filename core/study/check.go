@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"foible/core/ground"
+	"foible/core/pddl"
 )
 
 // CheckLimit is how many states of a stimulus Check looks at to find out
@@ -19,6 +20,15 @@ const CheckLimit = 200_000
 // and counts stimuli and participants. It skips stimuli that Read could not
 // read. The error is that of ctx, if it ends before.
 func Check(ctx context.Context, s *Study) (Findings, error) {
+	tasks, err := CheckTasks(ctx, s)
+	var r report
+	countCategories(&r, s)
+	countParticipants(&r, s)
+	return Merge(tasks, r.done()), err
+}
+
+// CheckTasks is the part of Check that is about plans and goals.
+func CheckTasks(ctx context.Context, s *Study) (Findings, error) {
 	var r report
 	refused := map[string]bool{}
 	for i := range s.Stimuli {
@@ -26,9 +36,19 @@ func Check(ctx context.Context, s *Study) (Findings, error) {
 			return nil, err
 		}
 	}
-	countCategories(&r, s)
-	countParticipants(&r, s)
 	return r.done(), nil
+}
+
+// Locate is the place of an error in the PDDL of a stimulus, zero if it has none, and its
+// message. What is wrong with a goal's meaning stands where the goal is named.
+func (s *Stimulus) Locate(err error) (pddl.Pos, string) {
+	pos, message := located(err)
+	for _, g := range s.Goals {
+		if pos.File == g.file() {
+			return g.Pos, "goal " + quote(g.Name) + ": " + message
+		}
+	}
+	return pos, message
 }
 
 // checkTask reports a construct that the grounder refuses once, also if
@@ -39,12 +59,7 @@ func checkTask(ctx context.Context, r *report, s *Stimulus, refused map[string]b
 	}
 	task, err := ground.New(s.Problem, s.formulas())
 	if err != nil {
-		pos, message := located(err)
-		for _, g := range s.Goals {
-			if pos.File == g.file() {
-				pos, message = g.Pos, "goal "+quote(g.Name)+": "+message
-			}
-		}
+		pos, message := s.Locate(err)
 		if !refused[err.Error()] {
 			r.errorf(pos, s.ID, "%s", message)
 		}

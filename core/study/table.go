@@ -113,17 +113,18 @@ func columnName(text string) string {
 	return strings.NewReplacer(" ", "_", "-", "_").Replace(strings.ToLower(text))
 }
 
-// readHeader finds the known columns; false if a required one is missing.
+// readHeader finds the known columns; false if a required one is missing. A column whose
+// name is misspelt is an error, and is read as what it was meant for.
 func (t *table) readHeader(r *report, header []cell, known columns) bool {
 	ok := true
-	var unknown []cell
+	var unknown []int // indexes into the header
 	for i, c := range header {
 		name := columnName(c.text)
 		first, twice := t.header[name]
 		switch {
 		case c.text == "":
 		case !slices.Contains(known.all(), name):
-			unknown = append(unknown, c)
+			unknown = append(unknown, i)
 		case twice:
 			r.errorf(c.pos, "", "column %s is there twice, as number %d and %d", quote(name), first+1, i+1)
 			ok = false
@@ -137,7 +138,8 @@ func (t *table) readHeader(r *report, header []cell, known columns) bool {
 			missing = append(missing, name)
 		}
 	}
-	for _, c := range unknown {
+	for _, i := range unknown {
+		c := header[i]
 		meant := words.Nearest(columnName(c.text), missing)
 		if meant == "" {
 			t.other = append(t.other, c.text)
@@ -145,7 +147,7 @@ func (t *table) readHeader(r *report, header []cell, known columns) bool {
 		}
 		r.errorf(c.pos, "", "unknown column %s; did you mean %s?", quote(c.text), quote(meant))
 		missing = slices.DeleteFunc(missing, func(name string) bool { return name == meant })
-		ok = false
+		t.header[meant] = i
 	}
 	for _, name := range known.required {
 		if slices.Contains(missing, name) {

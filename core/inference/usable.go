@@ -1,0 +1,129 @@
+package inference
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+
+	"foible/core/agent"
+	"foible/core/ground"
+	"foible/core/pddl"
+	"foible/core/policy"
+	"foible/core/search"
+	"foible/core/sweep"
+	"foible/core/words"
+)
+
+// Need is what a parameter set needs of a stimulus beyond its plan.
+type Need int
+
+// The needs. What Plans needs, WholePlans needs too.
+const (
+	// Estimates of a heuristic near the observed plan: boltzmann with value heuristic.
+	Estimates Need = iota
+	// Plans of agents with a planning budget, also to goals that are taken for others.
+	Plans
+	// WholePlans of agents that plan by A* to the goal, without a budget.
+	WholePlans
+	// States are all that can be reached: boltzmann with any other value.
+	States
+)
+
+// NeedOf is the need of a parameter set.
+func NeedOf(set *sweep.ParameterSet) Need {
+	model, _ := sweep.ModelByName(set.Model)
+	value, exact := set.Get("value")
+	switch {
+	case exact && value.Word == "heuristic":
+		return Estimates
+	case exact:
+		return States
+	case model.Has("budget_r"):
+		return Plans
+	}
+	return WholePlans
+}
+
+// Limits say how far [Stimulus.Try] goes.
+type Limits struct {
+	States int // that can be reached, above which their values are not computed
+	Nodes  int // that a search may draw before it is called long
+}
+
+// DefaultLimits are those of inference for the states; searches have no such limit.
+var DefaultLimits = Limits{States: policy.MaxStates, Nodes: 100_000}
+
+// LongSearchError is of a goal whose search without a budget goes beyond the limit. It can
+// be done, and may take very long.
+type LongSearchError struct {
+	Goal  string
+	Nodes int // of the limit
+}
+
+func (e *LongSearchError) Error() string {
+	return fmt.Sprintf("no plan to %q is found in the first %s nodes of A*", e.Goal, words.Thousands(e.Nodes))
+}
+
+// planBudget is that of the search that is tried for an agent with a budget.
+const planBudget = 100
+
+// Try makes what inference makes for parameter sets of a need: the grounded tasks,
+// heuristics of all goals, and a search for each candidate goal, or all states. The error
+// says why that cannot be made, or is that of ctx, if it ends before. It keeps what models
+// of the same need share, and of the states nothing.
+func (s *Stimulus) Try(ctx context.Context, need Need, limits Limits) error {
+	switch need {
+	case Estimates:
+		observer, err := s.Boltzmann()
+		if err != nil {
+			return err
+		}
+		return observer.Estimate()
+	case States:
+		return s.tryStates(ctx, limits.States)
+	}
+	sips, err := s.SIPS(ctx)
+	if err != nil {
+		return err
+	}
+	o := search.Options{Budget: planBudget}
+	if need == WholePlans {
+		o.Budget = limits.Nodes
+	}
+	return s.trySearches(ctx, sips.goals, sips.task.Initial(), o, need == WholePlans)
+}
+
+// trySearches searches for each candidate goal from a state, by A*.
+func (s *Stimulus) trySearches(ctx context.Context, goals agent.Goals, from ground.StateID, o search.Options, whole bool) error {
+	searcher := search.New(s.sips.task)
+	for goal := range s.stimulus.Goals {
+		rng := rand.New(rand.NewPCG(1, uint64(goal)))
+		result, err := searcher.Run(ctx, from, goal, goals.Heuristic[goal], o, rng)
+		if err != nil {
+			return err
+		}
+		if whole && result.Status == search.Spent {
+			return &LongSearchError{s.stimulus.Goals[goal].Name, o.Budget}
+		}
+	}
+	return nil
+}
+
+// tryStates counts the states that can be reached.
+func (s *Stimulus) tryStates(ctx context.Context, limit int) error {
+	task, err := s.stimulus.Task()
+	if err != nil {
+		return err
+	}
+	if unread := task.Unread(); len(unread) > 0 {
+		return &pddl.Error{Pos: unread[0].Pos, Message: fmt.Sprintf("%s makes every state a new one, without end", unread[0])}
+	}
+	complete, err := task.Count(ctx, limit)
+	if err != nil {
+		return err
+	}
+	if !complete {
+		return policy.TooManyStates(limit)
+	}
+	return nil
+}
