@@ -67,6 +67,7 @@ then hold for workers from now on: those that wait in the queue are replaced, an
 	c.Flags().StringVar(&o.Dir, "dir", "", "`directory` that all nodes see (default: foible-slurm-NAME, by the study's name)")
 	c.Flags().StringVar(&o.Data, "data", "", "`directory` of the coordinator, best on a local disk (default: DIR/data)")
 	c.Flags().StringVar(&o.Listen, "listen", o.Listen, "`host:port` on which the coordinator listens; without a host, on all addresses, and workers dial the\nmachine's name; port 0 is a free one")
+	c.Flags().BoolVar(&o.Share, "share", false, "let others on the cluster read the directory, participants' answers and all but its tokens")
 	c.Flags().BoolVar(&o.AsJob, "coordinator-job", false, "run the coordinator as a job of Slurm, with the options of the workers but --mem")
 	return c
 }

@@ -294,3 +294,108 @@ func TestDistinctAddresses(t *testing.T) {
 		}
 	}
 }
+
+// No document writes a token to a file by the shell, which others could read then.
+func TestTokensAreNotRedirected(t *testing.T) {
+	for _, path := range append(documents, "deploy/kubernetes/e2e.sh", "deploy/Dockerfile") {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			if regexp.MustCompile(`(token (show|create|rotate)|--secrets)[^>]*>\s*[^/&\s"]`).MatchString(line) {
+				t.Errorf("%s: %s", path, line)
+			}
+		}
+	}
+}
+
+// Every file and directory of deploy that its README and compose.yaml name is there.
+func TestDocumentedFiles(t *testing.T) {
+	named := regexp.MustCompile(`deploy/[A-Za-z0-9_/.@*-]*[A-Za-z0-9]|\]\([a-z][A-Za-z0-9_/.-]*\)`)
+	for _, path := range []string{"deploy/README.md", "deploy/compose.yaml", "README.md"} {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range named.FindAllString(string(text), -1) {
+			if link, ok := strings.CutPrefix(name, "]("); ok {
+				name = filepath.Join(filepath.Dir(path), strings.TrimSuffix(link, ")"))
+			}
+			if found, err := filepath.Glob(name); err != nil || len(found) == 0 {
+				t.Errorf("%s names %s, which is not there", path, name)
+			}
+		}
+	}
+}
+
+// block is the indented block of deploy/README.md below a heading.
+func block(t *testing.T, heading string) string {
+	t.Helper()
+	text, err := os.ReadFile("deploy/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, ok := strings.Cut(string(text), "\n## "+heading+"\n")
+	if !ok {
+		t.Fatalf("deploy/README.md has no %s", heading)
+	}
+	var lines []string
+	for line := range strings.Lines(after) {
+		if command, ok := strings.CutPrefix(line, "    "); ok {
+			lines = append(lines, command)
+		} else if len(lines) > 0 {
+			break
+		}
+	}
+	return strings.Join(lines, "")
+}
+
+// The commands of deploy/README.md for Slurm and Kubernetes work as they stand there, one after the other, in an empty
+// directory. Slurm, kubectl and docker are made up; for Kubernetes, a coordinator runs where the forwarded port leads.
+func TestDocumentedCommandsWork(t *testing.T) {
+	n := newNetwork(t)
+	dir := t.TempDir()
+	slurmQueue(t, dir)
+	for name, script := range map[string]string{"kubectl": "cat >/dev/null", "docker": ""} {
+		if err := os.WriteFile(filepath.Join(dir, "bin", name), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", filepath.Dir(foible)+":"+os.Getenv("PATH"))
+	h := n.hub
+	shell := func(text string) {
+		t.Helper()
+		cmd := h.command("bash", "-e", "-c", text)
+		cmd.Dir = dir
+		cmd.Env = slices.DeleteFunc(os.Environ(), func(s string) bool { return strings.HasPrefix(s, "FOIBLE_") })
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s\n%v\n%s", text, err, out)
+		}
+	}
+	shell("foible sample my-study")
+	t.Cleanup(func() { h.do(t, dir, "cluster", "slurm", "stop", "--dir", "my-sweep") })
+	shell(block(t, "Slurm"))
+	if found, err := filepath.Glob(filepath.Join(dir, "my-sweep", "address")); err != nil || len(found) == 0 {
+		t.Error("there is no my-sweep/address")
+	}
+	readme, err := os.ReadFile("deploy/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	flags := regexp.MustCompile("`(--coordinator-file \\S+ --token-file [^`]+)`").FindStringSubmatch(string(readme))
+	if flags == nil {
+		t.Fatal("deploy/README.md does not say how other commands find a sweep under Slurm")
+	}
+	shell("foible status " + flags[1])
+
+	// apply makes the directory; the coordinator then has what the pod has.
+	commands := strings.SplitAfter(block(t, "Kubernetes"), "\n")
+	submit := slices.IndexFunc(commands, func(line string) bool { return strings.HasPrefix(line, "foible submit") })
+	shell(strings.Join(commands[:submit], ""))
+	_, c := readManifest(t, "deploy/kubernetes/base/coordinator.yaml")
+	args := slices.Clone(c.Args)
+	args[slices.Index(args, "--data=/data")] = "--data=foible-kubernetes"
+	h.start(t, dir, args...).says("listening")
+	shell(strings.Join(commands[submit:], ""))
+}

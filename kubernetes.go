@@ -44,14 +44,16 @@ func kubernetesFlags(c *cobra.Command, o *command.KubernetesOptions) {
 func kubernetesRender(env *command.Env) *cobra.Command {
 	var o command.KubernetesOptions
 	var secrets bool
+	var out string
 	c := &cobra.Command{
 		Use:   "render",
 		Short: "Print the manifests",
 		Args:  atMost(0),
-		RunE:  func(c *cobra.Command, _ []string) error { return env.KubernetesRender(c.Context(), o, secrets) },
+		RunE:  func(c *cobra.Command, _ []string) error { return env.KubernetesRender(c.Context(), o, secrets, out) },
 	}
 	kubernetesFlags(c, &o)
 	c.Flags().BoolVar(&secrets, "secrets", false, "print the Secrets too, which hold authority and tokens: keep them to yourself")
+	c.Flags().StringVar(&out, "out", "", "`file` for the manifests, which only you can read (default: they are printed)")
 	return c
 }
 

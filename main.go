@@ -75,6 +75,7 @@ func root() *cobra.Command {
 	env := &command.Env{Out: os.Stdout, Err: os.Stderr, Logs: command.NewLogs(os.Stderr)}
 	var logLevel, logFormat string
 	var printVersion bool
+	var strict bool
 	c := &cobra.Command{
 		Use:   "foible",
 		Short: "Fit models of other people's mistakes to human judgements",
@@ -108,11 +109,12 @@ A study is a directory with study.yaml; without one, commands take a sample. Sta
 				return usagef("--log-format %q: it can be %s", logFormat, words.Options(logFormat, logFormats))
 			}
 			env.Logger = hclog.New(&hclog.LoggerOptions{Name: "foible", Level: level, Output: env.Logs, JSONFormat: logFormat == "json"})
-			return nil
+			return checkPrivate(env, c, strict)
 		},
 	}
 	c.PersistentFlags().StringVar(&logLevel, "log-level", "", "least `level` of messages: "+strings.Join(logLevels, ", ")+" (default: info for coordinator and worker, else warn)")
 	c.PersistentFlags().StringVar(&logFormat, "log-format", logFormats[0], "`format` of messages: "+strings.Join(logFormats, ", "))
+	c.PersistentFlags().BoolVar(&strict, "strict", false, "refuse files of tokens and keys that others on this machine can read, in place of a warning")
 	complete(c, "log-level", logLevels...)
 	complete(c, "log-format", logFormats...)
 	c.Flags().BoolVar(&printVersion, "version", false, "print the version")
@@ -122,6 +124,30 @@ A study is a directory with study.yaml; without one, commands take a sample. Sta
 		submit(env), list(env), status(env), watch(env), pause(env), resume(env), cancel(env), extend(env), priority(env), results(env), clusterOf(env), health(env), version(env))
 	return c
 }
+
+// checkPrivate looks at the files with secrets that flags name. What runs for long says so in its log.
+func checkPrivate(env *command.Env, c *cobra.Command, strict bool) error {
+	value := func(flag string) string {
+		f := c.Flags().Lookup(flag)
+		switch {
+		case f == nil:
+			return ""
+		case flag == "token-file" && f.Value.String() == "" && os.Getenv(command.TokenEnv) == "":
+			return command.DefaultData
+		}
+		return f.Value.String()
+	}
+	return env.CheckPrivate(strict, value, func(message string) {
+		if logsInfo(c) {
+			env.Logger.Warn(message)
+		} else {
+			fmt.Fprintf(env.Err, "Warning: %s\n", message)
+		}
+	})
+}
+
+// logsInfo reports whether a command is one that logs what it does, unless told otherwise.
+func logsInfo(c *cobra.Command) bool { return c.Name() == "coordinator" || c.Name() == "worker" }
 
 var (
 	logLevels  = []string{"trace", "debug", "info", "warn", "error"}
@@ -135,7 +161,7 @@ func levelOf(c *cobra.Command, asked string) (hclog.Level, error) {
 		return hclog.LevelFromString(asked), nil
 	case asked != "":
 		return 0, usagef("--log-level %q: it can be %s", asked, words.Options(asked, logLevels))
-	case c.Name() == "coordinator" || c.Name() == "worker":
+	case logsInfo(c):
 		return hclog.Info, nil
 	}
 	return hclog.Warn, nil
@@ -669,14 +695,21 @@ func kindArgument(c *cobra.Command) {
 	c.ValidArgs = []string{"worker", "user"}
 }
 
+// tokenOutFlag is where a token is written to.
+func tokenOutFlag(c *cobra.Command, out *string) {
+	c.Flags().StringVar(out, "out", "", "`file` for the token, which only you can read (default: it is printed)")
+}
+
 func tokenShow(env *command.Env) *cobra.Command {
-	var data string
+	var data, out string
 	c := &cobra.Command{
-		Use:   "show worker|user",
-		Short: "Print the token with which workers, or users, join",
-		RunE:  func(_ *cobra.Command, args []string) error { return env.ShowToken(data, args[0]) },
+		Use:     "show worker|user",
+		Short:   "Print the token with which workers, or users, join",
+		Example: "  foible token show user --out user.token",
+		RunE:    func(_ *cobra.Command, args []string) error { return env.ShowToken(data, args[0], out) },
 	}
 	kindArgument(c)
+	tokenOutFlag(c, &out)
 	dataFlag(c, &data, ofCoordinator)
 	return c
 }
@@ -698,7 +731,7 @@ func tokenCreate(env *command.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "create worker|user",
 		Short:   "Make and print another token",
-		Example: "  foible token create user --expires 24h --read-only",
+		Example: "  foible token create user --expires 24h --read-only --out guest.token",
 		RunE: func(_ *cobra.Command, args []string) error {
 			o.Kind = args[0]
 			return env.CreateToken(o)
@@ -706,6 +739,7 @@ func tokenCreate(env *command.Env) *cobra.Command {
 	}
 	kindArgument(c)
 	dataFlag(c, &o.Data, ofCoordinator)
+	tokenOutFlag(c, &o.Out)
 	c.Flags().DurationVar(&o.Expires, "expires", 0, "`time` after which it ends (default: never)")
 	c.Flags().BoolVar(&o.ReadOnly, "read-only", false, "let a user look, and change nothing")
 	return c
@@ -724,6 +758,7 @@ func tokenRotate(env *command.Env) *cobra.Command {
 	}
 	kindArgument(c)
 	dataFlag(c, &o.Data, ofCoordinator)
+	tokenOutFlag(c, &o.Out)
 	c.Flags().DurationVar(&o.KeepOld, "keep-old", 0, "`time` that the one before stays good")
 	return c
 }

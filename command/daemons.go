@@ -1,10 +1,12 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/url"
 	"os"
@@ -41,6 +43,8 @@ type CoordinatorOptions struct {
 	AddressFile  string // takes the address when the coordinator listens; "": none
 	Web          string // address of the dashboard; "": none
 	WebAsked     bool   // Web was named, so that it is an error if there can be none
+
+	addressMode fs.FileMode // of AddressFile; 0: 0644
 
 	announced func() error    // called before the address is written; nil: nothing
 	dismissed <-chan struct{} // closed when no work is left, so that workers are to end; nil: never
@@ -255,7 +259,7 @@ func (o *CoordinatorOptions) announce(at net.Addr) error {
 	if err != nil {
 		return err
 	}
-	if err := replaceFile(o.AddressFile, []byte(net.JoinHostPort(host, port)+"\n"), 0o644); err != nil {
+	if err := replaceFile(o.AddressFile, []byte(net.JoinHostPort(host, port)+"\n"), cmp.Or(o.addressMode, 0o644)); err != nil {
 		return fmt.Errorf("--address-file %s: %w; name another file", words.Quoted(o.AddressFile), cause(err))
 	}
 	return nil

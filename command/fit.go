@@ -41,6 +41,19 @@ type FitOptions struct {
 // stateDir holds, in the output directory, what is recorded so far.
 const stateDir = ".foible"
 
+// makeStateDir makes an output directory, and in it the directory of what is recorded so far, which has the study and what
+// participants answered, and is this user's alone.
+func makeStateDir(out string) (string, error) {
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return "", err
+	}
+	dir := filepath.Join(out, stateDir)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	return dir, os.Chmod(dir, 0o700)
+}
+
 // Fit runs a sweep to its end in this process: a coordinator, a worker, and gRPC between them.
 func (e *Env) Fit(ctx context.Context, o FitOptions) error {
 	workers, err := slots("--workers", o.Workers)
@@ -75,8 +88,8 @@ func (e *Env) Fit(ctx context.Context, o FitOptions) error {
 	if err != nil {
 		return err
 	}
-	data := filepath.Join(o.Out, stateDir)
-	if err := os.MkdirAll(data, 0o755); err != nil {
+	data, err := makeStateDir(o.Out)
+	if err != nil {
 		return cannotWrite(o.Out, "--out", err)
 	}
 

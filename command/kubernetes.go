@@ -116,7 +116,7 @@ func (e *Env) kubernetesSecrets(o *KubernetesOptions) ([][]byte, error) {
 	}
 	names := map[string]map[string][]byte{"foible-access": files, "foible-worker-token": token}
 	if o.NATS {
-		password, err := natsPassword(filepath.Join(o.Data, "nats.password"))
+		password, err := natsPassword(filepath.Join(o.Data, natsPasswordFile))
 		if err != nil {
 			return nil, err
 		}
@@ -147,6 +147,11 @@ func readFiles(dir string, names ...string) (map[string][]byte, error) {
 	return files, nil
 }
 
+// What the directory of authority and tokens has for NATS servers.
+const (
+	natsPasswordFile = "nats.password"
+)
+
 // natsPassword reads the password of the NATS servers, or makes one. It begins with a letter: they take what looks like
 // a number for one.
 func natsPassword(path string) (string, error) {
@@ -158,14 +163,17 @@ func natsPassword(path string) (string, error) {
 	return strings.TrimSpace(string(text)), err
 }
 
-// KubernetesRender prints manifests.
-func (e *Env) KubernetesRender(ctx context.Context, o KubernetesOptions, secrets bool) error {
+// KubernetesRender prints manifests, or writes them to a file.
+func (e *Env) KubernetesRender(ctx context.Context, o KubernetesOptions, secrets bool, out string) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
 	manifests, err := e.manifests(ctx, &o, secrets)
 	if err != nil {
 		return err
+	}
+	if secrets || out != "" {
+		return e.printSecret(manifests, out)
 	}
 	_, err = e.Out.Write(manifests)
 	return err

@@ -196,8 +196,8 @@ func (r *recovering) simulate(ctx context.Context) error {
 
 // recoverHere runs the sweeps in this process: a coordinator, a worker, and gRPC between them.
 func (e *Env) recoverHere(ctx context.Context, r *recovering, workers int) error {
-	data := filepath.Join(r.o.Out, stateDir)
-	if err := os.MkdirAll(data, 0o755); err != nil {
+	data, err := makeStateDir(r.o.Out)
+	if err != nil {
 		return cannotWrite(r.o.Out, "--out", err)
 	}
 	cluster, err := e.startLocal(ctx, data, workers, r.memory, nil)

@@ -33,6 +33,7 @@ type SlurmOptions struct {
 	Data    string // of the coordinator; "": in Dir
 	Listen  string // of the coordinator
 	AsJob   bool   // the coordinator is a job of Slurm
+	Share   bool   // others can read the directory, but for its tokens
 	Workers int
 	Jobs    SlurmJobOptions
 
@@ -102,12 +103,13 @@ func (e *Env) SlurmSubmit(ctx context.Context, o SlurmOptions) (err error) {
 		if known.Sweep != id {
 			return fmt.Errorf("%s is of another sweep, %s of version %s; name another directory with --dir", words.Quoted(o.Dir), known.Sweep, known.Version)
 		}
-		if err := o.unchangeable(known, r); err != nil {
+		if err := o.unchangeable(d, known, r); err != nil {
 			return fmt.Errorf("%w, which the sweep in %s keeps: leave it out, or submit to another directory with --dir", err, words.Quoted(o.Dir))
 		}
+		d.keepPrivate()
 		return e.slurmAgain(ctx, d, known, &o)
 	}
-	release, err := d.claim(r.Data)
+	release, err := d.claim(r.Data, o.Share)
 	if err != nil {
 		return cannotWrite(o.Dir, "--dir", err)
 	}
@@ -135,11 +137,12 @@ func (e *Env) SlurmSubmit(ctx context.Context, o SlurmOptions) (err error) {
 }
 
 // unchangeable returns an error if a flag was given that a sweep, once submitted, cannot change, and says something else.
-func (o *SlurmOptions) unchangeable(known, asked *slurmRecord) error {
+func (o *SlurmOptions) unchangeable(d slurmDir, known, asked *slurmRecord) error {
 	for _, f := range []struct{ flag, known, asked string }{
 		{"data", words.Quoted(known.Data), words.Quoted(asked.Data)},
 		{"listen", known.Listen, asked.Listen},
 		{"coordinator-job", fmt.Sprint(known.AsJob), fmt.Sprint(asked.AsJob)},
+		{"share", fmt.Sprint(d.shared()), fmt.Sprint(o.Share)},
 	} {
 		if o.Given(f.flag) && f.known != f.asked {
 			return fmt.Errorf("--%s is %s and was %s", f.flag, f.asked, f.known)
@@ -228,6 +231,7 @@ func (e *Env) SlurmRestart(ctx context.Context, dir string, jobs SlurmJobOptions
 	if err != nil {
 		return err
 	}
+	d.keepPrivate() // jobs have the umask of the command that submits them
 	return e.slurmRestart(ctx, d, r, &slurmWorkersWanted{jobs: jobs, given: given})
 }
 
@@ -352,7 +356,7 @@ func (e *Env) slurmStart(ctx context.Context, d slurmDir, r *slurmRecord) (stop 
 	}
 
 	logPath := d.path(slurmLogs, "coordinator.log")
-	log, err := os.OpenFile(logPath, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	log, err := os.OpenFile(logPath, os.O_CREATE|os.O_APPEND|os.O_WRONLY, d.mode(0o644))
 	if err != nil {
 		return nil, err
 	}
@@ -499,6 +503,7 @@ func (e *Env) SlurmScale(ctx context.Context, dir string, n int, jobs SlurmJobOp
 	if err != nil {
 		return err
 	}
+	d.keepPrivate() // jobs have the umask of the command that submits them
 	unlock, err := d.lock(r)
 	if err != nil {
 		return err

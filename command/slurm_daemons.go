@@ -43,6 +43,7 @@ func (e *Env) SlurmWorker(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
+	d.keepPrivate()
 	return e.untilTimeIsUp(ctx, d, func(ctx context.Context) error {
 		ctx, leave := context.WithCancel(ctx)
 		defer leave()
@@ -126,6 +127,7 @@ func (e *Env) SlurmCoordinator(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
+	d.keepPrivate()
 	if !r.AsJob {
 		return e.slurmCoordinate(ctx, d, r)
 	}
@@ -141,7 +143,7 @@ func (e *Env) slurmCoordinate(ctx context.Context, d slurmDir, r *slurmRecord) e
 	dismissed := make(chan struct{})
 	go func() {
 		defer unfollow()
-		o := CoordinatorOptions{Listen: r.Listen, Data: r.Data, Lease: DefaultLease, AddressFile: d.path(slurmAddressFile), dismissed: dismissed}
+		o := CoordinatorOptions{Listen: r.Listen, Data: r.Data, Lease: DefaultLease, AddressFile: d.path(slurmAddressFile), addressMode: d.mode(0o644), dismissed: dismissed}
 		o.announced = func() error { return d.copyTokens(r.Data) }
 		served <- e.Coordinator(serving, o)
 	}()

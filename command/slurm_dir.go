@@ -72,7 +72,29 @@ func (d slurmDir) state() (slurmState, error) {
 }
 
 func (d slurmDir) setState(s slurmState) error {
-	return replaceFile(d.path(slurmStateFile), []byte(s+"\n"), 0o644)
+	return replaceFile(d.path(slurmStateFile), []byte(s+"\n"), d.mode(0o644))
+}
+
+// shared reports whether others may read what is in the directory, but for its tokens.
+func (d slurmDir) shared() bool {
+	info, err := os.Stat(string(d))
+	return err == nil && info.Mode().Perm()&0o005 != 0
+}
+
+// mode is a mode for something in the directory, without what others may do if the directory is not shared.
+func (d slurmDir) mode(of fs.FileMode) fs.FileMode {
+	if d.shared() {
+		return of
+	}
+	return of &^ 0o077
+}
+
+// keepPrivate makes this process, and the jobs that it submits, create files that others cannot read, unless the directory
+// is shared.
+func (d slurmDir) keepPrivate() {
+	if !d.shared() {
+		keepPrivate()
+	}
 }
 
 // slurmRecord is what is known of a sweep under Slurm.
@@ -138,7 +160,7 @@ func (d slurmDir) setRecord(r *slurmRecord) error {
 	if err != nil {
 		return err
 	}
-	return replaceFile(d.path(slurmRecordFile), append(text, '\n'), 0o644)
+	return replaceFile(d.path(slurmRecordFile), append(text, '\n'), d.mode(0o644))
 }
 
 // errLocked is of a directory whose lock another process holds.
@@ -169,17 +191,26 @@ func (d slurmDir) lock(r *slurmRecord) (unlock func(), err error) {
 
 // claim makes the directory of a new sweep, or takes an empty one, and locks
 // it. Release unlocks it, and removes what is in it if nothing came of it.
-func (d slurmDir) claim(data string) (release func(keep bool) error, err error) {
-	_, err = os.Stat(string(d))
+// Others can read what is in it, but for its tokens, if it is to be shared.
+func (d slurmDir) claim(data string, share bool) (release func(keep bool) error, err error) {
+	was, err := os.Stat(string(d))
 	there := err == nil
 	_, err = os.Stat(data)
 	dataThere := err == nil
-	if err := os.MkdirAll(string(d), 0o755); err != nil {
+	if err := os.MkdirAll(string(d), 0o700); err != nil {
 		return nil, err
 	}
 	if err := d.mustBeEmpty(); err != nil {
 		return nil, err
 	}
+	mode := fs.FileMode(0o700)
+	if share {
+		mode = 0o755
+	}
+	if err := os.Chmod(string(d), mode); err != nil {
+		return nil, err
+	}
+	d.keepPrivate()
 	unlock, err := d.lock(&slurmRecord{})
 	if err != nil {
 		return nil, err
@@ -200,6 +231,7 @@ func (d slurmDir) claim(data string) (release func(keep bool) error, err error) 
 		if !there {
 			return errors.Join(append(errs, os.RemoveAll(string(d)))...)
 		}
+		errs = append(errs, os.Chmod(string(d), was.Mode().Perm()))
 		entries, err := os.ReadDir(string(d))
 		errs = append(errs, err)
 		for _, entry := range entries {
@@ -250,7 +282,7 @@ const slurmPrefix = "foible-slurm-"
 // fill writes what coordinator and workers need.
 func (d slurmDir) fill(s *domains.Study, config *foiblev1.SweepConfig, r *slurmRecord) error {
 	for _, name := range []string{slurmLogs, slurmAccess} {
-		mode := fs.FileMode(0o755)
+		mode := d.mode(0o755)
 		if name == slurmAccess {
 			mode = 0o700
 		}
@@ -269,7 +301,7 @@ func (d slurmDir) fill(s *domains.Study, config *foiblev1.SweepConfig, r *slurmR
 		name    string
 		content []byte
 	}{{slurmStudyFile, s.Bundle}, {slurmSweepFile, sweep}} {
-		if err := replaceFile(d.path(f.name), f.content, 0o644); err != nil {
+		if err := replaceFile(d.path(f.name), f.content, d.mode(0o644)); err != nil {
 			return err
 		}
 	}
@@ -282,8 +314,8 @@ func (d slurmDir) fill(s *domains.Study, config *foiblev1.SweepConfig, r *slurmR
 // writeScripts writes the batch scripts of workers and coordinator.
 func (d slurmDir) writeScripts(r *slurmRecord) error {
 	return errors.Join(
-		replaceFile(d.path(slurmWorkerSh), d.script("worker", r), 0o755),
-		replaceFile(d.path(slurmCoordSh), d.script("coordinator", r), 0o755),
+		replaceFile(d.path(slurmWorkerSh), d.script("worker", r), d.mode(0o755)),
+		replaceFile(d.path(slurmCoordSh), d.script("coordinator", r), d.mode(0o755)),
 	)
 }
 
@@ -313,7 +345,7 @@ func (d slurmDir) copyProgram() error {
 	}
 	defer from.Close()
 	part := d.path(slurmProgram + ".part")
-	to, err := os.OpenFile(part, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o755)
+	to, err := os.OpenFile(part, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, d.mode(0o755))
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ const (
 	AddressEnv   = "FOIBLE_COORDINATOR"
 	TokenFileEnv = "FOIBLE_TOKEN_FILE"
 	TLSCAEnv     = "FOIBLE_TLS_CA"
-	tokenEnv     = "FOIBLE_TOKEN"
+	TokenEnv     = "FOIBLE_TOKEN"
 )
 
 // DefaultData is the directory in which a coordinator keeps its data unless told otherwise.
@@ -192,10 +192,10 @@ func (t Target) token(kind access.Kind) (access.Token, error) {
 		if token, err = access.ReadToken(path); err != nil {
 			return token, fmt.Errorf("--token-file %s: %w; name the file that holds the token, or the coordinator's data directory", words.Quoted(path), cause(err))
 		}
-	case os.Getenv(tokenEnv) != "":
-		from = "the token in " + tokenEnv
-		if token, err = access.ParseToken(os.Getenv(tokenEnv)); err != nil {
-			return token, fmt.Errorf("%s: %w", tokenEnv, err)
+	case os.Getenv(TokenEnv) != "":
+		from = "the token in " + TokenEnv
+		if token, err = access.ParseToken(os.Getenv(TokenEnv)); err != nil {
+			return token, fmt.Errorf("%s: %w", TokenEnv, err)
 		}
 	default:
 		token, err = access.ReadToken(access.TokenFile(DefaultData, kind))

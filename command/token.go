@@ -30,8 +30,8 @@ func tokenKind(s string) (access.Kind, error) {
 	return kind, nil
 }
 
-// ShowToken prints the token with which workers, or users, join.
-func (e *Env) ShowToken(data, kind string) error {
+// ShowToken prints the token with which workers, or users, join, or writes it to a file.
+func (e *Env) ShowToken(data, kind, out string) error {
 	k, err := tokenKind(kind)
 	if err != nil {
 		return err
@@ -44,8 +44,12 @@ func (e *Env) ShowToken(data, kind string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(e.Out, token.Reveal())
-	return nil
+	return e.printToken(token, out)
+}
+
+// printToken prints a token, or writes it to a file; "": it is printed.
+func (e *Env) printToken(token access.Token, out string) error {
+	return e.printSecret([]byte(token.Reveal()+"\n"), out)
 }
 
 // ListTokens prints what is known of the tokens, which is not the tokens.
@@ -83,6 +87,7 @@ type CreateTokenOptions struct {
 	Data, Kind string
 	Expires    time.Duration // 0: never
 	ReadOnly   bool
+	Out        string // file for the token; "": it is printed
 }
 
 // CreateToken prints a new token.
@@ -104,7 +109,9 @@ func (e *Env) CreateToken(o CreateTokenOptions) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(e.Out, token.Reveal())
+	if err := e.printToken(token, o.Out); err != nil {
+		return err
+	}
 	e.say("It is kept nowhere else; `foible token list` names it, `foible token revoke` ends it.")
 	return nil
 }
@@ -113,6 +120,7 @@ func (e *Env) CreateToken(o CreateTokenOptions) error {
 type RotateTokenOptions struct {
 	Data, Kind string
 	KeepOld    time.Duration
+	Out        string // file for the token; "": it is printed
 }
 
 // RotateToken prints a new token to join with.
@@ -132,7 +140,9 @@ func (e *Env) RotateToken(o RotateTokenOptions) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(e.Out, token.Reveal())
+	if err := e.printToken(token, o.Out); err != nil {
+		return err
+	}
 	if o.KeepOld > 0 {
 		e.say("The one before is good for %v more.", o.KeepOld)
 	}

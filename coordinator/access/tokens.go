@@ -52,6 +52,9 @@ func TokenFile(dataDir string, kind Kind) string {
 	return filepath.Join(Dir(dataDir), string(kind)+".token")
 }
 
+// KeyFile holds the key of the authority of the coordinator with that data directory.
+func KeyFile(dataDir string) string { return filepath.Join(Dir(dataDir), keyFile) }
+
 // Tokens are those of one coordinator, on disk. Several processes may change
 // them at once; a running coordinator sees what was changed.
 type Tokens struct {
