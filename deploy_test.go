@@ -37,6 +37,7 @@ type manifest struct {
 type container struct {
 	Name  string
 	Args  []string
+	Env   []struct{ Name, Value string }
 	Ports []struct {
 		Name          string
 		ContainerPort string `yaml:"containerPort"`

@@ -120,7 +120,15 @@ func (e *Env) kubernetesSecrets(o *KubernetesOptions) ([][]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		names["foible-nats"] = map[string][]byte{"password": []byte(password), "login": []byte("foible\n" + password + "\n")}
+		servers, renewed, err := kubernetes.Certificates(filepath.Join(o.Data, natsCertificates), time.Now())
+		if err != nil {
+			return nil, err
+		}
+		if renewed {
+			e.say("The certificate of the NATS servers has been renewed. When it is applied: kubectl%s rollout restart statefulset/foible-nats", o.Place.flags())
+		}
+		servers["password"], servers["login"] = []byte(password), []byte("foible\n"+password+"\n")
+		names["foible-nats"] = servers
 	}
 	var all [][]byte
 	for _, name := range []string{"foible-access", "foible-worker-token", "foible-nats"} {
@@ -150,6 +158,7 @@ func readFiles(dir string, names ...string) (map[string][]byte, error) {
 // What the directory of authority and tokens has for NATS servers.
 const (
 	natsPasswordFile = "nats.password"
+	natsCertificates = "nats" // a directory
 )
 
 // natsPassword reads the password of the NATS servers, or makes one. It begins with a letter: they take what looks like

@@ -4,6 +4,7 @@ package kubernetes
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -128,7 +129,8 @@ func oneLine(text string) string {
 	return text
 }
 
-// EnsureNamespace makes the namespace if it can be seen that there is none.
+// EnsureNamespace makes the namespace if it can be seen that there is none. Its pods must keep to the pod security
+// standard "restricted".
 func (k Kubectl) EnsureNamespace(ctx context.Context) error {
 	anywhere := k
 	anywhere.Namespace = ""
@@ -139,7 +141,13 @@ func (k Kubectl) EnsureNamespace(ctx context.Context) error {
 	if err != nil || len(bytes.TrimSpace(found)) > 0 {
 		return err
 	}
-	return anywhere.run(ctx, quick, nil, k.Out, "create", "namespace", k.Namespace)
+	text, err := json.Marshal(object{"apiVersion": "v1", "kind": "Namespace", "metadata": object{
+		"name": k.Namespace, "labels": object{"pod-security.kubernetes.io/enforce": "restricted"}, // Foible's pods need no more
+	}})
+	if err != nil {
+		return err
+	}
+	return anywhere.run(ctx, quick, text, k.Out, "create", "--filename=-")
 }
 
 // Apply gives manifests to the cluster.

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -58,7 +59,11 @@ func kubectl(args []string) int {
 		err = f.Close()
 	}
 	if err == nil && input != nil {
-		err = os.WriteFile(filepath.Join(dir, "applied"), input, 0o600)
+		name := "applied"
+		if args[0] == "create" {
+			name = "created"
+		}
+		err = os.WriteFile(filepath.Join(dir, name), input, 0o600)
 	}
 	if said, failed := os.LookupEnv("KUBECTL_SAYS"); failed && args[0] != "get" {
 		fmt.Fprintln(os.Stderr, said)
@@ -135,6 +140,10 @@ func decode(t *testing.T, text []byte) *manifests {
 			t.Errorf("%v in\n%s", err, part)
 			continue
 		}
+		if namespace, ok := o.(*corev1.Namespace); ok {
+			m.checkNamespace(t, namespace)
+			continue
+		}
 		m.namespaces[o.(metav1.Object).GetNamespace()] = true
 		if o.(metav1.Object).GetLabels()["app.kubernetes.io/part-of"] != "foible" {
 			t.Errorf("%s has no label part-of, by which it is found", o.(metav1.Object).GetName())
@@ -161,6 +170,15 @@ func decode(t *testing.T, text []byte) *manifests {
 		}
 	}
 	return m
+}
+
+// checkNamespace looks whether a namespace enforces the pod security standard that the pods keep to.
+func (m *manifests) checkNamespace(t *testing.T, namespace *corev1.Namespace) {
+	t.Helper()
+	if level := namespace.Labels["pod-security.kubernetes.io/enforce"]; level != "restricted" {
+		t.Errorf("namespace %s enforces %q", namespace.Name, level)
+	}
+	m.namespaces[namespace.Name] = true
 }
 
 func selects(t *testing.T, name string, selector map[string]string, pod *corev1.PodTemplateSpec) {
@@ -203,8 +221,26 @@ func (m *manifests) check(t *testing.T, secrets map[string]*corev1.Secret) {
 			t.Errorf("budget %s is of the pods of %v", b.Name, names)
 		}
 	}
+	m.checkPolicies(t)
+}
+
+// checkPolicies looks whether policies deny everything but what they allow, and what that is.
+func (m *manifests) checkPolicies(t *testing.T) {
+	t.Helper()
+	denied := map[string]bool{}
+	allowed := map[string]bool{} // "worker to coordinator:7410"
+	short := func(name string) string { return strings.TrimPrefix(name, "foible-") }
 	for _, p := range m.policies {
 		names := m.selected(p.Spec.PodSelector.MatchLabels)
+		if len(p.Spec.Ingress)+len(p.Spec.Egress) == 0 {
+			if !slices.Equal(p.Spec.PolicyTypes, []networkingv1.PolicyType{networkingv1.PolicyTypeIngress, networkingv1.PolicyTypeEgress}) {
+				t.Errorf("policy %s denies %v", p.Name, p.Spec.PolicyTypes)
+			}
+			for _, name := range names {
+				denied[name] = true
+			}
+			continue
+		}
 		if len(names) != 1 {
 			t.Fatalf("policy %s is about the pods of %v", p.Name, names)
 		}
@@ -213,14 +249,59 @@ func (m *manifests) check(t *testing.T, secrets map[string]*corev1.Secret) {
 				if !hasPort(m.pods[names[0]], port.Port.String()) {
 					t.Errorf("policy %s is about port %s, which %s does not have", p.Name, port.Port, names[0])
 				}
+				for _, from := range m.peers(t, p.Name, rule.From) {
+					allowed[short(from)+" into "+short(names[0])+":"+port.Port.String()] = true
+				}
 			}
-			for _, from := range rule.From {
-				if len(m.selected(from.PodSelector.MatchLabels)) != 1 {
-					t.Errorf("policy %s lets nobody in by %v", p.Name, from.PodSelector.MatchLabels)
+		}
+		for _, rule := range p.Spec.Egress {
+			for _, port := range rule.Ports {
+				for _, to := range m.peers(t, p.Name, rule.To) {
+					if to != "all" && !hasPort(m.pods[to], port.Port.String()) {
+						t.Errorf("policy %s is about port %s, which %s does not have", p.Name, port.Port, to)
+					}
+					allowed[short(names[0])+" to "+short(to)+":"+port.Port.String()] = true
 				}
 			}
 		}
 	}
+	for name := range m.pods {
+		if !denied[name] {
+			t.Errorf("no policy denies %s what is not allowed", name)
+		}
+	}
+	want := []string{"worker into coordinator:grpc", "worker to coordinator:7410", "worker to all:53", "all into worker:metrics", "all into coordinator:metrics"}
+	if _, ok := m.pods["foible-nats"]; ok {
+		want = append(want, "coordinator into nats:client", "coordinator to nats:4222", "coordinator to all:53",
+			"nats into nats:cluster", "nats to nats:6222", "nats to all:53", "all into nats:monitor")
+		if hasPort(m.pods["foible-nats"], "metrics") { // of the exporter
+			want = append(want, "all into nats:metrics")
+		}
+	}
+	slices.Sort(want)
+	if got := slices.Sorted(maps.Keys(allowed)); !slices.Equal(got, want) {
+		t.Errorf("policies allow\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// peers are the pods that a rule names; "all" if it names none, or namespaces.
+func (m *manifests) peers(t *testing.T, policy string, peers []networkingv1.NetworkPolicyPeer) (names []string) {
+	t.Helper()
+	if len(peers) == 0 {
+		return []string{"all"}
+	}
+	for _, peer := range peers {
+		if peer.PodSelector == nil {
+			names = append(names, "all")
+			continue
+		}
+		found := m.selected(peer.PodSelector.MatchLabels)
+		if len(found) != 1 || peer.NamespaceSelector != nil {
+			t.Errorf("policy %s is about the pods of %v by %v", policy, found, peer.PodSelector.MatchLabels)
+		}
+		names = append(names, found...)
+	}
+	return names
 }
 
 func hasPort(pod corev1.PodTemplateSpec, port string) bool {
@@ -341,6 +422,11 @@ func run(t *testing.T, dir string, env []string, args ...string) (out, failed st
 	return stdout.String(), ""
 }
 
+// configVolume is the number of the volume with the configuration of a pod.
+func configVolume(pod corev1.PodTemplateSpec) int {
+	return slices.IndexFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.ConfigMap != nil })
+}
+
 func TestManifests(t *testing.T) {
 	dir := build(t)
 	text, failed := run(t, dir, nil, "cluster", "kubernetes", "render", "--image=registry.example.org:5000/lab/foible:7", "--workers=9",
@@ -379,6 +465,15 @@ func TestManifests(t *testing.T) {
 		})
 	}
 
+	// What servers say to each other and to coordinators is encrypted, with what the Secret has.
+	conf := rendered.maps[rendered.pods["foible-nats"].Spec.Volumes[configVolume(rendered.pods["foible-nats"])].ConfigMap.Name].Data["nats.conf"]
+	if n := strings.Count(conf, `tls { cert_file: "/tls/tls.crt", key_file: "/tls/tls.key"`); n != 2 {
+		t.Errorf("nats.conf has TLS for %d of clients and servers:\n%s", n, conf)
+	}
+	if args := strings.Join(rendered.pods["foible-coordinator"].Spec.Containers[0].Args, " "); strings.Contains(args, "nats://") || !strings.Contains(args, "--nats=tls://") || !strings.Contains(args, "--nats-ca=") {
+		t.Errorf("coordinators are called with %s", args)
+	}
+
 	// The servers are the ones that the engine is tested with.
 	mod, err := os.ReadFile("../../../go.mod")
 	if err != nil {
@@ -395,11 +490,15 @@ func TestManifests(t *testing.T) {
 		}
 		asked, _ := os.ReadFile(filepath.Join(dir, "asked"))
 		want := "get namespace foible --ignore-not-found --output=name --context=there\n" +
-			"create namespace foible --context=there\n" +
+			"create --filename=- --context=there\n" +
 			"apply --server-side --force-conflicts --filename=- --context=there --namespace=foible\n" +
 			"rollout status statefulset/foible-coordinator --timeout=10m0s --context=there --namespace=foible\n"
 		if string(asked) != want {
 			t.Errorf("asked\n%swant\n%s", asked, want)
+		}
+		created, _ := os.ReadFile(filepath.Join(dir, "created"))
+		if made := decode(t, created); !made.namespaces["foible"] {
+			t.Errorf("created %s", created)
 		}
 		text, _ := os.ReadFile(filepath.Join(dir, "applied"))
 		m := decode(t, text)
