@@ -84,12 +84,15 @@ func slurmJobFlags(c *cobra.Command, o *command.SlurmJobOptions) {
 
 func slurmStatus(env *command.Env) *cobra.Command {
 	var dir string
+	var asJSON bool
 	c := &cobra.Command{
 		Use:   "status",
 		Short: "Show how far the sweep is, and what Slurm has of it",
+		Long:  "Status shows how far the sweep is, and what Slurm has of it. With --json it prints an object with the fields\n\n" + command.SlurmStatusFields(),
 		Args:  atMost(0),
-		RunE:  func(c *cobra.Command, _ []string) error { return env.SlurmStatus(c.Context(), dir) },
+		RunE:  func(c *cobra.Command, _ []string) error { return env.SlurmStatus(c.Context(), dir, asJSON) },
 	}
+	jsonFlag(c, &asJSON)
 	slurmDirFlag(c, &dir)
 	return c
 }

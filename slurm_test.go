@@ -4,6 +4,7 @@ package main_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -416,6 +417,29 @@ func TestSlurmOptions(t *testing.T) {
 		if all := queue(); len(all) != c.queued {
 			t.Errorf("%v: %d in the queue, not %d:\n%s", c.args, len(all), c.queued, strings.Join(all, "\n"))
 		}
+	}
+
+	var status struct {
+		Sweep, Directory, State, Coordinator string
+		Asked                                int            `json:"workers_asked"`
+		Running                              int            `json:"workers_running"`
+		Pending                              int            `json:"workers_pending"`
+		Reasons                              map[string]int `json:"pending_reasons"`
+		Progress                             struct{ Cells int }
+	}
+	if got := slurm("status", "--json", "--dir", "sweep"); json.Unmarshal([]byte(got.stdout), &status) != nil ||
+		!strings.HasPrefix(status.Sweep, "block-words-sample-") || status.State != "running" || !strings.Contains(status.Coordinator, ":") ||
+		status.Asked != 9 || status.Running != 2 || status.Pending != 7 || status.Reasons["Priority"] != 7 || status.Progress.Cells == 0 {
+		t.Errorf("status: exit code %d\n%s%s", got.code, got.stdout, got.stderr)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "queue"), []byte(strings.Join(queue()[:5], "\n")+"\n"), 0o600); err != nil { // four are cancelled
+		t.Fatal(err)
+	}
+	if got := slurm("status", "--dir", "sweep"); !strings.Contains(got.stderr, "4 workers of 9 left; `foible cluster slurm restart --dir") {
+		t.Errorf("status with workers that have left says\n%s%s", got.stdout, got.stderr)
+	}
+	if got := slurm("restart", "--dir", "sweep"); got.code != 0 || len(queue()) != 9 {
+		t.Errorf("restart: exit code %d, queue %v\n%s", got.code, queue(), got.stderr)
 	}
 
 	before, last := queue(), submitted()

@@ -3,6 +3,7 @@ package command
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -54,4 +55,19 @@ func TestAddressFileIsReadSeldom(t *testing.T) {
 			t.Errorf("read %d times, told %d times", reads, told)
 		}
 	})
+}
+
+// Who is told that a coordinator does not answer can start one only on this machine.
+func TestAbsentCoordinator(t *testing.T) {
+	for address, want := range map[string]string{
+		"127.0.0.1:7410":     "start one with `foible coordinator`,",
+		"127.0.0.2:7500":     "start one with `foible coordinator --listen 127.0.0.2:7500`,",
+		"localhost:7500":     "start one with `foible coordinator --listen localhost:7500`,",
+		"far.example.org:75": "see that one runs on far.example.org, as `foible coordinator --listen :75` does there,",
+		"192.0.2.7:7410":     "see that one runs on 192.0.2.7, as `foible coordinator --listen :7410` does there,",
+	} {
+		if got := (Target{Address: address}).absent().Error(); !strings.Contains(got, want) {
+			t.Errorf("%s: %s", address, got)
+		}
+	}
 }

@@ -68,7 +68,7 @@ func TestExplainUnreached(t *testing.T) {
 		`connection error: desc = "transport: Error while dialing: dial tcp 192.0.2.1:7410: i/o timeout"`:                 "firewall",
 		`connection error: desc = "transport: authentication handshake failed: context deadline exceeded"`:                "firewall",
 		`connection error: desc = "transport: Error while dialing: dial tcp 192.0.2.1:7410: connect: no route to host"`:   "firewall",
-		`connection error: desc = "transport: Error while dialing: dial tcp 192.0.2.1:7410: connect: connection refused"`: "start one with `foible coordinator --listen there:7410`",
+		`connection error: desc = "transport: Error while dialing: dial tcp 192.0.2.1:7410: connect: connection refused"`: "see that one runs on there, as `foible coordinator --listen :7410` does there",
 	} {
 		err := c.explain(status.Error(codes.Unavailable, said))
 		if err == nil || !strings.HasPrefix(err.Error(), "no coordinator answers at there:7410") || !strings.Contains(err.Error(), want) || !strings.HasSuffix(err.Error(), "or say where it is with --coordinator") {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"syscall"
@@ -622,8 +623,51 @@ func (e *Env) slurmGone(ctx context.Context, d slurmDir) error {
 	}
 }
 
+// slurmJSON is a sweep under Slurm for scripts. The help of `foible cluster slurm status` is made of the notes.
+type slurmJSON struct {
+	Sweep       string         `json:"sweep" note:"id"`
+	Directory   string         `json:"directory" note:"of the sweep"`
+	State       slurmState     `json:"state" note:"running, stopped (by a user), ended"`
+	Coordinator string         `json:"coordinator,omitempty" note:"host:port; not there if none answers"`
+	Results     string         `json:"results,omitempty" note:"directory with tables and figures; not there before they are written"`
+	Asked       int            `json:"workers_asked" note:"that were asked for last"`
+	Running     int            `json:"workers_running" note:"in Slurm's queue that have begun"`
+	Pending     int            `json:"workers_pending" note:"that have not begun"`
+	Reasons     map[string]int `json:"pending_reasons,omitempty" note:"why, as Slurm says, with the number of workers"`
+	Progress    *sweepJSON     `json:"progress,omitempty" note:"as of foible status --json, without fits; not there if no coordinator answers"`
+}
+
+// SlurmStatusFields documents the fields of `foible cluster slurm status --json`, a line each.
+func SlurmStatusFields() string { return fieldNotes(reflect.TypeFor[slurmJSON]()) }
+
+// slurmJSONOf is what Slurm and the coordinator, if it answers, have of the sweep.
+func slurmJSONOf(d slurmDir, r *slurmRecord, state slurmState, m *foiblev1.Sweep, tasks []slurm.Task) slurmJSON {
+	s := slurmJSON{Sweep: r.Sweep, Directory: string(d), State: state, Asked: r.Workers, Reasons: map[string]int{}}
+	if d.hasResults() {
+		s.Results = d.path(slurmResults)
+	}
+	if m != nil {
+		progress := newSweepJSON(m)
+		s.Progress, s.Coordinator = &progress, d.target().where()
+		if address, err := d.target().current(); err == nil {
+			s.Coordinator = address
+		}
+	}
+	for i := range tasks {
+		switch t := &tasks[i]; {
+		case r.isCoordinator(t.Name) || t.Ending():
+		case t.Pending():
+			s.Pending++
+			s.Reasons[t.Reason]++
+		default:
+			s.Running++
+		}
+	}
+	return s
+}
+
 // SlurmStatus prints how far the sweep is and what Slurm has of it.
-func (e *Env) SlurmStatus(ctx context.Context, dir string) error {
+func (e *Env) SlurmStatus(ctx context.Context, dir string, asJSON bool) error {
 	d, r, err := findSlurmDir(dir)
 	if err != nil {
 		return err
@@ -634,6 +678,13 @@ func (e *Env) SlurmStatus(ctx context.Context, dir string) error {
 	}
 	flag := " --dir " + words.Quoted(string(d))
 	m, absent := d.follows(ctx, r.Sweep)
+	if asJSON {
+		tasks, err := slurmCommands.Queue(ctx, r.names(false)...)
+		if err != nil {
+			return err
+		}
+		return e.printJSON(slurmJSONOf(d, r, state, m, tasks))
+	}
 	if absent == nil {
 		e.printSweep(m)
 		fmt.Fprintf(e.Out, "coordinator: %s\n", d.target().where())
@@ -645,6 +696,12 @@ func (e *Env) SlurmStatus(ctx context.Context, dir string) error {
 		return err
 	}
 	fmt.Fprintln(e.Out, slurmQueueText(r, tasks))
+	workers := 0
+	for i := range tasks {
+		if !r.isCoordinator(tasks[i].Name) {
+			workers++
+		}
+	}
 	switch {
 	case d.hasResults():
 		fmt.Fprintf(e.Out, "results: %s\n", words.Quoted(d.path(slurmResults)))
@@ -659,7 +716,9 @@ func (e *Env) SlurmStatus(ctx context.Context, dir string) error {
 		e.say("The coordinator's job has not begun, or not begun again.")
 	case absent != nil:
 		e.say("%v; if it is no more, `foible cluster slurm restart%s` starts it again.", absent, flag)
-	case len(tasks) == 0:
+	case workers > 0 && workers < r.Workers:
+		e.say("%s of %d left; `foible cluster slurm restart%s` submits others.", words.Count(r.Workers-workers, "worker"), r.Workers, flag)
+	case workers == 0:
 		e.say("No worker is left; `foible cluster slurm scale%s %d` submits them again. What they said is in %s.", flag, r.Workers, words.Quoted(d.path(slurmLogs)))
 	}
 	return nil

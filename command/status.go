@@ -67,9 +67,11 @@ type fitJSON struct {
 }
 
 // StatusFields documents the fields of `foible status --json`, a line each.
-func StatusFields() string {
+func StatusFields() string { return fieldNotes(reflect.TypeFor[sweepJSON]()) }
+
+// fieldNotes documents the fields of a struct that is printed as JSON, a line each.
+func fieldNotes(of reflect.Type) string {
 	var text strings.Builder
-	of := reflect.TypeFor[sweepJSON]()
 	for i := range of.NumField() {
 		name, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
 		fmt.Fprintf(&text, "  %-16s  %s\n", name, of.Field(i).Tag.Get("note"))

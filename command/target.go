@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -174,7 +175,23 @@ func (t Target) absent() error {
 	if t.Insecure {
 		return fmt.Errorf("no coordinator without encryption answers at %s; leave --insecure out, or start one with `foible coordinator --insecure%s`", t.Address, listen)
 	}
+	if host, port, err := net.SplitHostPort(t.addresses()[0]); err == nil && !ofThisMachine(host) {
+		return fmt.Errorf("no coordinator answers at %s; see that one runs on %s, as `foible coordinator --listen :%s` does there, or say where it is with --coordinator", t.Address, host, port)
+	}
 	return fmt.Errorf("no coordinator answers at %s; start one with `foible coordinator%s`, or say where it is with --coordinator", t.Address, listen)
+}
+
+// ofThisMachine reports whether a host, a name or an address, is this machine as far as can be seen from here.
+func ofThisMachine(host string) bool {
+	ip := net.ParseIP(host)
+	if name, err := os.Hostname(); host == "localhost" || ip != nil && ip.IsLoopback() || err == nil && strings.EqualFold(host, name) {
+		return true
+	}
+	own, err := net.InterfaceAddrs()
+	return err == nil && ip != nil && slices.ContainsFunc(own, func(a net.Addr) bool {
+		network, ok := a.(*net.IPNet)
+		return ok && network.IP.Equal(ip)
+	})
 }
 
 // token reads the token from the file named, from the environment, or from the
