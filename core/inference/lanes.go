@@ -11,16 +11,55 @@ type lane = [lanes]float64
 // does four or eight numbers at once: no products are fused into sums, and sums run in
 // the same order. Of a row only the first noises are asked for; assembly does all.
 
+// places are indexes of hidden goals. They are checked once, when they are made, so that
+// the loops need not: assembly would write wherever an index leads.
+type places struct {
+	at  []int32 // not to be changed
+	end int     // all are below it
+}
+
+// newPlaces panics at an index below 0. The indexes then belong to the places.
+func newPlaces(at []int32) places {
+	p := places{at: at}
+	for _, i := range at {
+		if i < 0 {
+			panic("inference: a place below 0")
+		}
+		p.end = max(p.end, int(i)+1)
+	}
+	return p
+}
+
+// within panics unless the lengths that a loop relies on are there. Assembly checks none.
+func within(ok bool) {
+	if !ok {
+		panic("inference: slices are too short for their loop")
+	}
+}
+
+// fitBegin reports whether begin finds all that it takes within its slices.
+func fitBegin(now, hidden []row, next []lane, order places, share []float64, kept int, to []row) bool {
+	n := len(next)
+	return 0 <= kept && kept <= n && len(now) >= kept && len(order.at) >= n && len(share) >= n && len(hidden) >= order.end && len(to) >= order.end
+}
+
+// fitAdvance is fitBegin of advance.
+func fitAdvance(now []row, next []lane, order places, to []row) bool {
+	return len(now) >= len(next) && len(order.at) >= len(next) && len(to) >= order.end
+}
+
 // begin gathers the weights of those who plan now, hidden weight and a share of what has
 // flowed in, of which the first are kept, in the order of now; adds them, advanced and
 // times stay, to the weights to come; and leaves the sum without stay.
-func beginGo(now, hidden []row, next []lane, order []int32, share []float64, kept int, inflow *row, to []row, stay, sum *row, noises int) {
-	now, order, share = now[:kept], order[:len(next)], share[:len(next)]
+func beginGo(now, hidden []row, next []lane, order places, share []float64, kept int, inflow *row, to []row, stay, sum *row, noises int) {
+	within(fitBegin(now, hidden, next, order, share, kept, to))
+	at, share := order.at[:len(next)], share[:len(next)]
+	now = now[:kept]
 	for i := range noises {
 		f, z := inflow[i], stay[i][0]
 		var s0, s1, s2, s3 float64
 		for place := range next {
-			c := order[place]
+			c := at[place]
 			x, s, h, t := &next[place], share[place], &hidden[c][i], &to[c][i]
 			w := lane{h[0] + float64(s*f[0]), h[1] + float64(s*f[1]), h[2] + float64(s*f[2]), h[3] + float64(s*f[3])}
 			if place < kept {
@@ -42,13 +81,14 @@ func beginGo(now, hidden []row, next []lane, order []int32, share []float64, kep
 
 // advance adds to the weight of hidden goals what comes from those who plan now,
 // times stay, and leaves the sum without.
-func advanceGo(now []row, next []lane, order []int32, to []row, stay, sum *row, noises int) {
-	now, order = now[:len(next)], order[:len(next)]
+func advanceGo(now []row, next []lane, order places, to []row, stay, sum *row, noises int) {
+	within(fitAdvance(now, next, order, to))
+	now, at := now[:len(next)], order.at[:len(next)]
 	for i := range noises {
 		z := stay[i][0]
 		var s0, s1, s2, s3 float64
 		for place := range next {
-			x, w, t := &next[place], &now[place][i], &to[order[place]][i]
+			x, w, t := &next[place], &now[place][i], &to[at[place]][i]
 			y0, y1, y2, y3 := float64(w[0]*x[0]), float64(w[1]*x[1]), float64(w[2]*x[2]), float64(w[3]*x[3])
 			s0 += y0
 			s1 += y1
@@ -65,6 +105,7 @@ func advanceGo(now []row, next []lane, order []int32, to []row, stay, sum *row, 
 
 // dot is the sum of products.
 func dotGo(a []row, b []lane, sum *row, noises int) {
+	within(len(a) >= len(b))
 	a = a[:len(b)]
 	for i := range noises {
 		var s0, s1, s2, s3 float64
@@ -81,6 +122,7 @@ func dotGo(a []row, b []lane, sum *row, noises int) {
 
 // fold is the sum of products, each times stay for every one that stands after it.
 func foldGo(a []row, b []lane, stay, sum *row, noises int) {
+	within(len(b) >= len(a))
 	b = b[:len(a)]
 	for i := range noises {
 		z := stay[i][0]
@@ -122,6 +164,7 @@ func passGo(own *row, next *lane, others *row, p *power, total, ownTo, inflowTo 
 
 // mix is x a + y b.
 func mixGo(to, a, b []lane, x, y float64) {
+	within(len(a) >= len(to) && len(b) >= len(to))
 	a, b = a[:len(to)], b[:len(to)]
 	for place := range to {
 		t, u, v := &to[place], &a[place], &b[place]

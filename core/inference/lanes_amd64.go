@@ -1,6 +1,10 @@
 package inference
 
-import "golang.org/x/sys/cpu"
+import (
+	"unsafe"
+
+	"golang.org/x/sys/cpu"
+)
 
 var hasAVX, hasAVX512 = cpu.X86.HasAVX, cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ
 
@@ -31,7 +35,7 @@ func passAVX(own *row, next *lane, others, powers, total, ownTo, inflowTo *row)
 //go:noescape
 func mixAVX(to, a, b *lane, n int, x, y float64)
 
-func begin(now, hidden []row, next []lane, order []int32, share []float64, kept int, inflow *row, to []row, stay, sum *row, noises int) {
+func begin(now, hidden []row, next []lane, order places, share []float64, kept int, inflow *row, to []row, stay, sum *row, noises int) {
 	if !hasAVX {
 		beginGo(now, hidden, next, order, share, kept, inflow, to, stay, sum, noises)
 		return
@@ -41,15 +45,15 @@ func begin(now, hidden []row, next []lane, order []int32, share []float64, kept 
 		*sum = row{}
 		return
 	}
-	_, _, _, _ = now[n-1], next[:kept], order[n-1], share[n-1]
+	within(fitBegin(now, hidden, next, order, share, kept, to))
 	if hasAVX512 {
-		beginAVX512(&now[0], &hidden[0], &next[0], &order[0], &share[0], kept, n, inflow, &to[0], stay, sum)
+		beginAVX512(unsafe.SliceData(now), &hidden[0], &next[0], &order.at[0], &share[0], kept, n, inflow, &to[0], stay, sum)
 		return
 	}
-	beginAVX(&now[0], &hidden[0], &next[0], &order[0], &share[0], kept, n, inflow, &to[0], stay, sum)
+	beginAVX(unsafe.SliceData(now), &hidden[0], &next[0], &order.at[0], &share[0], kept, n, inflow, &to[0], stay, sum)
 }
 
-func advance(now []row, next []lane, order []int32, to []row, stay, sum *row, noises int) {
+func advance(now []row, next []lane, order places, to []row, stay, sum *row, noises int) {
 	if !hasAVX {
 		advanceGo(now, next, order, to, stay, sum, noises)
 		return
@@ -59,12 +63,12 @@ func advance(now []row, next []lane, order []int32, to []row, stay, sum *row, no
 		*sum = row{}
 		return
 	}
-	_, _ = now[n-1], order[n-1]
+	within(fitAdvance(now, next, order, to))
 	if hasAVX512 {
-		advanceAVX512(&now[0], &next[0], &order[0], &to[0], n, stay, sum)
+		advanceAVX512(&now[0], &next[0], &order.at[0], &to[0], n, stay, sum)
 		return
 	}
-	advanceAVX(&now[0], &next[0], &order[0], &to[0], n, stay, sum)
+	advanceAVX(&now[0], &next[0], &order.at[0], &to[0], n, stay, sum)
 }
 
 func dot(a []row, b []lane, sum *row, noises int) {
@@ -77,7 +81,7 @@ func dot(a []row, b []lane, sum *row, noises int) {
 		*sum = row{}
 		return
 	}
-	_ = a[n-1]
+	within(len(a) >= n)
 	dotAVX(&a[0], &b[0], n, sum)
 }
 
@@ -91,7 +95,7 @@ func fold(a []row, b []lane, stay, sum *row, noises int) {
 		*sum = row{}
 		return
 	}
-	_ = b[n-1]
+	within(len(b) >= n)
 	foldAVX(&a[0], &b[0], n, stay, sum)
 }
 
@@ -117,7 +121,7 @@ func mix(to, a, b []lane, x, y float64) {
 		return
 	}
 	if n := len(to); n > 0 {
-		_, _ = a[n-1], b[n-1]
+		within(len(a) >= n && len(b) >= n)
 		mixAVX(&to[0], &a[0], &b[0], n, x, y)
 	}
 }

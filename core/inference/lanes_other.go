@@ -2,11 +2,11 @@
 
 package inference
 
-func begin(now, hidden []row, next []lane, order []int32, share []float64, kept int, inflow *row, to []row, stay, sum *row, noises int) {
+func begin(now, hidden []row, next []lane, order places, share []float64, kept int, inflow *row, to []row, stay, sum *row, noises int) {
 	beginGo(now, hidden, next, order, share, kept, inflow, to, stay, sum, noises)
 }
 
-func advance(now []row, next []lane, order []int32, to []row, stay, sum *row, noises int) {
+func advance(now []row, next []lane, order places, to []row, stay, sum *row, noises int) {
 	advanceGo(now, next, order, to, stay, sum, noises)
 }
 

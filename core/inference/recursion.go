@@ -52,7 +52,7 @@ func (r *arena) of(n int) []lane {
 // sorted is what the plans do that are made at a step for what a candidate may be
 // taken for, those first that may get the most actions right.
 type sorted struct {
-	order []int32   // hidden goals
+	order places    // hidden goals
 	share []float64 // of each
 	// By m, of the first ones of order, which may get m actions right, is the
 	// probability that
@@ -438,22 +438,24 @@ func (m *Marginal) sort(ctx context.Context, ps *plans, h *hidden, group, tau, l
 		most = max(most, min(all[i].most, last))
 	}
 	n := len(all) - 1
-	s := &sorted{order: make([]int32, 0, n), share: make([]float64, 0, n), none: ps.room.of(n)}
+	s := &sorted{share: make([]float64, 0, n), none: ps.room.of(n)}
+	order := make([]int32, 0, n)
 	count := make([]int, most+1)
 	for m := most; m >= 0; m-- {
 		for i := 1; i < len(all); i++ {
 			if min(all[i].most, last) == m {
-				s.order, s.share = append(s.order, int32(i)), append(s.share, h.share[i])
+				order, s.share = append(order, int32(i)), append(s.share, h.share[i])
 			}
 		}
-		count[m] = len(s.order)
+		count[m] = len(order)
 	}
 	byM := make([][]lane, 3*len(count))
 	s.differs, s.over, s.left = byM[:len(count)], byM[len(count):2*len(count)], byM[2*len(count):]
 	for m, n := range count {
 		s.differs[m], s.over[m], s.left[m] = ps.room.of(n), ps.room.of(n), ps.room.of(n)
 	}
-	for place, i := range s.order {
+	s.order = newPlaces(order)
+	for place, i := range order {
 		p := all[i]
 		s.none[place] = p.ends[group]
 		var left, longer lane

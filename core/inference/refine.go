@@ -450,13 +450,13 @@ func (m *Marginal) parts(ctx context.Context, l *links, candidate int, e float64
 				power, later := &powers[matched+1], worth[to]
 				common, stay := float64(power.own[1][0][0]*later[0])+float64(power.toOthers[1][0][0]*ofShare[to]), power.stay[0][0]
 				for place := range next {
-					c := link.order[place]
+					c := link.order.at[place]
 					addTimes(&v[c], &next[place], common+float64(stay*later[c]))
 				}
 			}
 			if at := step - tau; at < len(link.right) {
 				for place := range link.left[at] {
-					addTimes(&v[link.order[place]], &link.left[at][place], link.right[at])
+					addTimes(&v[link.order.at[place]], &link.left[at][place], link.right[at])
 				}
 			}
 		}
