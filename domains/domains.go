@@ -24,6 +24,8 @@ type Domain struct {
 	Check func(p *pddl.Problem) []pddl.Warning
 	// Heuristics makes the heuristic of a goal, by its index in the task.
 	Heuristics func(t *ground.Task) (func(goal int) (*heuristic.Table, error), error)
+	// Admissible: they never overestimate.
+	Admissible bool
 	// Corruptions are the goals that an agent may take a goal for, each equally
 	// probable, itself perhaps among them; nil where goals are not confused.
 	Corruptions func(goal string) []string
@@ -40,7 +42,7 @@ type Domain struct {
 // All lists the domains; the first one's sample is what is fitted when nothing is named.
 var All = []Domain{
 	{
-		Name: doorskeysgems.Name, PDDL: doorskeysgems.PDDL, Goal: doorskeysgems.Goal, Check: doorskeysgems.Check, Heuristics: doorskeysgems.Heuristics,
+		Name: doorskeysgems.Name, PDDL: doorskeysgems.PDDL, Goal: doorskeysgems.Goal, Check: doorskeysgems.Check, Heuristics: doorskeysgems.Heuristics, Admissible: true,
 		Picture: doorskeysgems.Picture, Colour: doorskeysgems.Colour, Sample: doorskeysgems.Sample, Sweep: doorskeysgems.Sweep,
 	},
 	{

@@ -151,7 +151,7 @@ func distances(task *ground.Task, goal int) []float64 {
 }
 
 func TestRelaxedHeuristicsOnRandomTasks(t *testing.T) {
-	states, deadEnds, long := 0, 0, 0
+	states, deadEnds, long, better := 0, 0, 0, 0
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		task := randomTask(t, rng, 6+rng.IntN(5))
@@ -159,7 +159,7 @@ func TestRelaxedHeuristicsOnRandomTasks(t *testing.T) {
 		p := propositional(t, task)
 		r := NewRelaxation(p)
 		for goal := range task.Goals {
-			ff, hmax, hadd, count := r.FF(goal), r.Max(goal), r.Add(goal), r.GoalCount(goal)
+			ff, hmax, hadd, count, cut := r.FF(goal), r.Max(goal), r.Add(goal), r.GoalCount(goal), r.Cut(goal)
 			exact := distances(task, goal)
 			for s := range ground.StateID(task.Len()) {
 				states++
@@ -176,6 +176,11 @@ func TestRelaxedHeuristicsOnRandomTasks(t *testing.T) {
 				if wantMax > exact[s] {
 					t.Fatalf("seed %d, state %d, goal %d: hmax %v overestimates %v", seed, s, goal, wantMax, exact[s])
 				}
+				if n := cut.Value(s); n < wantMax || n > exact[s] || math.IsInf(n, 1) != math.IsInf(wantMax, 1) {
+					t.Fatalf("seed %d, state %d, goal %d: LM-cut %v, hmax %v, distance %v", seed, s, goal, n, wantMax, exact[s])
+				} else if n > wantMax {
+					better++
+				}
 				if n := count.Value(s); (n == 0) != task.Satisfies(s, goal) || n > float64(len(p.Goals[goal])) {
 					t.Fatalf("seed %d, state %d, goal %d: goal count %v", seed, s, goal, n)
 				}
@@ -188,7 +193,7 @@ func TestRelaxedHeuristicsOnRandomTasks(t *testing.T) {
 		}
 	}
 	t.Logf("%d states, %d dead ends, %d relaxed plans longer than 3", states, deadEnds, long)
-	if deadEnds < 100 || long < 100 {
+	if deadEnds < 100 || long < 100 || better < 100 {
 		t.Error("the tasks are too plain to test anything")
 	}
 }

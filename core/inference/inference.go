@@ -18,6 +18,8 @@ import (
 type Domain struct {
 	// Heuristics makes the heuristic of a goal, by its index in the task.
 	Heuristics func(t *ground.Task) (func(goal int) (*heuristic.Table, error), error)
+	// Admissible: they never overestimate.
+	Admissible bool
 	// Goal is the goal language: the PDDL text of a goal's name.
 	Goal func(name string, p *pddl.Problem) (string, error)
 	// Corruptions are the goals that an agent may take a goal for; nil for none.
@@ -55,6 +57,9 @@ func (s *Stimulus) Boltzmann() (*policy.Observer, error) {
 	s.boltzmann, err = policy.NewObserver(task, s.stimulus.Plan, s.domain.values())
 	if err != nil {
 		return nil, fmt.Errorf("stimulus %s: %w", s.stimulus.ID, err)
+	}
+	if s.domain.Admissible {
+		s.boltzmann.Bound(s.domain.Heuristics)
 	}
 	return s.boltzmann, nil
 }

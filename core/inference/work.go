@@ -37,6 +37,7 @@ type counts struct {
 	posteriors int // at a step: a goal, a batch, and a batch without which it is formed
 	edges      int // of the graph of all states, followed
 	values     int // weighed by a policy
+	bounds     int // landmark cuts of states, or what the domain has in their place
 }
 
 // What each takes, in seconds: by least squares over cells of the published studies, all
@@ -53,6 +54,7 @@ const (
 	perPosterior = 4e-9
 	perEdge      = 5e-9
 	perValue     = 25e-9
+	perBound     = 100e-6
 )
 
 // Work that has been done on the stimulus so far, in seconds of a core like that on which its parts
@@ -73,7 +75,7 @@ func (s *Stimulus) Work() (all, kept float64) {
 	if s.boltzmann != nil {
 		w := s.boltzmann.Work()
 		c.states += w.States
-		c.edges, c.values = w.Edges, w.Values
+		c.edges, c.values, c.bounds = w.Edges, w.Values, w.Bounds
 	}
 	for _, part := range []struct {
 		n    int
@@ -89,6 +91,7 @@ func (s *Stimulus) Work() (all, kept float64) {
 		{c.posteriors, perPosterior, false},
 		{c.edges, perEdge, true},
 		{c.values, perValue, false},
+		{c.bounds, perBound, true},
 	} {
 		x := float64(float64(part.n) * part.each)
 		all += x

@@ -35,19 +35,29 @@ type Observer struct {
 	impossible *Undefined
 	heuristic  HeuristicFunc
 
+	bounds BoundFunc
+
 	mu        sync.Mutex // guards task, and the making of what follows
 	task      *ground.Task
 	graph     *graph
 	optimal   []distance  // by goal
+	searched  *searched   // in place of both, as long as it finds what is asked for
+	measured  bool        // there is a graph to be made, or searched
 	estimates [][]float64 // h by goal and index into near
 	work      Work
 }
+
+// Bound gives an observer heuristics that never overestimate. Distances in a task with more
+// than [FewStates] states are then found without enumerating these. It is to be called before
+// the first inference; a task with a propositional form needs it not.
+func (o *Observer) Bound(f BoundFunc) { o.bounds = f }
 
 // Work is what an observer has done so far.
 type Work struct {
 	States int // found
 	Edges  int // followed from a state to a successor, to enumerate and in breadth-first searches
 	Values int // of successors, weighed by the policy: in passes for on-policy values, and of the actions available
+	Bounds int // heuristic values computed in searches for distances
 }
 
 // Work that has been done.
@@ -56,6 +66,12 @@ func (o *Observer) Work() Work {
 	defer o.mu.Unlock()
 	w := o.work
 	w.States = o.task.Len()
+	if o.searched != nil {
+		w.Edges += o.searched.edges
+		for i := range o.searched.goals {
+			w.Bounds += o.searched.goals[i].bound.Computed()
+		}
+	}
 	return w
 }
 
@@ -224,22 +240,26 @@ func (o *Observer) values(ctx context.Context, goal int, p Parameters) (v []floa
 		return v, reachable, nil
 	}
 
-	d, g, err := o.distance(ctx, goal)
-	if err != nil {
-		return nil, nil, err
-	}
-	var all []float64
 	switch p.Value {
 	case Optimal:
 		for i, s := range o.near {
-			v[i], reachable[i] = -float64(d.dist[s]), d.dist[s] >= 0
+			dist, err := o.distance(ctx, goal, s)
+			if err != nil {
+				return nil, nil, err
+			}
+			v[i], reachable[i] = -float64(dist), dist >= 0
 			if !reachable[i] {
 				v[i] = p.Unreachable
 			}
 		}
 		return v, reachable, nil
 	case OnPolicy:
+		d, g, err := o.distances(ctx, goal)
+		if err != nil {
+			return nil, nil, err
+		}
 		var passes int
+		var all []float64
 		if all, passes, err = onPolicyValues(ctx, g, d, p.Alpha, p.Unreachable); err != nil {
 			return nil, nil, err
 		}
@@ -262,8 +282,54 @@ func (o *Observer) States(ctx context.Context) (int, error) {
 	return o.graph.n(), nil
 }
 
-// distance is what is known of a goal over the whole graph.
-func (o *Observer) distance(ctx context.Context, goal int) (distance, *graph, error) {
+// distance is the shortest number of actions from a state to a goal; -1 if there is no way.
+// A task with more than FewStates states is searched from the state, and enumerated only if
+// there are no good heuristics for that.
+func (o *Observer) distance(ctx context.Context, goal int, from ground.StateID) (int32, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if err := o.measure(ctx); err != nil {
+		return 0, err
+	}
+	if o.graph == nil && o.searched != nil {
+		d, err := o.searched.distance(ctx, goal, from)
+		if !errors.Is(err, ErrTooLarge) {
+			return d, err
+		}
+	}
+	if err := o.enumerate(ctx); err != nil {
+		return 0, err
+	}
+	return o.optimal[goal].dist[from], nil
+}
+
+// measure finds out once whether the task has few states, or how to search it. The caller
+// holds mu.
+func (o *Observer) measure(ctx context.Context) error {
+	if o.measured {
+		return nil
+	}
+	few, err := o.task.Enumerate(ctx, FewStates)
+	if err != nil {
+		return err
+	}
+	if !few {
+		of, err := bounded(o.task, o.bounds)
+		if err != nil {
+			return fmt.Errorf("heuristic: %w", err)
+		}
+		if of != nil {
+			if o.searched, err = newSearched(o.task, of); err != nil {
+				return fmt.Errorf("heuristic: %w", err)
+			}
+		}
+	}
+	o.measured = true
+	return nil
+}
+
+// distances is what is known of a goal over the whole graph.
+func (o *Observer) distances(ctx context.Context, goal int) (distance, *graph, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if err := o.enumerate(ctx); err != nil {

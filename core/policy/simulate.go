@@ -15,7 +15,7 @@ type Agent struct {
 	task  *ground.Task
 	goal  int
 	alpha float64
-	value func(ground.StateID) float64
+	value func(ctx context.Context, s ground.StateID) (float64, error)
 }
 
 // Action is one step of an agent.
@@ -27,8 +27,8 @@ type Action struct {
 	Highest     float64 // probability of each of Best
 }
 
-// Agent is the agent with one of the task's goals. The error is of the task (too
-// large, no such heuristic), of parameters out of range, or that of ctx, if it ends before.
+// Agent is the agent with one of the task's goals. The error is of the task (too large for
+// on-policy values, no such heuristic), of parameters out of range, or that of ctx, if it ends before.
 func (o *Observer) Agent(ctx context.Context, goal int, p Parameters) (*Agent, error) {
 	if err := p.check(); err != nil {
 		return nil, err
@@ -42,32 +42,33 @@ func (o *Observer) Agent(ctx context.Context, goal int, p Parameters) (*Agent, e
 		if err != nil {
 			return nil, fmt.Errorf("heuristic: %w", err)
 		}
-		a.value = func(s ground.StateID) float64 {
+		a.value = func(_ context.Context, s ground.StateID) (float64, error) {
 			if cost := h(s); !math.IsInf(cost, 1) {
-				return -cost
+				return -cost, nil
 			}
-			return p.Unreachable
+			return p.Unreachable, nil
 		}
 		return a, nil
 	}
-	d, g, err := o.distance(ctx, goal)
-	if err != nil {
-		return nil, err
-	}
 	switch p.Value {
 	case Optimal:
-		a.value = func(s ground.StateID) float64 {
-			if dist := d.dist[s]; dist >= 0 {
-				return -float64(dist)
+		a.value = func(ctx context.Context, s ground.StateID) (float64, error) {
+			dist, err := o.distance(ctx, goal, s)
+			if err != nil || dist >= 0 {
+				return -float64(dist), err
 			}
-			return p.Unreachable
+			return p.Unreachable, nil
 		}
 	case OnPolicy:
+		d, g, err := o.distances(ctx, goal)
+		if err != nil {
+			return nil, err
+		}
 		v, _, err := onPolicyValues(ctx, g, d, p.Alpha, p.Unreachable)
 		if err != nil {
 			return nil, err
 		}
-		a.value = func(s ground.StateID) float64 { return v[s] }
+		a.value = func(_ context.Context, s ground.StateID) (float64, error) { return v[s], nil }
 	default:
 		return nil, fmt.Errorf("unknown value %q", p.Value)
 	}
@@ -77,15 +78,20 @@ func (o *Observer) Agent(ctx context.Context, goal int, p Parameters) (*Agent, e
 // Operator is an action as it is written in a plan.
 func (a *Agent) Operator(op ground.OperatorID) string { return a.task.Operators[op].String() }
 
-// Act draws an action from pi(a|s); ok is false where there is none.
-func (a *Agent) Act(s ground.StateID, rng *rand.Rand) (act Action, ok bool) {
+// Act draws an action from pi(a|s); ok is false where there is none. The error is of the
+// task (too large), or that of ctx, if it ends before.
+func (a *Agent) Act(ctx context.Context, s ground.StateID, rng *rand.Rand) (act Action, ok bool, err error) {
 	successors := a.task.Successors(s)
 	if len(successors) == 0 {
-		return Action{}, false
+		return Action{}, false, nil
 	}
 	pi := make([]float64, len(successors))
 	for i, next := range successors {
-		pi[i] = a.alpha * a.value(next.State)
+		v, err := a.value(ctx, next.State)
+		if err != nil {
+			return Action{}, false, err
+		}
+		pi[i] = a.alpha * v
 	}
 	pi = softmax(pi)
 	u := rng.Float64()
@@ -106,20 +112,20 @@ func (a *Agent) Act(s ground.StateID, rng *rand.Rand) (act Action, ok bool) {
 			act.Best = append(act.Best, successors[i].Operator)
 		}
 	}
-	return act, true
+	return act, true, nil
 }
 
 // Simulate acts from the initial state until the goal is satisfied, nothing can
-// be done, or for so many steps. The error is that of ctx, if it ends before.
+// be done, or for so many steps. Errors are those of Act.
 func (a *Agent) Simulate(ctx context.Context, steps int, rng *rand.Rand) (actions []Action, reached bool, err error) {
 	at := a.task.Initial()
 	for len(actions) < steps && !a.task.Satisfies(at, a.goal) {
 		if err := ctx.Err(); err != nil {
 			return nil, false, err
 		}
-		act, ok := a.Act(at, rng)
+		act, ok, err := a.Act(ctx, at, rng)
 		if !ok {
-			return actions, false, nil
+			return actions, false, err
 		}
 		actions = append(actions, act)
 		at = act.State

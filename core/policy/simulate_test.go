@@ -34,7 +34,7 @@ func TestAgentActsByThePolicy(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	count := map[string]int{}
 	for range draws {
-		act, ok := agent.Act(task.Initial(), rng)
+		act, ok, _ := agent.Act(context.Background(), task.Initial(), rng)
 		name := agent.Operator(act.Taken)
 		count[name]++
 		if want := weights[name] / sum; !ok || math.Abs(act.Probability-want) > 1e-12 {
@@ -81,7 +81,7 @@ func TestAgentAgreesWithTheObserver(t *testing.T) {
 			}
 			rng := rand.New(rand.NewPCG(1, 2))
 			for likelihood[goal] == 0 { // until it does what was observed
-				if act, _ := agent.Act(task.Initial(), rng); agent.Operator(act.Taken) == "(go a b)" {
+				if act, _, _ := agent.Act(context.Background(), task.Initial(), rng); agent.Operator(act.Taken) == "(go a b)" {
 					likelihood[goal] = act.Probability
 				}
 			}
