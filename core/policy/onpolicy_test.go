@@ -167,3 +167,69 @@ func TestOnPolicyFixedPoint(t *testing.T) {
 		}
 	}
 }
+
+// mazeGraph is a maze of cells side by side, from each of which one can go to any other; of
+// the walls that are left a part is open as well.
+func mazeGraph(width, height int, open float64, seed uint64) *graph {
+	rng := rand.New(rand.NewPCG(seed, 4))
+	successors := make([][]int32, width*height)
+	link := func(a, b int) {
+		successors[a], successors[b] = append(successors[a], int32(b)), append(successors[b], int32(a))
+	}
+	around := func(cell int) (all []int) {
+		if cell%width > 0 {
+			all = append(all, cell-1)
+		}
+		if cell%width < width-1 {
+			all = append(all, cell+1)
+		}
+		if cell >= width {
+			all = append(all, cell-width)
+		}
+		if cell < width*(height-1) {
+			all = append(all, cell+width)
+		}
+		return all
+	}
+	seen := make([]bool, width*height)
+	seen[0] = true
+	for path := []int{0}; len(path) > 0; {
+		at := path[len(path)-1]
+		ways := slices.DeleteFunc(around(at), func(to int) bool { return seen[to] })
+		if len(ways) == 0 {
+			path = path[:len(path)-1]
+			continue
+		}
+		to := ways[rng.IntN(len(ways))]
+		seen[to] = true
+		link(at, to)
+		path = append(path, to)
+	}
+	for at := range successors {
+		for _, to := range around(at) {
+			if to > at && rng.Float64() < open && !slices.Contains(successors[at], int32(to)) {
+				link(at, to)
+			}
+		}
+	}
+	return graphOf(successors...)
+}
+
+// In large mazes, values of neighbours answer to each other for ever unless steps are damped
+// for good; at low temperatures they take thousands of passes.
+func TestOnPolicySettlesInMazes(t *testing.T) {
+	for _, open := range []float64{0, 0.1} {
+		g := mazeGraph(40, 40, open, 1)
+		for _, alpha := range []float64{0.03, 0.73, 1, 2} {
+			v, d := onPolicy(t, g, []int32{int32(g.n() - 1)}, alpha, -1000)
+			for s, dist := range d.dist {
+				if dist == 0 {
+					continue
+				}
+				if residual := math.Abs(expected(v, g.successors(int32(s)), alpha) - v[s]); !(residual < tolerance) || v[s] > -float64(dist) {
+					t.Fatalf("alpha %v, part open %v: V(%d) = %v, %d away, residual %v", alpha, open, s, v[s], dist, residual)
+				}
+			}
+		}
+	}
+}

@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"slices"
 	"testing"
-	"time"
 
 	"foible/core/policy"
 )
@@ -38,19 +37,10 @@ func BenchmarkOptimalPublished(b *testing.B) {
 	}
 }
 
-// The quickest of three: other processes may take the core away.
+// The benchmark is of as many states as it says.
 func TestOptimalPublished(t *testing.T) {
-	if testing.Short() {
-		t.Skip("measures time")
-	}
 	all := stimuli(t)
-	best := time.Hour
-	var states []int
-	for range 3 {
-		began := time.Now()
-		states = optimal(t, all)
-		best = min(best, time.Since(began))
-	}
+	states := optimal(t, all)
 	byDomain := map[string][]int{}
 	sum := 0
 	for i, n := range states {
@@ -62,8 +52,7 @@ func TestOptimalPublished(t *testing.T) {
 			t.Errorf("%s: %v states, want from %d to %d", domain, n, want[0], want[1])
 		}
 	}
-	t.Logf("%d stimuli, %d states: %v on one core", len(all), sum, best)
-	if best > time.Second {
-		t.Errorf("%v, want less than 1 s", best)
+	if sum != 132_286 {
+		t.Errorf("%d states", sum)
 	}
 }
