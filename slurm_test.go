@@ -341,7 +341,8 @@ func slurmQueue(t *testing.T, dir string) {
 	}
 	slurmStubs(t, dir, `name=; last=
 for a; do case "$a" in --job-name=*) name=${a#*=};; --array=*) last=${a#*-0-}; last=${a#--array=0-};;
---partition=none) echo "sbatch: error: invalid partition specified: none" >&2; exit 1;; esac; done
+--test-only) last=x;; --partition=none) echo "sbatch: error: invalid partition specified: none" >&2; exit 1;; esac; done
+[ "$last" = x ] && exit
 for i in $(seq 0 "$last"); do echo "${n}_$i|$name|PENDING|Priority|"; done >>`+queue+`
 echo $n`, map[string]string{
 		"squeue": "cat " + queue,
@@ -470,6 +471,9 @@ func TestSlurmOptions(t *testing.T) {
 	}
 
 	// Fewer: those that wait leave first. After a stop, all come with the options of last.
+	if got := slurm("scale", "2", "--partition", "none", "--dir", "sweep"); got.code != 1 || len(queue()) != 9 {
+		t.Errorf("scale 2 with what is refused: exit code %d, %d in the queue\n%s", got.code, len(queue()), got.stderr)
+	}
 	if got := slurm("scale", "2", "--dir", "sweep"); got.code != 0 || len(queue()) != 2 || strings.Contains(strings.Join(queue(), " "), "PENDING") {
 		t.Errorf("scale 2: exit code %d, queue %v\n%s", got.code, queue(), got.stderr)
 	}

@@ -255,7 +255,10 @@ func (e *Env) slurmRestart(ctx context.Context, d slurmDir, r *slurmRecord, want
 			result = errors.Join(result, d.setRecord(r))
 		}
 	}()
-	changes := r.override(&want.jobs, want.given)
+	changes, err := r.change(ctx, d, &want.jobs, want.given)
+	if err != nil {
+		return err
+	}
 	if want.n > 0 {
 		r.Workers = want.n
 	}
@@ -524,7 +527,10 @@ func (e *Env) SlurmScale(ctx context.Context, dir string, n int, jobs SlurmJobOp
 		return err
 	}
 	wanted, options := r.Workers, r.SlurmJobOptions
-	changes := r.override(&jobs, given)
+	changes, err := r.change(ctx, d, &jobs, given)
+	if err != nil {
+		return err
+	}
 	r.Workers = n
 	before := len(tasks)
 	if n < before {

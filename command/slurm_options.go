@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -109,6 +110,16 @@ func (o *SlurmJobOptions) override(with *SlurmJobOptions, given func(flag string
 		o.Options = slices.Clone(with.Options)
 	}
 	return changes
+}
+
+// change changes the options for workers to those of the flags that were given, if sbatch would take them, and says what
+// differs. The record is not written.
+func (r *slurmRecord) change(ctx context.Context, d slurmDir, with *SlurmJobOptions, given func(flag string) bool) ([]string, error) {
+	changes := r.override(with, given)
+	if len(changes) == 0 {
+		return nil, nil
+	}
+	return changes, slurmCommands.Check(ctx, d.path(slurmWorkerSh), slurmOptions(r, d, false)...)
 }
 
 // slurmOptions are all options of sbatch for a worker or the coordinator.

@@ -161,6 +161,12 @@ func (c Commands) Submit(ctx context.Context, name, script string, options ...st
 	return m[1], nil
 }
 
+// Check asks sbatch whether it would take a script with these options; nothing is submitted.
+func (c Commands) Check(ctx context.Context, script string, options ...string) error {
+	_, err := c.run(ctx, "sbatch", append(append([]string{"--test-only"}, options...), script)...)
+	return err
+}
+
 // Task is a job in the queue, or a task of an array.
 type Task struct {
 	ID     string // 12, or 12_3 of an array

@@ -224,6 +224,15 @@ func TestJob(t *testing.T) {
 	}
 }
 
+func TestCPUs(t *testing.T) {
+	for value, want := range map[string]int{"": 3, "2": 2, "0": 3, "many": 3} {
+		t.Setenv("SLURM_CPUS_PER_TASK", value)
+		if got := slurm.CPUs(3); got != want {
+			t.Errorf("%q: %d, not %d", value, got, want)
+		}
+	}
+}
+
 // What Slurm says of an option that it does not take, with what to do about it.
 func TestAdvice(t *testing.T) {
 	for said, want := range map[string]string{
