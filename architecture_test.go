@@ -42,7 +42,7 @@ var arrows = []arrow{
 	{from: []string{"foible/..."}, except: []string{"foible/command/tables"}, direct: true, never: []string{"github.com/parquet-go/..."}},
 	{from: []string{"foible/worker/..."}, never: []string{"foible/coordinator/...", "foible/command/..."}},
 	{from: []string{"foible/coordinator/..."}, never: []string{"foible/domains/...", "foible/worker/...", "foible/command/..."}},
-	{from: []string{"foible/coordinator/..."}, direct: true, never: []string{"foible/core/..."}, but: []string{"foible/core/sweep", "foible/core/stats", "foible/core/figure", "foible/core/words"}},
+	{from: []string{"foible/coordinator/..."}, direct: true, never: []string{"foible/core/..."}, but: []string{"foible/core/sweep", "foible/core/stats", "foible/core/figure", "foible/core/words", "foible/core/files"}},
 	{from: []string{"foible/coordinator/engine"}, never: []string{"foible/..."}},
 	{from: []string{"foible/coordinator/web"}, never: []string{"foible/coordinator/..."}, but: []string{"foible/coordinator/access", "foible/coordinator/service"}},
 	{from: []string{"foible/coordinator/access"}, never: []string{"foible/..."}, but: []string{"foible/proto/foible/v1"}},

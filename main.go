@@ -601,7 +601,7 @@ func sample(env *command.Env) *cobra.Command {
 }
 
 func coordinator(env *command.Env) *cobra.Command {
-	var o command.CoordinatorOptions
+	o := command.CoordinatorOptions{Limits: command.DefaultLimits()}
 	c := &cobra.Command{
 		Use:   "coordinator",
 		Short: "Give out the jobs of sweeps to workers",
@@ -639,6 +639,9 @@ the tokens alone, and all coordinators need the same: share it, or copy its dire
 	c.Flags().StringVar(&o.NATS.KeyFile, "nats-key", "", "`file` of its key")
 	c.Flags().BoolVar(&o.Insecure, "insecure", false, "no encryption and no tokens, within one machine: everyone on it may call")
 	observeFlags(c, &o.Observe)
+	for _, limit := range o.Limits.Table() {
+		c.Flags().Var(limit.Value, limit.Flag, limit.Meaning)
+	}
 	return c
 }
 

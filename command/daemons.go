@@ -30,6 +30,9 @@ import (
 // DefaultLease is how long a job stays with a worker that is not heard of.
 const DefaultLease = 30 * time.Second
 
+// DefaultLimits are what others can use up of a coordinator unless told otherwise.
+func DefaultLimits() coordinator.Limits { return coordinator.DefaultLimits() }
+
 // CoordinatorOptions say where a coordinator listens and keeps its data.
 type CoordinatorOptions struct {
 	Listen, Data string
@@ -40,6 +43,7 @@ type CoordinatorOptions struct {
 	TLSKey       string        // and of its key
 	Insecure     bool          // without encryption and tokens
 	Observe      ObserveOptions
+	Limits       coordinator.Limits
 	AddressFile  string // takes the address when the coordinator listens; "": none
 	Web          string // address of the dashboard; "": none
 	WebAsked     bool   // Web was named, so that it is an error if there can be none
@@ -87,6 +91,9 @@ func (e *Env) Coordinator(ctx context.Context, o CoordinatorOptions) error {
 	if o.Data == "" {
 		return usagef("--data: name a directory")
 	}
+	if err := o.Limits.Validate(); err != nil {
+		return &UsageError{Err: err}
+	}
 	watched, err := e.observe(ctx, "foible-coordinator", o.Observe)
 	if err != nil {
 		return err
@@ -110,12 +117,13 @@ func (e *Env) Coordinator(ctx context.Context, o CoordinatorOptions) error {
 	cfg.Listener, cfg.DataDir, cfg.Servers, cfg.Version, cfg.Logger = listener, o.Data, servers, Version(), e.Logger
 	cfg.JobDeadline = o.JobDeadline
 	cfg.Lease, cfg.Grace = o.Lease, min(cfg.Grace, o.Lease)
+	cfg.Limits = o.Limits
 	cfg.Metrics, cfg.Tracing = watched.metrics, watched.tracing
 	cfg.Dismissed = o.dismissed
 	if !o.Insecure {
 		if cfg.Access, err = access.Open(access.Config{
 			DataDir: o.Data, Names: access.Names(o.Listen), CertFile: o.TLSCert, KeyFile: o.TLSKey,
-			Limits: access.DefaultLimits(), Logger: e.Logger,
+			Limits: o.Limits.Access, Logger: e.Logger,
 		}); err != nil {
 			_ = listener.Close()
 			return cannotWrite(o.Data, "--data", err)

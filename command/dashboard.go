@@ -36,7 +36,7 @@ func (e *Env) dashboard(o *CoordinatorOptions, keeper *access.Keeper) (*web.Serv
 		return nil, fmt.Errorf("cannot listen on %s: %w; name another address with --web", o.Web, err)
 	}
 	plain := hostPort("", o.Web, true) == nil
-	server, err := web.New(web.Config{Listener: listener, Plain: plain, Access: keeper, LetIn: keeper == nil, Open: openForWeb, Logger: e.Logger})
+	server, err := web.New(web.Config{Listener: listener, Plain: plain, Access: keeper, LetIn: keeper == nil, Open: openForWeb, Limits: o.Limits.Web, Logger: e.Logger})
 	if err != nil {
 		_ = listener.Close()
 	}
@@ -55,7 +55,7 @@ func (e *Env) invite(address string) (*web.Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot listen on %s: %w; leave the address out, and a free one is taken", address, err)
 	}
-	server, err := web.New(web.Config{Listener: listener, Plain: true, Open: openForWeb, Logger: e.Logger})
+	server, err := web.New(web.Config{Listener: listener, Plain: true, Open: openForWeb, Limits: web.DefaultLimits(), Logger: e.Logger})
 	if err != nil {
 		_ = listener.Close()
 		return nil, err

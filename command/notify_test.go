@@ -31,7 +31,7 @@ func TestNotifyReady(t *testing.T) {
 	ran := make(chan error, 1)
 	e := &Env{Logger: hclog.NewNullLogger()}
 	go func() {
-		ran <- e.Coordinator(ctx, CoordinatorOptions{Listen: "127.0.0.1:0", Data: data, Lease: DefaultLease})
+		ran <- e.Coordinator(ctx, CoordinatorOptions{Listen: "127.0.0.1:0", Data: data, Lease: DefaultLease, Limits: DefaultLimits()})
 	}()
 	if err := manager.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)

@@ -143,7 +143,7 @@ func (e *Env) slurmCoordinate(ctx context.Context, d slurmDir, r *slurmRecord) e
 	dismissed := make(chan struct{})
 	go func() {
 		defer unfollow()
-		o := CoordinatorOptions{Listen: r.Listen, Data: r.Data, Lease: DefaultLease, AddressFile: d.path(slurmAddressFile), addressMode: d.mode(0o644), dismissed: dismissed}
+		o := CoordinatorOptions{Listen: r.Listen, Data: r.Data, Lease: DefaultLease, Limits: DefaultLimits(), AddressFile: d.path(slurmAddressFile), addressMode: d.mode(0o644), dismissed: dismissed}
 		o.announced = func() error { return d.copyTokens(r.Data) }
 		served <- e.Coordinator(serving, o)
 	}()

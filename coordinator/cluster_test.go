@@ -167,7 +167,7 @@ func (c *cluster) employ(host string, slots int, do func(*grpc.ClientConn) worke
 func bundle(t testing.TB) []byte {
 	var out bytes.Buffer
 	archive := zip.NewWriter(&out)
-	if _, err := archive.Create("study.yaml"); err != nil {
+	if _, err := archive.CreateHeader(&zip.FileHeader{Name: "study.yaml", Method: zip.Store}); err != nil {
 		t.Fatal(err)
 	}
 	if err := archive.Close(); err != nil {

@@ -47,8 +47,8 @@ type Config struct {
 	// JobDeadline is how long a job may take before an idle worker is given it too; it doubles each time. 0: a minute
 	// and ten times what the slowest jobs like it have taken for their size, ten minutes before any has been seen.
 	JobDeadline time.Duration
-	// MaxStudyBytes bounds a study's bundle.
-	MaxStudyBytes int
+	// Limits bound what others can use up. Those of Access and Web are of the Keeper and the dashboard, which have their own copies.
+	Limits Limits
 	// Web serves the dashboard; nil: there is none.
 	Web *web.Server
 	// Listening is called when calls are answered; its error ends the coordinator. nil: nothing.
@@ -70,11 +70,11 @@ type Config struct {
 // DefaultConfig lacks Listener, DataDir or Servers, and Version.
 func DefaultConfig() Config {
 	return Config{
-		Lease:         30 * time.Second,
-		Grace:         5 * time.Second,
-		MaxFailures:   3,
-		MaxLost:       20,
-		MaxStudyBytes: 64 << 20,
+		Lease:       30 * time.Second,
+		Grace:       5 * time.Second,
+		MaxFailures: 3,
+		MaxLost:     20,
+		Limits:      DefaultLimits(),
 	}
 }
 
@@ -105,8 +105,5 @@ func (c *Config) Validate() error {
 	if c.JobDeadline < 0 || c.JobDeadline > 0 && c.JobDeadline < time.Second {
 		errs = append(errs, fmt.Errorf("job deadline %v: must be at least a second, or 0 for one by what jobs take", c.JobDeadline))
 	}
-	if c.MaxStudyBytes < 1 {
-		errs = append(errs, fmt.Errorf("studies of %d bytes: must be at least 1", c.MaxStudyBytes))
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, c.Limits.Validate())...)
 }

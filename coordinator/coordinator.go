@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"buf.build/go/protovalidate"
@@ -49,6 +50,9 @@ type Coordinator struct {
 	others  *others
 	metrics *metrics
 	tracer  trace.Tracer
+
+	transfers *service.Transfers // set by Run
+	watchers  atomic.Int64       // calls of WatchSweep that go on
 
 	taking sync.Mutex // held while a sweep is stored and taken up, or cancelled
 	shares shares     // of the dispatcher alone
@@ -106,6 +110,7 @@ func (c *Coordinator) Run(ctx context.Context) (err error) {
 	life, stop := context.WithCancel(ctx)
 	defer stop()
 	c.background, c.ctx = errgroup.WithContext(life)
+	c.transfers = service.NewTransfers(c.ctx, studies{c}, c.cfg.Limits.TransferBytes, c.cfg.Limits.StudyBytes)
 	server, healthy := c.server()
 	listener := c.cfg.Listener
 	if c.cfg.Access != nil {
@@ -175,7 +180,7 @@ func (c *Coordinator) server() (*grpc.Server, *healthServer) {
 		grpc.MaxRecvMsgSize(MaxRequestBytes),
 		grpc.MaxSendMsgSize(MaxResponseBytes),
 		grpc.MaxHeaderListSize(16 << 10),
-		grpc.MaxConcurrentStreams(128), // of a connection; more wait for their turn at the client
+		grpc.MaxConcurrentStreams(uint32(c.cfg.Limits.Access.StreamsPerConnection)),
 		grpc.ConnectionTimeout(handshakeTimeout),
 		// A worker may be silent for the whole of a long job but for its heartbeats.
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: 20 * time.Second, Timeout: 20 * time.Second, MaxConnectionIdle: 10 * time.Minute}),
@@ -194,7 +199,9 @@ func (c *Coordinator) server() (*grpc.Server, *healthServer) {
 	}
 	options = append(options, grpc.ChainUnaryInterceptor(c.admitCall), grpc.ChainStreamInterceptor(c.admitStream))
 	server := grpc.NewServer(options...)
-	foiblev1.RegisterStudyServiceServer(server, &service.Study{Studies: studies{c}, MaxBytes: c.cfg.MaxStudyBytes})
+	foiblev1.RegisterStudyServiceServer(server, &service.Study{
+		Studies: studies{c}, Limits: c.cfg.Limits.study(), Transfers: c.transfers, TransferTime: c.cfg.Limits.TransferTime,
+	})
 	foiblev1.RegisterSweepServiceServer(server, &service.Sweep{Sweeps: c})
 	foiblev1.RegisterWorkerServiceServer(server, &service.Worker{Dispatcher: c, Stopping: c.ctx, Dismissed: c.cfg.Dismissed})
 	healthy := newHealthServer(c.stalled)

@@ -21,9 +21,11 @@ import (
 
 // CreateSweep implements [service.Sweeps].
 func (c *Coordinator) CreateSweep(ctx context.Context, m *foiblev1.CreateSweepRequest) (*foiblev1.Sweep, bool, error) {
-	if _, err := c.engine.Study(ctx, m.GetStudyHash()); err != nil {
-		return nil, false, fmt.Errorf("study %s: %w", m.GetStudyHash(), sentinel(err))
+	_, release, err := c.transfers.Fetch(ctx, m.GetStudyHash())
+	if err != nil {
+		return nil, false, fmt.Errorf("study %s: %w", m.GetStudyHash(), err)
 	}
+	release() // that it is there is all that is asked
 	return c.create(ctx, &foiblev1.Sweep{
 		StudyHash: m.GetStudyHash(), StudyName: m.GetStudyName(), Config: m.GetConfig(), Stimuli: m.GetStimuli(),
 		Priority: m.GetPriority(),
@@ -32,6 +34,9 @@ func (c *Coordinator) CreateSweep(ctx context.Context, m *foiblev1.CreateSweepRe
 
 // create makes a sweep of what it is asked to be, or finds the one that is there.
 func (c *Coordinator) create(ctx context.Context, spec *foiblev1.Sweep) (made *foiblev1.Sweep, existed bool, err error) {
+	if err := c.cfg.Limits.check(spec); err != nil { // before anything is made of it
+		return nil, false, err
+	}
 	config, err := codec.Config(spec.GetConfig())
 	if err != nil {
 		return nil, false, fmt.Errorf("%w: %w", service.ErrInvalid, err)
@@ -47,11 +52,25 @@ func (c *Coordinator) create(ctx context.Context, spec *foiblev1.Sweep) (made *f
 	spec.CreateTime = timestamppb.New(time.Now())
 	spec.State = running
 
+	if run, taken := c.run(spec.GetSweepId()); taken && run.now() != cancelled {
+		return run.snapshot(), true, nil
+	}
+	// What takes time is done before others have to wait.
+	planned, err := c.newRun(ctx, spec)
+	if err != nil {
+		return nil, false, err
+	}
+	if jobs, most := planned.plan.Jobs(), c.cfg.Limits.SweepJobs; jobs > most {
+		return nil, false, beyond("max-sweep-jobs", jobs, most, "jobs in a sweep")
+	}
 	c.taking.Lock()
 	defer c.taking.Unlock()
 	run, taken := c.run(spec.GetSweepId())
 	if taken && run.now() != cancelled {
 		return run.snapshot(), true, nil
+	}
+	if err := c.checkRoom(planned.plan); err != nil {
+		return nil, false, err
 	}
 	existing, revision, err := c.stored(ctx, spec.GetSweepId())
 	existed = err == nil
@@ -67,10 +86,15 @@ func (c *Coordinator) create(ctx context.Context, spec *foiblev1.Sweep) (made *f
 	case !errors.Is(err, service.ErrNotFound):
 		return nil, false, err
 	}
-	if run, err = c.newRun(ctx, spec); err != nil {
-		return nil, false, err
+	if run = planned; existed { // as it was made then
+		if run, err = c.newRun(ctx, spec); err != nil {
+			return nil, false, err
+		}
 	}
 	if !existed {
+		if err := c.checkStored(ctx); err != nil {
+			return nil, false, err
+		}
 		value, err := proto.Marshal(spec)
 		if err != nil {
 			return nil, false, err
@@ -260,6 +284,10 @@ func (c *Coordinator) WatchSweep(ctx context.Context, id string, each func(*foib
 			return err
 		}
 		return each(spec)
+	}
+	defer c.watchers.Add(-1)
+	if n, most := c.watchers.Add(1), c.cfg.Limits.Watchers; n > int64(most) {
+		return beyond("max-watchers", int(n), most, "calls that watch sweeps")
 	}
 	for {
 		changed := run.changes()

@@ -64,7 +64,7 @@ func TestWorkersRefused(t *testing.T) {
 
 func TestStudies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCluster(t, func(cfg *coordinator.Config) { cfg.MaxStudyBytes = 1000 })
+		c := newCluster(t, func(cfg *coordinator.Config) { cfg.Limits.StudyBytes = 1000 })
 		study := bundle(t)
 		hash, err := c.send(study[:10], study[10:])
 		again, err2 := c.send(study)
@@ -79,11 +79,11 @@ func TestStudies(t *testing.T) {
 			t.Errorf("the study came back as %d bytes, %v", len(m.GetChunk()), err)
 		}
 		_, err = c.send([]byte("no archive"))
-		wantCode(t, err, codes.InvalidArgument, "not a valid zip file")
+		wantCode(t, err, codes.InvalidArgument, "no zip archive")
 		_, err = c.send()
-		wantCode(t, err, codes.InvalidArgument, "not a valid zip file")
+		wantCode(t, err, codes.InvalidArgument, "no zip archive")
 		_, err = c.send(make([]byte, 600), make([]byte, 401))
-		wantCode(t, err, codes.ResourceExhausted, "more than 1000 bytes")
+		wantCode(t, err, codes.ResourceExhausted, "the limit is 1000 B")
 		for hash, code := range map[string]codes.Code{strings.Repeat("0", 64): codes.NotFound, "../x": codes.InvalidArgument} {
 			stream, err := c.studies.GetStudy(t.Context(), &foiblev1.GetStudyRequest{StudyHash: hash})
 			if err != nil {
@@ -514,16 +514,16 @@ func TestConfig(t *testing.T) {
 		t.Error(cfg.Validate())
 	}
 	for text, spoil := range map[string]func(*coordinator.Config){
-		"no listener":        func(c *coordinator.Config) { c.Listener = nil },
-		"no data directory":  func(c *coordinator.Config) { c.DataDir = "" },
-		"no version":         func(c *coordinator.Config) { c.Version = "" },
-		"lease 1ms":          func(c *coordinator.Config) { c.Lease = time.Millisecond },
-		"grace 1m0s":         func(c *coordinator.Config) { c.Grace = time.Minute },
-		"0 workers lost":     func(c *coordinator.Config) { c.MaxLost = 0 },
-		"job deadline 1ms":   func(c *coordinator.Config) { c.JobDeadline = time.Millisecond },
-		"job deadline -1s":   func(c *coordinator.Config) { c.JobDeadline = -time.Second },
-		"0 failures":         func(c *coordinator.Config) { c.MaxFailures = 0 },
-		"studies of 0 bytes": func(c *coordinator.Config) { c.MaxStudyBytes = 0 },
+		"no listener":           func(c *coordinator.Config) { c.Listener = nil },
+		"no data directory":     func(c *coordinator.Config) { c.DataDir = "" },
+		"no version":            func(c *coordinator.Config) { c.Version = "" },
+		"lease 1ms":             func(c *coordinator.Config) { c.Lease = time.Millisecond },
+		"grace 1m0s":            func(c *coordinator.Config) { c.Grace = time.Minute },
+		"0 workers lost":        func(c *coordinator.Config) { c.MaxLost = 0 },
+		"job deadline 1ms":      func(c *coordinator.Config) { c.JobDeadline = time.Millisecond },
+		"job deadline -1s":      func(c *coordinator.Config) { c.JobDeadline = -time.Second },
+		"0 failures":            func(c *coordinator.Config) { c.MaxFailures = 0 },
+		"--max-study-bytes 0 B": func(c *coordinator.Config) { c.Limits.StudyBytes = 0 },
 	} {
 		cfg := good()
 		spoil(&cfg)

@@ -1,8 +1,6 @@
 package domains
 
 import (
-	"archive/zip"
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -15,6 +13,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"foible/core/files"
 	"foible/core/inference"
 	"foible/core/pddl"
 	"foible/core/study"
@@ -51,6 +50,9 @@ func Load(fsys fs.FS) (*Study, study.Findings) {
 // Draft reads a study directory as [Load] does, and gives what could be read of a study
 // with errors, to be checked further: such a study has no bundle. It is nil if nothing could.
 func Draft(fsys fs.FS) (*Study, study.Findings) {
+	if _, limited := fsys.(*files.FS); !limited {
+		fsys = files.Limited(fsys, files.StudyLimits())
+	}
 	src, err := fs.ReadFile(fsys, studyFile)
 	if err != nil {
 		return nil, study.Findings{{Pos: pddl.Pos{File: studyFile}, Message: "cannot be read: " + reason(err)}}
@@ -101,45 +103,29 @@ const studyFile = "study.yaml"
 
 // Open loads a study from its bundle.
 func Open(bundle []byte) (*Study, error) {
-	archive, err := zip.NewReader(bytes.NewReader(bundle), int64(len(bundle)))
+	fsys, err := files.Bundle(bundle, files.StudyLimits())
 	if err != nil {
 		return nil, err
 	}
-	s, found := Load(archive)
+	s, found := Load(fsys)
 	return s, found.Err()
 }
 
-// pack archives the files of a study in the order of their names, without compression or times.
+// pack archives the files of a study in the order of their names.
 func pack(fsys fs.FS, spec *foiblev1.Study, s *study.Study) ([]byte, error) {
-	files := []string{studyFile}
+	names := []string{studyFile}
 	for _, name := range []string{spec.GetDomainPddl(), spec.GetStimuli(), spec.GetResponses(), spec.GetMeans()} {
 		if name != "" {
-			files = append(files, path.Clean(name))
+			names = append(names, path.Clean(name))
 		}
 	}
 	for i := range s.Stimuli {
 		for _, pattern := range []string{spec.GetProblems(), spec.GetPlans()} {
-			files = append(files, path.Clean(strings.ReplaceAll(pattern, "{stimulus}", s.Stimuli[i].ID)))
+			names = append(names, path.Clean(strings.ReplaceAll(pattern, "{stimulus}", s.Stimuli[i].ID)))
 		}
 	}
-	slices.Sort(files)
-	var out bytes.Buffer
-	archive := zip.NewWriter(&out)
-	for _, name := range slices.Compact(files) {
-		content, err := fs.ReadFile(fsys, name)
-		if err != nil {
-			return nil, err
-		}
-		w, err := archive.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
-		if err != nil {
-			return nil, err
-		}
-		if _, err := w.Write(content); err != nil {
-			return nil, err
-		}
-	}
-	err := archive.Close()
-	return out.Bytes(), err
+	slices.Sort(names)
+	return files.Pack(fsys, slices.Compact(names))
 }
 
 // Ready makes a stimulus ready for inference.

@@ -359,7 +359,7 @@ func TestOpenAtOnce(t *testing.T) {
 func TestRates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		limits := DefaultLimits()
-		limits.UserCalls = Rate{PerSecond: 2, Burst: 5}
+		limits.UserCalls.Token = Rate{PerSecond: 2, Burst: 5}
 		dataDir := t.TempDir()
 		k := must[*Keeper](t)(Open(Config{DataDir: dataDir, Limits: limits}))
 		tokens := must[*Tokens](t)(OpenTokens(dataDir))
@@ -458,7 +458,7 @@ func TestVerify(t *testing.T) {
 
 // A stranger makes room for a newer one, and goes when its time is up; who was admitted stays.
 func TestDoor(t *testing.T) {
-	limits := Limits{Handshake: time.Second, Strangers: 6, StrangersPerHost: 4, Connections: 3, ConnectionsPerToken: 2}
+	limits := Limits{Handshake: time.Second, Strangers: 4, Connections: 3, ConnectionsPerToken: 2}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

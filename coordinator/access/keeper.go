@@ -54,8 +54,11 @@ type Keeper struct {
 	records   *watched[[]Record]
 	tls       *tls.Config
 
-	mu    sync.Mutex // guards what follows
-	rates map[string]*rate.Limiter
+	rates   rates
+	calls   inFlight // of users, without streams
+	streams inFlight // of users
+
+	mu    sync.Mutex    // guards what follows
 	calm  *rate.Limiter // of messages about refusals
 	quiet int           // refusals since the last message
 }
@@ -66,7 +69,9 @@ func Open(cfg Config) (*Keeper, error) {
 	if log == nil {
 		log = hclog.NewNullLogger()
 	}
-	k := &Keeper{limits: cfg.Limits, log: log.Named("access"), rates: map[string]*rate.Limiter{}, calm: rate.NewLimiter(1, 10)}
+	k := &Keeper{limits: cfg.Limits, log: log.Named("access"), calm: rate.NewLimiter(1, 10)}
+	k.calls = inFlight{what: "calls", most: k.limits.Calls, mostPerHost: k.limits.CallsPerHost, perHost: map[string]int{}}
+	k.streams = inFlight{what: "streams", most: k.limits.Streams, mostPerHost: k.limits.StreamsPerHost, perHost: map[string]int{}}
 	a, tokens, err := provide(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("access: %w", err)
@@ -144,8 +149,9 @@ func (k *Keeper) Listen(l net.Listener) net.Listener { return newDoor(l, k.limit
 func (k *Keeper) Options() []grpc.ServerOption {
 	return []grpc.ServerOption{
 		grpc.Creds(credentials.NewTLS(k.tls)),
-		// An interceptor of a unary call comes after its request has been read, and strangers must not send any.
+		// An interceptor of a unary call comes after its request has been read, and who is refused must not send any.
 		grpc.InTapHandle(k.ask),
+		grpc.StatsHandler(endings{}),
 		grpc.ChainStreamInterceptor(k.watch),
 	}
 }
@@ -184,16 +190,57 @@ func (k *Keeper) ask(ctx context.Context, call *tap.Info) (context.Context, erro
 		err = status.Error(codes.PermissionDenied, refusal(r))
 	}
 	if err == nil {
-		err = k.room(g, r)
+		err = k.admit(ctx, call.FullMethodName, r)
 	}
 	if err != nil {
 		if g != nil {
-			g.bother()
+			g.refuse()
 		}
 		k.tell(ctx, call.FullMethodName, err)
 		return nil, err
 	}
 	return context.WithValue(ctx, recordKey{}, r), nil
+}
+
+// admit says whether there is room for another call with a token, and counts it.
+func (k *Keeper) admit(ctx context.Context, method string, r *Record) error {
+	g, limits := guestOf(ctx), &k.limits.UserCalls
+	if r.Kind == Worker {
+		limits = &k.limits.WorkerCalls
+	}
+	if g != nil {
+		if err := g.admit(r.ID); err != nil {
+			return status.Error(codes.ResourceExhausted, err.Error())
+		}
+	}
+	host := peerOf(ctx)
+	if err := k.rates.allow(g, host, r.ID, limits); err != nil {
+		return status.Error(codes.ResourceExhausted, err.Error())
+	}
+	if r.Kind == Worker {
+		return nil
+	}
+	flying := &k.streams
+	if unary[method] {
+		flying = &k.calls
+	}
+	if err := flying.begin(ctx, host); err != nil {
+		return status.Error(codes.ResourceExhausted, err.Error())
+	}
+	return nil
+}
+
+// unary are the methods of users that are no streams.
+var unary = unaryMethods(foiblev1.SweepService_ServiceDesc, foiblev1.StudyService_ServiceDesc)
+
+func unaryMethods(services ...grpc.ServiceDesc) map[string]bool {
+	all := map[string]bool{}
+	for _, service := range services {
+		for _, m := range service.Methods {
+			all["/"+service.ServiceName+"/"+m.MethodName] = true
+		}
+	}
+	return all
 }
 
 // guestOf is the connection of a call; nil where no Listen has been.
@@ -204,6 +251,14 @@ func guestOf(ctx context.Context) *guest {
 		}
 	}
 	return nil
+}
+
+// peerOf is the address of the caller, without its port.
+func peerOf(ctx context.Context) string {
+	if p, ok := peer.FromContext(ctx); ok {
+		return hostOf(p.Addr)
+	}
+	return "unknown"
 }
 
 // recordKey is of the record of a call's token.
@@ -239,30 +294,6 @@ func (k *Keeper) known(headers metadata.MD) (*Record, error) {
 	return r, nil
 }
 
-// room says whether there is room for another call, and counts it.
-func (k *Keeper) room(g *guest, r *Record) error {
-	if g != nil {
-		if err := g.admit(r.ID); err != nil {
-			return status.Error(codes.ResourceExhausted, err.Error())
-		}
-	}
-	k.mu.Lock()
-	limiter := k.rates[r.ID]
-	if limiter == nil {
-		calls := k.limits.UserCalls
-		if r.Kind == Worker {
-			calls = k.limits.WorkerCalls
-		}
-		limiter = rate.NewLimiter(calls.PerSecond, calls.Burst)
-		k.rates[r.ID] = limiter
-	}
-	k.mu.Unlock()
-	if !limiter.Allow() {
-		return status.Errorf(codes.ResourceExhausted, "more than %v calls a second with this token; call less often", limiter.Limit())
-	}
-	return nil
-}
-
 // tell logs a refusal, if there have not been many.
 func (k *Keeper) tell(ctx context.Context, method string, err error) {
 	k.mu.Lock()
@@ -271,11 +302,7 @@ func (k *Keeper) tell(ctx context.Context, method string, err error) {
 		k.quiet++
 		return
 	}
-	from := "unknown"
-	if p, ok := peer.FromContext(ctx); ok {
-		from = hostOf(p.Addr)
-	}
-	k.log.Warn("call refused", "peer", from, "method", method[:min(len(method), 100)], "not_logged", k.quiet, "reason", status.Convert(err).Message())
+	k.log.Warn("call refused", "peer", peerOf(ctx), "method", method[:min(len(method), 100)], "not_logged", k.quiet, "reason", status.Convert(err).Message())
 	k.quiet = 0
 }
 

@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"golang.org/x/time/rate"
 )
 
 // door lets connections in, and closes those that show no token in time.
@@ -32,9 +35,12 @@ type guest struct {
 	late  *time.Timer
 	close func() error
 
+	rate atomic.Pointer[rate.Limiter] // of its calls; nil before the first with a token
+
 	// What follows is guarded by the door's mu.
 	stranger *list.Element // nil once it has been admitted or closed
 	calls    int           // that it has begun as a stranger
+	refused  int           // calls
 	token    string        // by which it was admitted
 	closed   bool
 }
@@ -59,13 +65,8 @@ func (d *door) Accept() (net.Conn, error) {
 	g.stranger = d.strangers.PushBack(g)
 	d.perHost[g.host]++
 	var out *guest
-	for e := d.strangers.Front(); e != nil && out == nil; e = e.Next() {
-		other := e.Value.(*guest)
-		if d.strangers.Len() > d.limits.Strangers || d.perHost[g.host] > d.limits.StrangersPerHost && other.host == g.host {
-			out = other
-		}
-	}
-	if out != nil {
+	if d.strangers.Len() > d.limits.Strangers {
+		out = d.oldest()
 		out.forget()
 	}
 	g.late = time.AfterFunc(d.limits.Handshake, g.expire)
@@ -74,6 +75,19 @@ func (d *door) Accept() (net.Conn, error) {
 		_ = out.close()
 	}
 	return g, nil
+}
+
+// oldest is the oldest stranger from the address that has most of them. The caller holds mu, and there is one.
+func (d *door) oldest() *guest {
+	most := 0
+	for _, n := range d.perHost {
+		most = max(most, n)
+	}
+	e := d.strangers.Front()
+	for d.perHost[e.Value.(*guest).host] < most {
+		e = e.Next()
+	}
+	return e.Value.(*guest)
 }
 
 // expire closes a guest that is still a stranger.
@@ -130,6 +144,19 @@ func (g *guest) bother() {
 	g.door.mu.Unlock()
 	if many {
 		g.expire()
+	}
+}
+
+// refuse counts a call that was refused. gRPC keeps the context of such a call until its deadline, or until the connection
+// ends (see endings), so that who goes on calling is cut off.
+func (g *guest) refuse() {
+	g.bother()
+	g.door.mu.Lock()
+	g.refused++
+	many := g.refused > g.door.limits.Refusals
+	g.door.mu.Unlock()
+	if many {
+		_ = g.Close()
 	}
 }
 

@@ -18,6 +18,7 @@ var (
 	ErrUnavailable  = errors.New("not just now; try again soon")
 	ErrStopping     = errors.New("coordinator is stopping; try again soon")
 	ErrTooLarge     = errors.New("too large")
+	ErrExhausted    = errors.New("at the coordinator's limit")
 )
 
 var statusCodes = []struct {
@@ -30,6 +31,7 @@ var statusCodes = []struct {
 	{ErrUnavailable, codes.Unavailable},
 	{ErrStopping, codes.Unavailable},
 	{ErrTooLarge, codes.ResourceExhausted},
+	{ErrExhausted, codes.ResourceExhausted},
 	{context.Canceled, codes.Canceled},
 	{context.DeadlineExceeded, codes.DeadlineExceeded},
 }

@@ -1,17 +1,18 @@
 package service
 
 import (
-	"archive/zip"
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"google.golang.org/grpc"
 
+	"foible/core/files"
+	"foible/core/words"
 	foiblev1 "foible/proto/foible/v1"
 )
 
@@ -27,13 +28,35 @@ type Studies interface {
 // Study serves foible.v1.StudyService.
 type Study struct {
 	foiblev1.UnimplementedStudyServiceServer
-	Studies  Studies
-	MaxBytes int // of a bundle
+	Studies Studies
+	// Limits of a bundle.
+	Limits files.Limits
+	// Transfers holds the bundles that are being sent or fetched.
+	Transfers *Transfers
+	// TransferTime is how long sending or fetching a bundle may take.
+	TransferTime time.Duration
 }
 
 // CreateStudy stores a bundle under the hash of its bytes.
 func (s *Study) CreateStudy(stream grpc.ClientStreamingServer[foiblev1.CreateStudyRequest, foiblev1.CreateStudyResponse]) error {
-	var bundle bytes.Buffer
+	ctx, cancel := context.WithTimeoutCause(stream.Context(), s.TransferTime, s.late("sent"))
+	defer cancel()
+	upload := s.Transfers.upload()
+	done := make(chan error, 1)
+	go func() { // Recv ends with the stream alone, hence with this function
+		defer upload.release()
+		done <- s.receive(ctx, stream, upload)
+	}()
+	select {
+	case err := <-done:
+		return StatusOf(err)
+	case <-ctx.Done():
+		return StatusOf(context.Cause(ctx))
+	}
+}
+
+// receive takes a bundle and stores it.
+func (s *Study) receive(ctx context.Context, stream grpc.ClientStreamingServer[foiblev1.CreateStudyRequest, foiblev1.CreateStudyResponse], upload *upload) error {
 	for {
 		m, err := stream.Recv()
 		if errors.Is(err, io.EOF) {
@@ -42,28 +65,52 @@ func (s *Study) CreateStudy(stream grpc.ClientStreamingServer[foiblev1.CreateStu
 		if err != nil {
 			return err
 		}
-		if bundle.Len()+len(m.GetChunk()) > s.MaxBytes {
-			return StatusOf(fmt.Errorf("study: %w: more than %d bytes", ErrTooLarge, s.MaxBytes))
+		if err := upload.write(m.GetChunk()); err != nil {
+			return fmt.Errorf("study: %w", err)
 		}
-		bundle.Write(m.GetChunk())
 	}
-	if _, err := zip.NewReader(bytes.NewReader(bundle.Bytes()), int64(bundle.Len())); err != nil {
-		return StatusOf(fmt.Errorf("study: %w: %v", ErrInvalid, err))
+	_, err := files.Bundle(upload.bundle, s.Limits)
+	switch {
+	case errors.Is(err, files.ErrLimit):
+		return fmt.Errorf("study: %w: %w", ErrTooLarge, err)
+	case err != nil:
+		return fmt.Errorf("study: %w: %w", ErrInvalid, err)
 	}
-	sum := sha256.Sum256(bundle.Bytes())
+	sum := sha256.Sum256(upload.bundle)
 	hash := hex.EncodeToString(sum[:])
-	if err := s.Studies.PutStudy(stream.Context(), hash, bundle.Bytes()); err != nil {
-		return StatusOf(err)
+	if err := s.Studies.PutStudy(ctx, hash, upload.bundle); err != nil {
+		return err
 	}
 	return stream.SendAndClose(&foiblev1.CreateStudyResponse{StudyHash: hash})
 }
 
+// late is why a transfer is ended.
+func (s *Study) late(what string) error {
+	return fmt.Errorf("%w: a study must be %s within %v", ErrExhausted, what, s.TransferTime)
+}
+
 // GetStudy streams a bundle.
 func (s *Study) GetStudy(m *foiblev1.GetStudyRequest, stream grpc.ServerStreamingServer[foiblev1.GetStudyResponse]) error {
-	bundle, err := s.Studies.Study(stream.Context(), m.GetStudyHash())
+	ctx, cancel := context.WithTimeoutCause(stream.Context(), s.TransferTime, s.late("fetched"))
+	defer cancel()
+	bundle, release, err := s.Transfers.Fetch(ctx, m.GetStudyHash())
 	if err != nil {
 		return StatusOf(fmt.Errorf("study %s: %w", m.GetStudyHash(), err))
 	}
+	done := make(chan error, 1)
+	go func() { // a caller that does not read holds Send up until the stream ends, hence this function
+		defer release()
+		done <- send(bundle, stream)
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return StatusOf(context.Cause(ctx))
+	}
+}
+
+func send(bundle []byte, stream grpc.ServerStreamingServer[foiblev1.GetStudyResponse]) error {
 	for len(bundle) > 0 {
 		n := min(len(bundle), chunkBytes)
 		if err := stream.Send(&foiblev1.GetStudyResponse{Chunk: bundle[:n]}); err != nil {
@@ -72,4 +119,8 @@ func (s *Study) GetStudy(m *foiblev1.GetStudyRequest, stream grpc.ServerStreamin
 		bundle = bundle[n:]
 	}
 	return nil
+}
+
+func exceeded(n, limit int64) error {
+	return fmt.Errorf("%w: it has %s or more, and the limit is %s", ErrTooLarge, words.Bytes(n), words.Bytes(limit))
 }

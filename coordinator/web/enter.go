@@ -1,6 +1,7 @@
 package web
 
 import (
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -40,13 +41,12 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 		s.showLogin(w, r, http.StatusForbidden, "")
 		return
 	}
-	if s.gate.tries.Tokens() < 1 {
-		s.showLogin(w, r, http.StatusTooManyRequests, "Too many tokens have been refused of late. Try again in a minute.")
-		return
-	}
-	record, err := s.gate.keeper.Admit(r.PostFormValue("token"))
+	record, err := s.gate.keeper.Admit(r.PostFormValue("token")) // the right token lets in however many others were refused
 	if err != nil {
-		s.turnAway(r, err.Error())
+		if !s.turnAway(r, err.Error()) {
+			s.showLogin(w, r, http.StatusTooManyRequests, "Too many tokens from this address have been refused of late. Try again in a minute.")
+			return
+		}
 		s.showLogin(w, r, http.StatusForbidden, sentence(err.Error()))
 		return
 	}
@@ -54,16 +54,22 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, next, http.StatusSeeOther)
 }
 
-// turnAway notes that someone was refused.
-func (s *Server) turnAway(r *http.Request, why string) {
-	if s.gate.tries.Allow() {
-		s.log.Warn("visitor refused", "peer", r.RemoteAddr, "reason", why)
+// turnAway notes that someone was refused; false if there have been too many from that address.
+func (s *Server) turnAway(r *http.Request, why string) bool {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		host = r.RemoteAddr
 	}
+	if !s.gate.refusals.Allow(host) {
+		return false
+	}
+	s.log.Warn("visitor refused", "peer", r.RemoteAddr, "reason", why)
+	return true
 }
 
 func (s *Server) logout(w http.ResponseWriter, r *http.Request, v *visitor) {
 	if v.meant(r.PostFormValue("csrf")) {
-		s.gate.end(w)
+		s.gate.end(w, v)
 	}
 	http.Redirect(w, r, "/login", http.StatusSeeOther)
 }

@@ -12,8 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/time/rate"
-
 	"foible/coordinator/access"
 )
 
@@ -24,22 +22,24 @@ const (
 	maxShareLife = 90 * 24 * time.Hour
 )
 
-// gate knows visitors by what it has signed: sessions, which are cookies, and links. Nothing of them is kept, so that
-// they hold over a restart, and for all coordinators of one authority. They end with the token that they rest on.
+// gate knows visitors by what it has signed: sessions, which are cookies, and links. Nothing of them is kept while they
+// are good, so that they hold over a restart, and for all coordinators of one authority. They end with the token that
+// they rest on. That a session was ended by its visitor is kept in memory: this dashboard knows it until it restarts.
 type gate struct {
 	keeper *access.Keeper // nil: there are no tokens
 	open   bool
 	secure bool // cookies are sent over encryption alone
 	key    []byte
-	cookie string        // its name; cookies are shared by all ports of a machine
-	tries  *rate.Limiter // of tokens and links that are refused
+	cookie string // its name; cookies are shared by all ports of a machine
+	// refusals of tokens and links, by the address that they came from
+	refusals *access.RateByAddress
 
-	mu   sync.Mutex           // guards used
-	used map[string]time.Time // links that let in once, until they end
+	mu    sync.Mutex           // guards spent
+	spent map[string]time.Time // ids of links that have let in once, and of sessions that were ended, until they end by themselves
 }
 
-func newGate(keeper *access.Keeper, open, secure bool) (*gate, error) {
-	g := &gate{keeper: keeper, open: open && keeper == nil, secure: secure, used: map[string]time.Time{}, tries: rate.NewLimiter(2, 20)}
+func newGate(keeper *access.Keeper, open, secure bool, refusals access.Rate) (*gate, error) {
+	g := &gate{keeper: keeper, open: open && keeper == nil, secure: secure, spent: map[string]time.Time{}, refusals: access.NewRateByAddress(refusals)}
 	if keeper == nil {
 		g.key = make([]byte, sha256.Size)
 		_, _ = rand.Read(g.key) // it never fails
@@ -143,7 +143,7 @@ func (g *gate) visitor(r *http.Request) *visitor {
 
 // current says whether a session has not ended, nor the token that it rests on. It is for reading alone if that is by now.
 func (g *gate) current(s *session) bool {
-	if !time.Now().Before(s.Expires) {
+	if !time.Now().Before(s.Expires) || g.wasSpent(s.ID) {
 		return false
 	}
 	if g.keeper == nil {
@@ -163,8 +163,9 @@ func (g *gate) begin(w http.ResponseWriter, s session) {
 	})
 }
 
-// end takes the session away.
-func (g *gate) end(w http.ResponseWriter) {
+// end ends a visitor's session, here and in the browser.
+func (g *gate) end(w http.ResponseWriter, v *visitor) {
+	g.spend(v.ID, v.Expires)
 	http.SetCookie(w, &http.Cookie{Name: g.cookie, Path: "/", MaxAge: -1, HttpOnly: true, Secure: g.secure, SameSite: http.SameSiteStrictMode})
 }
 
@@ -176,34 +177,45 @@ func (g *gate) link(l link) url.Values {
 
 // read says what a link lets in to; false if it is not one, or has ended.
 func (g *gate) read(key string) (l link, ok bool) {
-	if !g.verify("link", key, &l) || !time.Now().Before(l.Expires) || l.Once && g.wasUsed(l.ID) {
+	if !g.verify("link", key, &l) || !time.Now().Before(l.Expires) || l.Once && g.wasSpent(l.ID) {
 		return l, false
 	}
 	return l, g.current(&session{Token: l.Token, Expires: l.Expires})
 }
 
-func (g *gate) wasUsed(id string) bool {
+// use takes a link, which is then of no more use if it lets in once.
+func (g *gate) use(l link) bool { return !l.Once || g.spend(l.ID, l.Expires) }
+
+func (g *gate) wasSpent(id string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	_, used := g.used[id]
-	return used
+	_, spent := g.spent[id]
+	return spent
 }
 
-// use takes a link, which is then of no more use if it lets in once.
-func (g *gate) use(l link) bool {
-	if !l.Once {
-		return true
-	}
+// maxSpent bounds what is kept of links and sessions that are of no more use.
+const maxSpent = 100_000
+
+// spend makes an id of no more use until its link or session has ended; false if it is already.
+func (g *gate) spend(id string, until time.Time) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if _, used := g.used[l.ID]; used {
+	if _, spent := g.spent[id]; spent {
 		return false
 	}
-	for id, end := range g.used {
-		if time.Now().After(end) {
-			delete(g.used, id)
+	if len(g.spent) >= maxSpent {
+		first := ""
+		for other, end := range g.spent {
+			if time.Now().After(end) {
+				delete(g.spent, other)
+			} else if first == "" || end.Before(g.spent[first]) {
+				first = other
+			}
+		}
+		if len(g.spent) >= maxSpent {
+			delete(g.spent, first)
 		}
 	}
-	g.used[l.ID] = l.Expires
+	g.spent[id] = until
 	return true
 }

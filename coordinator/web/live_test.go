@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -133,7 +134,7 @@ func TestStreamIsThrottled(t *testing.T) {
 func TestStreamsAreBounded(t *testing.T) {
 	r := newRig(t, nil)
 	r.login(false)
-	for range maxStreams {
+	for range DefaultLimits().Streams {
 		r.server.streams <- struct{}{}
 	}
 	if got := r.get("/events"); got.StatusCode != http.StatusServiceUnavailable {
@@ -173,7 +174,7 @@ func TestFiguresKeepTheirVersion(t *testing.T) {
 }
 
 func TestShelf(t *testing.T) {
-	s := newShelf[string](2)
+	s := newShelf[string](2, 0)
 	made := []string{}
 	get := func(name string) {
 		s.get(name, func() string { made = append(made, name); return name })
@@ -187,6 +188,44 @@ func TestShelf(t *testing.T) {
 	if _, ok := s.find("c"); ok {
 		t.Error("c is still there")
 	}
+}
+
+// What is too large together is forgotten, the ones used longest ago first, but never the one used last; and so is what
+// nobody has used for a while.
+func TestShelfOfLargeThings(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newShelf[string](8, 100)
+		kept := func() string {
+			var names []string
+			for _, name := range []string{"a", "b", "c", "d"} {
+				if _, ok := s.find(name); ok {
+					names = append(names, name)
+				}
+			}
+			return strings.Join(names, "")
+		}
+		put := func(name string, bytes int64) {
+			s.get(name, func() string { return name })
+			s.weigh(name, bytes)
+			time.Sleep(time.Minute)
+		}
+		for _, step := range []struct {
+			name  string
+			bytes int64
+			want  string
+		}{{"a", 40, "a"}, {"b", 60, "ab"}, {"a", 40, "ab"}, {"c", 1, "ac"}, {"d", 1000, "d"}, {"a", 50, "a"}, {"b", 50, "ab"}} {
+			if put(step.name, step.bytes); kept() != step.want {
+				t.Errorf("after %s with %d bytes, %q are kept, want %q", step.name, step.bytes, kept(), step.want)
+			}
+		}
+		s.weigh("nothing", 1000)
+		if s.forget(time.Now().Add(-90 * time.Second)); kept() != "b" || s.bytes != 50 {
+			t.Errorf("%q and %d bytes are kept of what was used in the last 90 seconds", kept(), s.bytes)
+		}
+		if s.forget(time.Now()); kept() != "" || s.bytes != 0 || len(s.order) != 0 {
+			t.Errorf("%q, %d bytes and %v are kept of nothing", kept(), s.bytes, s.order)
+		}
+	})
 }
 
 // A server that stops ends the streams of pages that are open, and waits for them.

@@ -54,21 +54,18 @@ func (s *Server) story(ctx context.Context, hash, stimulus string) (*figure.Stor
 	if err != nil {
 		return nil, err
 	}
-	book := s.studies.get(hash, func() *book { return &book{study: study} })
-	book.mu.Lock()
-	defer book.mu.Unlock()
-	if story := book.stories[stimulus]; story != nil {
-		return story, nil
+	told := s.stories.get(hash+"/"+stimulus, func() *tale { return &tale{} })
+	told.mu.Lock()
+	defer told.mu.Unlock()
+	if told.story != nil {
+		return told.story, nil
 	}
 	story, err := study.Story(stimulus)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", service.ErrInvalid, err)
 	}
-	if book.stories == nil {
-		book.stories = map[string]*figure.Story{}
-	}
-	book.stories[stimulus] = &story
-	return &story, nil
+	told.story = &story
+	return told.story, nil
 }
 
 // addModels adds what each model's best parameter set predicts.

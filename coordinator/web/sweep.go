@@ -50,6 +50,8 @@ func (s *Server) study(ctx context.Context, hash string) (*Study, error) {
 	if book.study != nil {
 		return book.study, nil
 	}
+	s.opening.Lock()
+	defer s.opening.Unlock()
 	bundle, err := s.coordinator.Study(ctx, hash)
 	if err != nil {
 		return nil, err
@@ -59,14 +61,20 @@ func (s *Server) study(ctx context.Context, hash string) (*Study, error) {
 		return nil, fmt.Errorf("%w: %w", service.ErrInvalid, err)
 	}
 	book.study = study
+	s.studies.weigh(hash, int64(len(bundle)))
 	return study, nil
 }
 
 // book holds a study.
 type book struct {
-	mu      sync.Mutex // guards what follows; held while it is opened
-	study   *Study
-	stories map[string]*figure.Story // by stimulus, those that have been told
+	mu    sync.Mutex // guards what follows; held while it is opened
+	study *Study
+}
+
+// tale holds the story of a stimulus.
+type tale struct {
+	mu    sync.Mutex // guards what follows; held while it is told
+	story *figure.Story
 }
 
 type sweepPageView struct {

@@ -37,6 +37,8 @@ type Config struct {
 	LetIn bool
 	// Open opens a study's bundle.
 	Open func(bundle []byte) (*Study, error)
+	// Limits bound what browsers can use up.
+	Limits Limits
 	// Logger takes what an operator acts on; nil for none.
 	Logger hclog.Logger
 }
@@ -60,6 +62,8 @@ type Server struct {
 	ctx         context.Context
 	fits        shelf[*fitTable] // by sweep
 	studies     shelf[*book]     // by hash
+	stories     shelf[*tale]     // by hash of the study, and stimulus
+	opening     sync.Mutex       // held while a study is opened, which takes memory for a time
 	drawings    shelf[*drawing]
 	parts       shelf[*madePart]
 	streams     chan struct{} // holds a token a stream of events
@@ -68,11 +72,10 @@ type Server struct {
 
 // Bounds of what browsers can use up.
 const (
-	maxConnections = 512
-	maxStreams     = 128 // of events, one a page that is open
 	maxHeaderBytes = 16 << 10
 	maxFormBytes   = 64 << 10
 	stopTimeout    = 2 * time.Second
+	keepTime       = 10 * time.Minute // that something nobody looks at is kept, such as a study
 )
 
 //go:embed static templates
@@ -80,6 +83,9 @@ var files embed.FS
 
 // New makes a server, which does not serve yet.
 func New(cfg Config) (*Server, error) {
+	if cfg.Limits == (Limits{}) {
+		return nil, errors.New("web: no limits")
+	}
 	if cfg.Listener == nil || cfg.Open == nil {
 		return nil, errors.New("web: no listener, or no way to open studies")
 	}
@@ -90,14 +96,14 @@ func New(cfg Config) (*Server, error) {
 	if log == nil {
 		log = hclog.NewNullLogger()
 	}
-	gate, err := newGate(cfg.Access, cfg.LetIn, !cfg.Plain)
+	gate, err := newGate(cfg.Access, cfg.LetIn, !cfg.Plain, cfg.Limits.Logins)
 	if err != nil {
 		return nil, fmt.Errorf("web: %w", err)
 	}
 	s := &Server{
-		cfg: cfg, log: log.Named("web"), gate: gate, streams: make(chan struct{}, maxStreams),
-		fits: newShelf[*fitTable](8), studies: newShelf[*book](8), drawings: newShelf[*drawing](128),
-		parts: newShelf[*madePart](128),
+		cfg: cfg, log: log.Named("web"), gate: gate, streams: make(chan struct{}, cfg.Limits.Streams),
+		fits: newShelf[*fitTable](8, 0), studies: newShelf[*book](8, cfg.Limits.StudyBytes), stories: newShelf[*tale](64, 0),
+		drawings: newShelf[*drawing](128, 0), parts: newShelf[*madePart](128, 0),
 	}
 	s.handle = s.routes()
 	return s, nil
@@ -138,7 +144,7 @@ func (s *Server) Run(ctx context.Context, c Coordinator) error {
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 		ErrorLog:          s.log.StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug}),
 	}
-	listener := netutil.LimitListener(s.cfg.Listener, maxConnections)
+	listener := netutil.LimitListener(s.cfg.Listener, s.cfg.Limits.Connections)
 	if !s.cfg.Plain {
 		server.TLSConfig = s.cfg.Access.TLS()
 		server.TLSConfig.NextProtos = []string{"h2", "http/1.1"}
@@ -153,6 +159,7 @@ func (s *Server) Run(ctx context.Context, c Coordinator) error {
 			_ = server.Close()
 		}
 	})
+	s.background.Go(func() { s.tidy(ctx) })
 	s.log.Info("dashboard", "url", s.URL())
 	err := server.Serve(listener)
 	stop()
@@ -161,6 +168,25 @@ func (s *Server) Run(ctx context.Context, c Coordinator) error {
 		return fmt.Errorf("web: %w", err)
 	}
 	return nil
+}
+
+// tidy forgets what nobody has looked at for a while, until ctx ends.
+func (s *Server) tidy(ctx context.Context) {
+	tick := time.NewTicker(keepTime / 10)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			since := now.Add(-keepTime)
+			s.fits.forget(since)
+			s.studies.forget(since)
+			s.stories.forget(since)
+			s.drawings.forget(since)
+			s.parts.forget(since)
+		}
+	}
 }
 
 // routes is every address of the dashboard.

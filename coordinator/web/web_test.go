@@ -190,7 +190,7 @@ func newRig(t *testing.T, adjust func(*Config)) *rig {
 		t.Fatal(err)
 	}
 	r := &rig{t: t, fake: newFake(), tokens: tokens, log: &bytes.Buffer{}}
-	cfg := Config{Listener: listener, Plain: true, Access: keeper, Open: open, Logger: hclog.New(&hclog.LoggerOptions{Output: r.log, Level: hclog.Trace})}
+	cfg := Config{Listener: listener, Plain: true, Access: keeper, Open: open, Limits: DefaultLimits(), Logger: hclog.New(&hclog.LoggerOptions{Output: r.log, Level: hclog.Trace})}
 	if adjust != nil {
 		adjust(&cfg)
 	}

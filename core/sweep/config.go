@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -231,6 +232,21 @@ func (c *Config) ParameterSets() ([]ParameterSet, error) {
 		return nil, fmt.Errorf("no model to sweep; there are %s", strings.Join(ModelNames(), ", "))
 	}
 	return sets, nil
+}
+
+// MostSets bounds the number of parameter sets of a grid without making them: values that stand there twice count twice.
+// It is 0 for an unknown model.
+func (g *ModelGrid) MostSets() int {
+	model, ok := ModelByName(g.Model)
+	if !ok {
+		return 0
+	}
+	n := 1.0
+	for _, name := range model.Axes {
+		axis, _ := AxisByName(name)
+		n *= float64(max(1, cmp.Or(len(g.Axes[name]), len(axis.Default))))
+	}
+	return int(min(n, math.MaxInt32))
 }
 
 func tooMany(n int) error {

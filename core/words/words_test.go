@@ -38,3 +38,21 @@ func TestNumbersThatAreNone(t *testing.T) {
 		}
 	}
 }
+
+func TestBytes(t *testing.T) {
+	for n, want := range map[int64]string{0: "0 B", 1: "1 B", 1023: "1023 B", 1024: "1 KiB", 1536: "1.5 KiB", 64 << 20: "64 MiB", 64<<20 - 1: "63.9 MiB", 20 << 30: "20 GiB", 1 << 60: "1024 PiB"} {
+		if got := words.Bytes(n); got != want {
+			t.Errorf("%d is %q, want %q", n, got, want)
+		}
+	}
+	for text, want := range map[string]int64{"0": 0, "1000": 1000, "64MiB": 64 << 20, "64 MiB": 64 << 20, " 1.5 gib ": 3 << 29, "2GB": 2e9, "3k": 3072, "7B": 7} {
+		if got, err := words.ParseBytes(text); err != nil || got != want {
+			t.Errorf("%q is %d, %v, want %d", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "MiB", "-1", "1 XB", "1e30", "NaN", "inf", "1MiBx", "0x10"} {
+		if got, err := words.ParseBytes(text); err == nil {
+			t.Errorf("%q is %d", text, got)
+		}
+	}
+}

@@ -56,6 +56,16 @@ func Config(m *foiblev1.SweepConfig) (sweep.Config, error) {
 	return c, err
 }
 
+// MostSettings bounds the number of parameter sets of a sweep, without making them.
+func MostSettings(m *foiblev1.SweepConfig) int {
+	n := 0
+	for name, model := range m.GetModels() {
+		grid := sweep.ModelGrid{Model: name, Axes: axes(model)}
+		n += grid.MostSets()
+	}
+	return n
+}
+
 // OptionError is an option of a sweep that does not go with the method of inference.
 type OptionError struct {
 	Path    []string // keys of the option, from the top

@@ -1,0 +1,183 @@
+// Package files reads what others wrote within limits: files of a study, and
+// bundles, which are studies in one archive. Whoever wrote them may be mistaken
+// or hostile, so that no file may take up the reader's memory or make it wait.
+package files
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+
+	"foible/core/words"
+)
+
+// Limits bound what is read of a file system.
+type Limits struct {
+	FileBytes  int64 // of one file
+	TotalBytes int64 // of all files that are read
+	Files      int   // in a bundle
+}
+
+// StudyLimits are those of a study, wherever it is read.
+func StudyLimits() Limits {
+	return Limits{FileBytes: 64 << 20, TotalBytes: 64 << 20, Files: 20_000}
+}
+
+// ErrLimit is what an error wraps that says which limit a file or a bundle exceeds.
+var ErrLimit = errors.New("limit exceeded")
+
+// limitError is an ErrLimit in words that stand alone.
+type limitError string
+
+func (e limitError) Error() string        { return string(e) }
+func (e limitError) Is(target error) bool { return target == ErrLimit }
+
+// Limitf is an error that wraps ErrLimit and has a text of its own.
+func Limitf(format string, args ...any) error { return limitError(fmt.Sprintf(format, args...)) }
+
+// Read reads a regular file of at most limit bytes. It does not open what is no
+// regular file, because to open a FIFO waits for another process. The error says
+// what is wrong without the file's name.
+func Read(fsys fs.FS, name string, limit int64) ([]byte, error) {
+	info, err := fs.Stat(fsys, name)
+	if err != nil {
+		return nil, plain(err)
+	}
+	if err := checkFile(info, limit); err != nil {
+		return nil, err
+	}
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, plain(err)
+	}
+	defer func() { _ = f.Close() }()
+	if info, err = f.Stat(); err != nil { // it may have been replaced
+		return nil, plain(err)
+	}
+	if err := checkFile(info, limit); err != nil {
+		return nil, err
+	}
+	content := make([]byte, 0, info.Size()+1) // the byte more finds the end without growing
+	for {
+		n, err := f.Read(content[len(content):cap(content)])
+		content = content[:len(content)+n]
+		switch {
+		case int64(len(content)) > limit:
+			return nil, tooLarge(int64(len(content)), limit)
+		case errors.Is(err, io.EOF):
+			return content, nil
+		case err != nil:
+			return nil, plain(err)
+		case len(content) == cap(content): // it grows while it is read
+			content = append(content, 0)[:len(content)]
+		}
+	}
+}
+
+// checkFile says why a file is not read.
+func checkFile(info fs.FileInfo, limit int64) error {
+	if kind := kindOf(info.Mode()); kind != "" {
+		return fmt.Errorf("it is %s, and must be a regular file", kind)
+	}
+	if info.Size() > limit {
+		return tooLarge(info.Size(), limit)
+	}
+	return nil
+}
+
+// kindOf names what is no regular file; "" for a regular file.
+func kindOf(mode fs.FileMode) string {
+	switch {
+	case mode.IsRegular():
+		return ""
+	case mode.IsDir():
+		return "a directory"
+	case mode&fs.ModeNamedPipe != 0:
+		return "a FIFO"
+	case mode&fs.ModeSocket != 0:
+		return "a socket"
+	case mode&fs.ModeDevice != 0:
+		return "a device"
+	}
+	return "not a file"
+}
+
+func tooLarge(size, limit int64) error {
+	return Limitf("it has %s, and the limit is %s", words.Bytes(size), words.Bytes(limit))
+}
+
+// plain is an error without the path, which its reader knows.
+func plain(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		err = p.Err
+	}
+	if strings.HasSuffix(err.Error(), "path escapes from parent") { // as [os.Root] says; it has no error to compare with
+		return errors.New("it is a link that leads out of the directory")
+	}
+	return err
+}
+
+// FS is a file system of which no more is read than limits allow. It is not
+// safe for concurrent use.
+type FS struct {
+	fsys   fs.FS
+	limits Limits
+	read   map[string]int64 // bytes of the files that were read, by name
+	total  int64
+}
+
+// Limited puts limits before a file system.
+func Limited(fsys fs.FS, limits Limits) *FS {
+	return &FS{fsys: fsys, limits: limits, read: map[string]int64{}}
+}
+
+// Open implements [fs.FS]. A file is read when it is opened; a directory can only be listed.
+func (f *FS) Open(name string) (fs.File, error) {
+	info, err := fs.Stat(f.fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		return f.fsys.Open(name)
+	}
+	content, err := f.ReadFile(name)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+	}
+	return &file{Reader: strings.NewReader(string(content)), info: info}, nil
+}
+
+// file is a file that has been read.
+type file struct {
+	*strings.Reader
+	info fs.FileInfo
+}
+
+// Stat implements [fs.File].
+func (f *file) Stat() (fs.FileInfo, error) { return f.info, nil }
+
+// Close implements [fs.File].
+func (f *file) Close() error { return nil }
+
+// ReadFile implements [fs.ReadFileFS]. A file that is read again counts once.
+func (f *FS) ReadFile(name string) ([]byte, error) { return f.ReadAtMost(name, f.limits.FileBytes) }
+
+// ReadAtMost is ReadFile with a limit of the file's own, if that is lower.
+func (f *FS) ReadAtMost(name string, limit int64) ([]byte, error) {
+	content, err := Read(f.fsys, name, min(limit, f.limits.FileBytes))
+	if err != nil {
+		return nil, err
+	}
+	total := f.total - f.read[name] + int64(len(content))
+	if total > f.limits.TotalBytes {
+		return nil, Limitf("with it, the files have %s, and the limit is %s", words.Bytes(total), words.Bytes(f.limits.TotalBytes))
+	}
+	f.read[name], f.total = int64(len(content)), total
+	return content, nil
+}
+
+// ReadDir implements [fs.ReadDirFS].
+func (f *FS) ReadDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir(f.fsys, name) }
