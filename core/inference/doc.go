@@ -26,8 +26,10 @@
 //     it draws a budget η from NegBin(r, q), searches from s_k, and the path that the
 //     search ends with is the plan. The plan may be empty. A change of the goal alone
 //     does not make it plan.
+//
 //  3. It intends the next action of the plan, or to stay where it is if the plan is
 //     empty, and slips with the action noise.
+//
 //  4. The action leads to s_(k+1), which is observed.
 //
 // # What matters of a plan
