@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -111,7 +112,7 @@ func (e *Env) Watch(ctx context.Context, o WatchOptions) error {
 		e.say("The sweep has succeeded; %s` writes its tables and figures.", results)
 		return nil
 	case foiblev1.SweepState_SWEEP_STATE_FAILED:
-		return &EndedError{Message: fmt.Sprintf("%s failed; %s` writes what there is, and why", words.Count(int(m.GetProgress().GetJobsFailed()), "job"), results)}
+		return &EndedError{Message: fmt.Sprintf("%s; %s` writes what there is, and why", strings.Join(failed(m.GetProgress()), ", "), results)}
 	case foiblev1.SweepState_SWEEP_STATE_CANCELLED:
 		return &EndedError{Cancelled: true, Message: fmt.Sprintf("the sweep was cancelled with %s done; %s --partial` writes what there is", cells(m), results)}
 	}

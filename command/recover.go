@@ -273,10 +273,10 @@ func (r *recovering) gather(ctx context.Context, c *client, i int, m *foiblev1.S
 		return fmt.Errorf("the sweep %s was cancelled; the same command lets it go on", m.GetSweepId())
 	default:
 		why := ""
-		if failures := m.GetProgress().GetFailures(); len(failures) > 0 {
+		if failures := causes(m.GetProgress()); len(failures) > 0 {
 			why = ", such as: " + failures[0]
 		}
-		return fmt.Errorf("some jobs of the sweep %s failed%s; leave the parameter sets out that cannot be computed, and try again", m.GetSweepId(), why)
+		return fmt.Errorf("some jobs or cells of the sweep %s failed%s; leave the parameter sets out that cannot be computed, and try again", m.GetSweepId(), why)
 	}
 	plan, _, err := planOf(m)
 	if err != nil {

@@ -141,10 +141,16 @@ func (e *Env) collect(ctx context.Context, c *client, m *foiblev1.Sweep, s *doma
 	if err := r.Close(); err != nil {
 		return cannotWrite(dir, "--out", err)
 	}
+	for _, f := range r.Failures() {
+		fmt.Fprintf(e.Out, "%s\n", f)
+	}
 	fitted := e.summarize(r, s)
 	e.warn(r.Warnings(), &config, beyond)
 	fmt.Fprintf(e.Out, "Wrote tables and figures to %s; open %s first.\n", words.Quoted(dir), words.Quoted(filepath.Join(dir, "report.html")))
 	if m.GetState() == foiblev1.SweepState_SWEEP_STATE_FAILED {
+		if p := m.GetProgress(); p.GetJobsFailed() == 0 && p.GetCellsFailed() > 0 {
+			return fmt.Errorf("%s could not be computed, %s says which and why", words.Count(int(p.GetCellsFailed()), "cell"), words.Quoted(filepath.Join(dir, failuresFile)))
+		}
 		return fmt.Errorf("some parameter sets have no fit, %s says why", words.Quoted(filepath.Join(dir, failuresFile)))
 	}
 	if !fitted && judgedSomewhere(s) && !partial {

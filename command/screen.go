@@ -187,7 +187,7 @@ func (s *screen) pace() []string {
 	if troubles := p.GetTroubles(); len(troubles) > 0 {
 		lines = append(lines, "now: "+troubles[0])
 	}
-	if reasons := p.GetFailures(); len(reasons) > 0 {
+	if reasons := causes(p); len(reasons) > 0 {
 		lines = append(lines, "failed: "+reasons[0])
 	}
 	return lines

@@ -29,6 +29,7 @@ type sweepJSON struct {
 	Jobs           int     `json:"jobs" note:"in which cells are run, and compared with people"`
 	JobsDone       int     `json:"jobs_done" note:"with a result"`
 	JobsFailed     int     `json:"jobs_failed" note:"of these, those that failed for good"`
+	CellsFailed    int     `json:"cells_failed" note:"that could not be computed, of the other jobs"`
 	JobsLeased     int     `json:"jobs_leased" note:"that workers have now"`
 	Retries        int     `json:"retries" note:"times that a job was given out again, since the coordinator started"`
 	LeasesLost     int     `json:"leases_lost" note:"of these, because nothing was heard of the worker"`
@@ -41,12 +42,13 @@ type sweepJSON struct {
 	ETALow  *float64 `json:"eta_low_seconds,omitempty" note:"seconds until it ends at the earliest: an 80 % range; not there if not known"`
 	ETAHigh *float64 `json:"eta_high_seconds,omitempty" note:"and at the latest"`
 
-	Stages   []partJSON `json:"stages,omitempty" note:"name (fit, fit_scores, top_up, top_up_scores, report, report_scores), cells, cells_done, jobs, jobs_done"`
-	Models   []partJSON `json:"models,omitempty" note:"name, cells, cells_done"`
-	Stimuli  []partJSON `json:"stimuli,omitempty" note:"name, cells, cells_done; none of more than 200"`
-	Failures []string   `json:"failures,omitempty" note:"reasons, at most ten"`
-	Troubles []string   `json:"troubles,omitempty" note:"what is in the way of the work now, as workers that keep failing; at most ten"`
-	Best     []fitJSON  `json:"best,omitempty" note:"of each model at most three, the best first: parameter_set (its number in the sweep), model, settings, r (null where undefined), n, complete (false where it lacks points that others have, so that its r is not compared with theirs)"`
+	Stages      []partJSON        `json:"stages,omitempty" note:"name (fit, fit_scores, top_up, top_up_scores, report, report_scores), cells, cells_done, jobs, jobs_done"`
+	Models      []partJSON        `json:"models,omitempty" note:"name, cells, cells_done"`
+	Stimuli     []partJSON        `json:"stimuli,omitempty" note:"name, cells, cells_done; none of more than 200"`
+	Failures    []string          `json:"failures,omitempty" note:"reasons, at most ten"`
+	FailedCells []failedCellsJSON `json:"failed_cells,omitempty" note:"model, reason, cells; at most twenty"`
+	Troubles    []string          `json:"troubles,omitempty" note:"what is in the way of the work now, as workers that keep failing; at most ten"`
+	Best        []fitJSON         `json:"best,omitempty" note:"of each model at most three, the best first: parameter_set (its number in the sweep), model, settings, r (null where undefined), n, complete (false where it lacks points that others have, so that its r is not compared with theirs)"`
 }
 
 type partJSON struct {
@@ -55,6 +57,12 @@ type partJSON struct {
 	CellsDone int    `json:"cells_done"`
 	Jobs      int    `json:"jobs,omitempty"`
 	JobsDone  int    `json:"jobs_done,omitempty"`
+}
+
+type failedCellsJSON struct {
+	Model  string `json:"model"`
+	Reason string `json:"reason"`
+	Cells  int    `json:"cells"`
 }
 
 type fitJSON struct {
@@ -94,10 +102,13 @@ func newSweepJSON(m *foiblev1.Sweep) sweepJSON {
 		Stalled: m.GetStalled(), Damage: m.GetDamage(),
 		Priority: int(m.GetPriority()), Version: m.GetVersion(), Created: m.GetCreateTime().AsTime().UTC().Format(time.RFC3339),
 		Cells: int(p.GetCells()), CellsDone: int(p.GetCellsDone()), Jobs: int(p.GetJobs()), JobsDone: int(p.GetJobsDone()),
-		JobsFailed: int(p.GetJobsFailed()), JobsLeased: int(p.GetJobsLeased()), Workers: int(p.GetWorkers()), Slots: int(p.GetSlots()),
+		JobsFailed: int(p.GetJobsFailed()), CellsFailed: int(p.GetCellsFailed()), JobsLeased: int(p.GetJobsLeased()), Workers: int(p.GetWorkers()), Slots: int(p.GetSlots()),
 		Retries: int(p.GetRetries()), LeasesLost: int(p.GetLeasesLost()), Copies: int(p.GetCopies()), Duplicates: int(p.GetDuplicates()),
 		CellsPerSecond: p.GetCellsPerSecond(), Failures: p.GetFailures(), Troubles: p.GetTroubles(),
 		Stages: partsJSON(p.GetStages()), Models: partsJSON(p.GetModels()), Stimuli: partsJSON(p.GetStimuli()),
+	}
+	for _, f := range p.GetFailedCells() {
+		s.FailedCells = append(s.FailedCells, failedCellsJSON{f.GetModel(), f.GetReason(), int(f.GetCells())})
 	}
 	if m.GetEndTime() != nil {
 		s.Ended = m.GetEndTime().AsTime().UTC().Format(time.RFC3339)

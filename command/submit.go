@@ -133,7 +133,10 @@ func (e *Env) printSweep(m *foiblev1.Sweep) {
 	for _, trouble := range p.GetTroubles() {
 		fmt.Fprintf(e.Out, "now: %s\n", trouble)
 	}
-	for _, reason := range p.GetFailures() {
+	if n := p.GetCellsFailed(); n > 0 {
+		fmt.Fprintf(e.Out, "%s could not be computed\n", words.Count(int(n), "cell"))
+	}
+	for _, reason := range causes(p) {
 		fmt.Fprintf(e.Out, "failed: %s\n", reason)
 	}
 }

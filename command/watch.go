@@ -170,18 +170,12 @@ func span(d time.Duration) string {
 
 // trouble says what did not go as planned; "" if nothing.
 func trouble(p *foiblev1.Progress) []string {
-	var all []string
-	for _, of := range []struct {
-		n    int64
-		text string
-	}{
-		{p.GetJobsFailed(), "failed"},
-		{p.GetRetries(), "tried again"},
-		{p.GetCopies(), "given to a second worker"},
-	} {
-		if of.n > 0 {
-			all = append(all, words.Count(int(of.n), "job")+" "+of.text)
-		}
+	all := failed(p)
+	if n := p.GetRetries(); n > 0 {
+		all = append(all, words.Count(int(n), "job")+" tried again")
+	}
+	if n := p.GetCopies(); n > 0 {
+		all = append(all, words.Count(int(n), "job")+" given to a second worker")
 	}
 	if n := p.GetLeasesLost(); n > 0 {
 		all = append(all, words.Count(int(n), "lease")+" lost")
@@ -190,6 +184,35 @@ func trouble(p *foiblev1.Progress) []string {
 		all = append(all, words.Count(int(n), "repeated result")+" refused")
 	}
 	return all
+}
+
+// failed says how many jobs failed, and how many cells of others; nothing if none.
+func failed(p *foiblev1.Progress) []string {
+	var all []string
+	if n := p.GetJobsFailed(); n > 0 {
+		all = append(all, words.Count(int(n), "job")+" failed")
+	}
+	if n := p.GetCellsFailed(); n > 0 {
+		all = append(all, words.Count(int(n), "cell")+" could not be computed")
+	}
+	return all
+}
+
+// causes of failures, in words: of cells first.
+func causes(p *foiblev1.Progress) []string {
+	all := map[string]int64{} // cells of each model
+	for _, part := range p.GetModels() {
+		all[part.GetName()] = part.GetCells()
+	}
+	var texts []string
+	for _, f := range p.GetFailedCells() {
+		if n := f.GetCells(); n >= all[f.GetModel()] {
+			texts = append(texts, fmt.Sprintf("%s: no fit: %s (%s)", f.GetModel(), f.GetReason(), words.Count(int(n), "cell")))
+		} else {
+			texts = append(texts, fmt.Sprintf("%s: %d of %s could not be computed: %s", f.GetModel(), n, words.Count(int(all[f.GetModel()]), "cell"), f.GetReason()))
+		}
+	}
+	return append(texts, p.GetFailures()...)
 }
 
 // rounded is a rate to three digits, written out.

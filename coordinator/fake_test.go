@@ -76,6 +76,16 @@ func answer(job *foiblev1.Assign) *foiblev1.JobResult {
 		predictions := all[i]
 		hash := sweep.ScoreHash(job.GetStudyHash(), job.GetSeed(), bootstrap, &set, predictions)
 		f := sweep.Fit{Overall: sweep.Correlation{N: 2 * goals * n, PearsonR: unit(hash), Defined: set.Model != undefined, RMSE: 0.5}}
+		for i := range predictions {
+			if predictions[i].Undefined {
+				f.Undefined++
+			}
+			if predictions[i].Failed {
+				f.Failed++
+				f.Overall.N -= 2 * goals
+			}
+		}
+		f.Overall.Defined = f.Overall.Defined && f.Overall.N > 0
 		if runs := predictions[0].Runs.Len(); runs > 0 && f.Overall.Defined {
 			f.MCSE = 0.2 / math.Sqrt(float64(runs))
 		}

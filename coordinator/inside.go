@@ -74,9 +74,17 @@ func (r *sweepRun) inside() *web.Inside {
 	for chunk := range in.Scored {
 		in.Scored[chunk] = r.progress.Done(r.plan.ScoreJob(chunk))
 	}
-	for _, f := range r.failed {
+	for _, f := range r.failures.listed {
 		job := r.plan.Job(f.job)
 		failure := web.Failure{Job: f.job, Stage: job.Stage, Score: job.Score, Sets: job.Sets, Reason: f.reason}
+		if f.cells != nil {
+			failure.Cells, failure.Sets = true, nil
+			for _, place := range f.cells {
+				if place < len(job.Sets) {
+					failure.Sets = append(failure.Sets, job.Sets[place])
+				}
+			}
+		}
 		if !job.Score {
 			failure.Stimulus = r.plan.Stimuli[job.Stimulus].Stimulus
 		}

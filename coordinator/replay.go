@@ -3,11 +3,13 @@ package coordinator
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"foible/coordinator/engine"
 	"foible/coordinator/eta"
 	"foible/coordinator/service"
+	foiblev1 "foible/proto/foible/v1"
 )
 
 // start replays what is recorded, and queues what the plan has and the queue
@@ -101,7 +103,7 @@ func (r *sweepRun) replay(ctx context.Context) error {
 	return nil
 }
 
-// recall finds the failures of a chunk. If it was scored, it has none.
+// recall finds the failures of a chunk. If it was scored, its fits say whether there are any.
 func (r *sweepRun) recall(ctx context.Context, chunk int) error {
 	jobs := []int{r.plan.ScoreJob(chunk)}
 	for i := range r.plan.Stimuli {
@@ -115,7 +117,8 @@ func (r *sweepRun) recall(ctx context.Context, chunk int) error {
 			return err
 		default:
 			r.take(job, result)
-			if result.GetScore() != nil {
+			fits := result.GetScore().GetFits()
+			if result.GetScore() != nil && !slices.ContainsFunc(fits, func(f *foiblev1.Fit) bool { return f.GetFailed() > 0 }) {
 				return nil
 			}
 		}

@@ -44,12 +44,10 @@ type sweepRun struct {
 	state         foiblev1.SweepState
 	priority      int32
 	endTime       *timestamppb.Timestamp
-	final         *foiblev1.Progress       // as stored when it ended
-	queued        bool                     // every job that can be done from the start is in the queue
-	ending        bool                     // its end is being stored
-	failures      int                      // jobs recorded as failed
-	reasons       []string                 // why; different ones, at most maxReasons
-	failed        []failedJob              // at most maxFailed
+	final         *foiblev1.Progress // as stored when it ended
+	queued        bool               // every job that can be done from the start is in the queue
+	ending        bool               // its end is being stored
+	failures      failures
 	troubles      map[int]*trouble         // of jobs without a result
 	returned      map[int]int              // by job without a result, deliveries that were put back and given to nobody
 	warned        map[string]bool          // causes of failures that were logged as warnings
@@ -64,17 +62,6 @@ type sweepRun struct {
 	replayed      int64                    // jobs that were recorded before
 	audited       time.Time                // when the queue was last compared with the results
 	changed       chan struct{}            // closed at the next change
-}
-
-const (
-	maxReasons = 10
-	maxFailed  = 200
-)
-
-// failedJob is a job recorded as failed.
-type failedJob struct {
-	job    int
-	reason string
 }
 
 // tally counts what is in no result.
@@ -331,24 +318,11 @@ func (r *sweepRun) job(number int) sweep.Job {
 
 // take keeps what is shown of a recorded result. The caller holds mu, or alone has r.
 func (r *sweepRun) take(job int, result *foiblev1.JobResult) {
-	if f := result.GetFailure(); f != nil {
-		r.blame(job, f)
-	}
+	r.blame(job, result)
 	if fits := result.GetScore().GetFits(); len(fits) > 0 {
 		if j := r.plan.Job(job); j.Stage != sweep.ReportStage && r.plan.Known(j.Round) {
 			r.rank(&j, fits)
 		}
-	}
-}
-
-// blame counts a recorded failure. The caller holds mu, or alone has r.
-func (r *sweepRun) blame(job int, f *foiblev1.Failure) {
-	r.failures++
-	if len(r.failed) < maxFailed {
-		r.failed = append(r.failed, failedJob{job, f.GetReason()})
-	}
-	if len(r.reasons) < maxReasons && !slices.Contains(r.reasons, f.GetReason()) {
-		r.reasons = append(r.reasons, f.GetReason())
 	}
 }
 
@@ -371,7 +345,7 @@ func (r *sweepRun) finish(ctx context.Context) {
 		}
 		s.Progress, s.EndTime = progress, timestamppb.New(time.Now())
 		s.State = foiblev1.SweepState_SWEEP_STATE_SUCCEEDED
-		if progress.GetJobsFailed() > 0 {
+		if progress.GetJobsFailed() > 0 || progress.GetCellsFailed() > 0 {
 			s.State = foiblev1.SweepState_SWEEP_STATE_FAILED
 		}
 		return nil
@@ -384,7 +358,7 @@ func (r *sweepRun) finish(ctx context.Context) {
 		return
 	}
 	if err == nil {
-		r.c.log.Info("sweep ended", "sweep", r.id, "state", spec.GetState().String(), "jobs_failed", progress.GetJobsFailed())
+		r.c.log.Info("sweep ended", "sweep", r.id, "state", spec.GetState().String(), "jobs_failed", progress.GetJobsFailed(), "cells_failed", progress.GetCellsFailed())
 		err = r.c.engine.DeleteJobs(ctx, r.id)
 	}
 	if err != nil && ctx.Err() == nil {

@@ -217,7 +217,7 @@ func (s *session) open(ctx context.Context, o offer) (*foiblev1.Assign, error) {
 	s.held[l.id] = struct{}{}
 	s.mu.Unlock()
 	s.given()
-	assign.Attempt, assign.Lease = int32(attempt), l.id
+	assign.Attempt, assign.Lease, assign.LastTry = int32(attempt), l.id, o.run.lastTry(job, s.worker)
 	s.c.metrics.given.Inc()
 	s.log.Debug("job given out", "sweep", o.run.id, "job", job, "attempt", attempt)
 	return assign, nil

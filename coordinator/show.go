@@ -36,8 +36,9 @@ func (r *sweepRun) count() *foiblev1.Progress {
 	p := &foiblev1.Progress{
 		Cells: int64(r.plan.Cells()), CellsDone: int64(r.progress.CellsDone()),
 		Jobs: int64(r.plan.Jobs()), JobsDone: int64(r.progress.JobsDone()),
-		JobsFailed: int64(r.failures), JobsLeased: int64(len(r.leases)) + elsewhere.Leased,
-		Duplicates: t.Duplicates, Retries: t.Retries, LeasesLost: t.Lost, Copies: t.Copies, Failures: slices.Clone(r.reasons),
+		JobsFailed: int64(r.failures.jobs), JobsLeased: int64(len(r.leases)) + elsewhere.Leased,
+		Duplicates: t.Duplicates, Retries: t.Retries, LeasesLost: t.Lost, Copies: t.Copies, Failures: slices.Clone(r.failures.reasons),
+		CellsFailed: r.failures.cells, FailedCells: r.failures.messages(),
 		Stages: parts(r.progress.Stages()), Models: parts(r.progress.Models()), Best: r.bestFits(),
 	}
 	if unended(r.state) {
@@ -54,6 +55,7 @@ func (r *sweepRun) count() *foiblev1.Progress {
 	if f := r.final; f != nil && p.JobsDone < f.GetJobsDone() { // another coordinator was faster
 		p.Cells, p.CellsDone = f.GetCells(), f.GetCellsDone()
 		p.JobsDone, p.JobsFailed, p.Failures = f.GetJobsDone(), f.GetJobsFailed(), f.GetFailures()
+		p.CellsFailed, p.FailedCells = f.GetCellsFailed(), f.GetFailedCells()
 		p.Stages, p.Models, p.Stimuli, p.Best = f.GetStages(), f.GetModels(), f.GetStimuli(), f.GetBest()
 	}
 	return p

@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -59,24 +60,43 @@ func (r *sweepRun) fail(job int, worker string, f *foiblev1.Failure) (final bool
 	if f.GetKind() == foiblev1.FailureKind_FAILURE_KIND_UNSPECIFIED {
 		t.tries[worker]++
 	}
-	failed, tries := len(t.failed), sum(t.tries)
-	workers := len(t.tries)
-	others := make(map[string]int, failed)
-	for id, n := range t.failed {
-		others[id] = n
-	}
+	failed, tries, workers := maps.Clone(t.failed), sum(t.tries), len(t.tries)
 	r.change()
 	r.mu.Unlock()
 
-	ready, later := r.c.takers(others)
-	limit := r.c.cfg.MaxFailures
-	if workers >= limit || tries >= limit && !ready && !later || tries >= maxTries*limit {
+	ready, later := r.c.takers(failed)
+	if r.conclusive(workers, tries, ready, later) {
 		return true, 0
 	}
 	if !ready && f.GetKind() == foiblev1.FailureKind_FAILURE_KIND_UNSPECIFIED {
 		wait = doubled(firstPause, tries-1, maxPause)
 	}
 	return false, r.hold(job, wait)
+}
+
+// conclusive says whether a failure for a cause unknown is to be recorded, after so many tries on so many workers: no others
+// are left to try.
+func (r *sweepRun) conclusive(workers, tries int, ready, later bool) bool {
+	limit := r.c.cfg.MaxFailures
+	return workers >= limit || tries >= limit && !ready && !later || tries >= maxTries*limit
+}
+
+// lastTry says whether it would be recorded if the job failed for a cause unknown on this worker. Then the cells that are
+// to blame are to be told from the others.
+func (r *sweepRun) lastTry(job int, worker string) bool {
+	r.mu.Lock()
+	failed, tries, workers := map[string]int{worker: 1}, 1, 1
+	if t := r.troubles[job]; t != nil {
+		maps.Copy(failed, t.failed)
+		tries += sum(t.tries)
+		workers = len(t.tries)
+		if t.tries[worker] == 0 {
+			workers++
+		}
+	}
+	r.mu.Unlock()
+	ready, later := r.c.takers(failed)
+	return r.conclusive(workers, tries, ready, later)
 }
 
 // hold lets a job wait, from now, and returns for how long.
@@ -134,10 +154,7 @@ func (r *sweepRun) avoids(job int, worker string) bool {
 	r.mu.Lock()
 	var failed map[string]int
 	if t := r.troubles[job]; t != nil && t.failed[worker] > 0 {
-		failed = make(map[string]int, len(t.failed))
-		for id, n := range t.failed {
-			failed[id] = n
-		}
+		failed = maps.Clone(t.failed)
 	}
 	r.mu.Unlock()
 	if failed == nil {

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -129,7 +130,7 @@ func (e *Science) Execute(ctx context.Context, job *foiblev1.Assign) (*foiblev1.
 	case *foiblev1.Assign_Score:
 		return l.score(ctx, job, work.Score)
 	}
-	return nil, fmt.Errorf("job of an unknown kind %T", job.GetWork())
+	return nil, Computation(fmt.Errorf("job of an unknown kind %T", job.GetWork()))
 }
 
 // load fetches a study once. A failure to fetch is not kept: the next job tries again. It is one of the infrastructure,
@@ -199,34 +200,86 @@ func (e *Science) fetch(ctx context.Context, hash string) (*domains.Study, map[s
 	return study, stimuli, nil
 }
 
+// infer computes the cells of a job. One that cannot be computed is answered as such, and the others are computed.
 func (e *Science) infer(ctx context.Context, l *loaded, job *foiblev1.Assign, work *foiblev1.InferJob) (*foiblev1.JobResult, error) {
-	s := l.stimuli[work.GetStimulus()]
-	if s == nil {
-		return nil, fmt.Errorf("the study has no stimulus %q", work.GetStimulus())
+	if l.stimuli[work.GetStimulus()] == nil {
+		return nil, Computation(fmt.Errorf("the study has no stimulus %q", work.GetStimulus()))
 	}
-	spec, _ := l.study.Stimulus(work.GetStimulus())
-	ready, err := s.take(l.study, work.GetStimulus(), cmp.Or(e.SamplesMemory, MaxSamplesMemory)/int64(len(l.study.Stimuli)))
-	if err != nil {
-		return nil, err
-	}
-	defer s.giveBack(ready)
 	procedure, sets, err := codec.ReadInferJob(work)
 	if err != nil {
+		return nil, Computation(err)
+	}
+	c := &computation{
+		study: l.study, of: l.stimuli[work.GetStimulus()], stimulus: work.GetStimulus(), procedure: procedure, seed: job.GetSeed(),
+		samples: cmp.Or(e.SamplesMemory, MaxSamplesMemory) / int64(len(l.study.Stimuli)),
+	}
+	cells := make([]sweep.Cell, 0, len(sets))
+	if job.GetLastTry() {
+		for i := range sets {
+			one, err := c.alone(ctx, &sets[i])
+			if err != nil {
+				return nil, err
+			}
+			cells = append(cells, one)
+		}
+	} else if cells, err = c.together(ctx, sets); err != nil {
 		return nil, err
 	}
+	spec, _ := l.study.Stimulus(work.GetStimulus())
 	hash := sweep.NewCellHash(l.study.Hash, work.GetStimulus(), job.GetSeed(), procedure)
-	cells, hashes := make([]sweep.Cell, 0, len(sets)), make([]byte, 0, len(sets)*sweep.HashSize)
-	for cell, err := range ready.InferAll(ctx, sets, procedure, job.GetSeed()) {
-		if err != nil {
-			return nil, err
-		}
+	hashes := make([]byte, 0, len(sets)*sweep.HashSize)
+	for i := range cells {
 		if procedure.Detail == sweep.DetailJudged {
-			cell.Judge(spec.JudgementSteps)
+			cells[i].Judge(spec.JudgementSteps)
 		}
-		hashes = hash.Append(hashes, &sets[len(cells)])
-		cells = append(cells, cell)
+		hashes = hash.Append(hashes, &sets[i])
 	}
 	return &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Infer{Infer: codec.InferResult(cells, hashes)}}, nil
+}
+
+// computation is what the cells of a job have in common.
+type computation struct {
+	study     *domains.Study
+	of        *stimulus
+	stimulus  string
+	procedure sweep.Procedure
+	seed      uint64
+	samples   int64 // bytes that the stimulus may keep of them
+}
+
+// together computes the cells of parameter sets, one each; one that cannot be computed has failed. The error is that of
+// ctx, or of a stimulus that cannot be made ready.
+func (c *computation) together(ctx context.Context, sets []sweep.ParameterSet) ([]sweep.Cell, error) {
+	ready, err := c.of.take(c.study, c.stimulus, c.samples)
+	if err != nil {
+		return nil, Computation(err)
+	}
+	cells := make([]sweep.Cell, 0, len(sets))
+	for cell, err := range ready.InferAll(ctx, sets, c.procedure, c.seed) {
+		if ctx.Err() != nil {
+			break
+		}
+		if err != nil { // the stimulus is known where the cell is
+			cell = sweep.FailedCell(strings.TrimPrefix(err.Error(), "stimulus "+c.stimulus+": "))
+		}
+		cells = append(cells, cell)
+	}
+	c.of.giveBack(ready) // not after a panic, which may have left it half made
+	return cells, ctx.Err()
+}
+
+// alone computes the cell of a parameter set; one that ends in a panic has failed.
+func (c *computation) alone(ctx context.Context, set *sweep.ParameterSet) (cell sweep.Cell, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			cell, err = sweep.FailedCell(fmt.Sprintf("panic: %v", p)), nil
+		}
+	}()
+	cells, err := c.together(ctx, []sweep.ParameterSet{*set})
+	if err != nil {
+		return sweep.Cell{}, err
+	}
+	return cells[0], nil
 }
 
 func (l *loaded) score(ctx context.Context, job *foiblev1.Assign, work *foiblev1.ScoreJob) (*foiblev1.JobResult, error) {
@@ -245,7 +298,7 @@ func (l *loaded) score(ctx context.Context, job *foiblev1.Assign, work *foiblev1
 	}
 	predictions, err := codec.ReadScored(work, l.shapes)
 	if err != nil {
-		return nil, err
+		return nil, Computation(err)
 	}
 	hash := sweep.NewScoreHash(l.study.Hash, job.GetSeed(), bootstrap)
 	result := &foiblev1.ScoreResult{}

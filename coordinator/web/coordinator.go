@@ -46,9 +46,10 @@ type Inside struct {
 	Failures []Failure
 }
 
-// Failure is a job whose result is a failure.
+// Failure is a job whose result is a failure, or that has cells which could not be computed.
 type Failure struct {
 	Job      int
+	Cells    bool   // the cells of Sets could not be computed; those of the job's other parameter sets were
 	Stage    string // fit, top_up or report
 	Score    bool   // a comparison with people
 	Stimulus string // of a job that is none

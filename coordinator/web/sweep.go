@@ -146,7 +146,7 @@ func (s *Server) sweepParts(ctx context.Context, id string, v *visitor, q fitsQu
 		"sensitivity": {nil, l.version(), func() (any, error) { return s.sensitivity(l) }},
 		"profiles":    {nil, l.version(), func() (any, error) { return s.profiles(l), nil }},
 		"fits":        {q, fmt.Sprint(l.version(), l.fits.waiting), func() (any, error) { return newFitsView(l, q), nil }},
-		"failures":    {nil, strconv.Itoa(len(l.in.Failures)), func() (any, error) { return newFailureViews(l), nil }},
+		"failures":    {nil, fmt.Sprint(len(l.in.Failures), l.GetProgress().GetCellsFailed()), func() (any, error) { return newFailureViews(l), nil }},
 	} {
 		if now[name], err = s.made(fmt.Sprint(id, " ", name, " ", of.key), of.version, name, of.view); err != nil {
 			return nil, err
@@ -430,13 +430,20 @@ type failureView struct {
 type failureViews struct {
 	Causes []failureView
 	Follow []failureView // comparisons with people, which need what has failed
-	More   int64         // that are not listed
+	More   int64         // jobs that failed and are not listed
+	Cells  []string      // why cells could not be computed, by model
 }
 
 func newFailureViews(l *look) *failureViews {
-	views := &failureViews{More: l.GetProgress().GetJobsFailed() - int64(len(l.in.Failures))}
+	views := &failureViews{More: l.GetProgress().GetJobsFailed()}
+	for _, f := range l.GetProgress().GetFailedCells() {
+		views.Cells = append(views.Cells, fmt.Sprintf("%s: %s could not be computed: %s", f.GetModel(), words.Count(f.GetCells(), "cell"), f.GetReason()))
+	}
 	for i := range l.in.Failures {
 		f := &l.in.Failures[i]
+		if !f.Cells {
+			views.More--
+		}
 		what := words.Count(int64(len(f.Sets)), "parameter set")
 		switch f.Stage {
 		case sweep.ReportStage:
@@ -447,6 +454,9 @@ func newFailureViews(l *look) *failureViews {
 		if f.Score {
 			views.Follow = append(views.Follow, failureView{Job: f.Job, What: what + ", compared with people", Reason: f.Reason})
 			continue
+		}
+		if f.Cells {
+			what += " that could not be computed"
 		}
 		views.Causes = append(views.Causes, failureView{f.Job, what + ", on stimulus " + f.Stimulus, f.Reason, reproduce(l, f)})
 	}

@@ -24,6 +24,7 @@ type sweepView struct {
 	Retries            string
 	Duplicates         string
 	Failed             int64
+	FailedCells        int64
 	Troubles           []string // what is in the way of the work now
 	Workers, Slots     int32
 	Created, End       time.Time // End is zero while it goes on
@@ -41,7 +42,7 @@ func newSweepView(m *foiblev1.Sweep) *sweepView {
 		State: stateWords[m.GetState()], Ended: m.GetState() != running && m.GetState() != paused,
 		Percent: int(100 * done / max(1, p.GetCells())), Done: words.Thousands(done), Cells: words.Thousands(p.GetCells()),
 		ETA: eta(m), Cost: coreHours(p.GetWorkerSeconds()), Estimated: p.GetWorkerSecondsEstimated(),
-		Retries: words.Thousands(p.GetRetries()), Duplicates: words.Thousands(p.GetDuplicates()), Failed: p.GetJobsFailed(),
+		Retries: words.Thousands(p.GetRetries()), Duplicates: words.Thousands(p.GetDuplicates()), Failed: p.GetJobsFailed(), FailedCells: p.GetCellsFailed(),
 		Troubles: p.GetTroubles(), Workers: p.GetWorkers(), Slots: p.GetSlots(), Created: m.GetCreateTime().AsTime(),
 	}
 	v.Stalled, v.Damage = m.GetStalled(), m.GetDamage()

@@ -14,14 +14,18 @@ import (
 // used, or that of ctx, if it ends before; what a model cannot explain is in the cell.
 func (s *Stimulus) Infer(ctx context.Context, set *sweep.ParameterSet, p sweep.Procedure, seed uint64) (cell sweep.Cell, err error) {
 	for cell, err = range s.InferAll(ctx, []sweep.ParameterSet{*set}, p, seed) {
+		if err != nil && ctx.Err() == nil {
+			err = fmt.Errorf("%s: %w", set, err)
+		}
 	}
 	return cell, err
 }
 
-// InferAll computes cells one after the other, as [Stimulus.Infer] does, and ends after
-// an error. Parameter sets in a row that share most of the work are inferred together.
-// A stimulus whose work was interrupted has forgotten what it had found, and can be used
-// again.
+// InferAll computes cells one after the other, as [Stimulus.Infer] does: for each parameter
+// set there is either a cell or an error, which does not name the parameter set and would be
+// the same if it were tried again. After the error of ctx there are no more. Parameter sets
+// in a row that share most of the work are inferred together. A stimulus whose work was
+// interrupted has forgotten what it had found, and can be used again.
 func (s *Stimulus) InferAll(ctx context.Context, sets []sweep.ParameterSet, p sweep.Procedure, seed uint64) iter.Seq2[sweep.Cell, error] {
 	return func(yield func(sweep.Cell, error) bool) {
 		for len(sets) > 0 {
@@ -31,9 +35,18 @@ func (s *Stimulus) InferAll(ctx context.Context, sets []sweep.ParameterSet, p sw
 				yield(sweep.Cell{}, ctx.Err())
 				return
 			}
+			if err != nil && len(cells) > 1 { // one of them may be to blame: the first is inferred alone
+				cells, err = s.inferSome(ctx, sets[:1], &p, seed)
+				if ctx.Err() != nil {
+					continue
+				}
+			}
 			if err != nil {
-				yield(sweep.Cell{}, fmt.Errorf("%s: %w", &sets[0], err))
-				return
+				if !yield(sweep.Cell{}, err) {
+					return
+				}
+				sets = sets[1:]
+				continue
 			}
 			for i := range cells {
 				if !yield(cells[i], nil) {
@@ -50,7 +63,8 @@ func (s *Stimulus) forget() {
 	*s = Stimulus{stimulus: s.stimulus, domain: s.domain, memory: s.memory}
 }
 
-// inferSome computes the cells of the first parameter sets, one at least.
+// inferSome computes the cells of the first parameter sets, one at least. With an error, the
+// cells are those that were to be computed together, without content, or none.
 func (s *Stimulus) inferSome(ctx context.Context, sets []sweep.ParameterSet, p *sweep.Procedure, seed uint64) ([]sweep.Cell, error) {
 	var cell sweep.Cell
 	var err error
@@ -168,10 +182,14 @@ func (s *Stimulus) inferMarginal(ctx context.Context, sets []sweep.ParameterSet,
 		return nil, err
 	}
 	cells := make([]sweep.Cell, len(all))
-	return cells, m.converge(ctx, all, p, seed, s.stimulus.JudgementSteps, func(i int, r *result) (err error) {
+	err = m.converge(ctx, all, p, seed, s.stimulus.JudgementSteps, func(i int, r *result) (err error) {
 		cells[i], err = m.cell(ctx, &all[i], r, s.stimulus.JudgementSteps, p)
 		return err
 	})
+	if err != nil { // samples may be half made
+		s.marginal = nil
+	}
+	return cells, err
 }
 
 // together reports whether parameter sets are inferred together: they differ in their goal

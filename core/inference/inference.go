@@ -40,6 +40,10 @@ type Stimulus struct {
 	marginal  *Marginal          // nil until needed
 	memory    int                // for its samples, in bytes; 0 is its default
 	simulator *simulator         // nil until needed
+
+	// Why something cannot be made for this stimulus; nil as long as that is not known.
+	// It is not tried again for each parameter set.
+	noBoltzmann, noSIPS error
 }
 
 // New makes a stimulus ready. What a model needs is made when it is first asked for.
@@ -47,21 +51,25 @@ func New(s *study.Stimulus, d Domain) *Stimulus { return &Stimulus{stimulus: s, 
 
 // Boltzmann is the exact observer of a Boltzmann agent.
 func (s *Stimulus) Boltzmann() (*policy.Observer, error) {
-	if s.boltzmann != nil {
-		return s.boltzmann, nil
+	if s.boltzmann == nil && s.noBoltzmann == nil {
+		s.boltzmann, s.noBoltzmann = s.makeBoltzmann()
 	}
+	return s.boltzmann, s.noBoltzmann
+}
+
+func (s *Stimulus) makeBoltzmann() (*policy.Observer, error) {
 	task, err := s.stimulus.Task()
 	if err != nil {
 		return nil, err
 	}
-	s.boltzmann, err = policy.NewObserver(task, s.stimulus.Plan, s.domain.values())
+	o, err := policy.NewObserver(task, s.stimulus.Plan, s.domain.values())
 	if err != nil {
 		return nil, fmt.Errorf("stimulus %s: %w", s.stimulus.ID, err)
 	}
 	if s.domain.Admissible {
-		s.boltzmann.Bound(s.domain.Heuristics)
+		o.Bound(s.domain.Heuristics)
 	}
-	return s.boltzmann, nil
+	return o, nil
 }
 
 // values are the heuristics as a Boltzmann agent takes them; nil if there are none.
@@ -89,9 +97,21 @@ func (d *Domain) values() policy.HeuristicFunc {
 // candidate goals first, and then what they may be taken for. The error is of the
 // stimulus, or that of ctx, if it ends before.
 func (s *Stimulus) SIPS(ctx context.Context) (*SIPS, error) {
+	if s.sips != nil || s.noSIPS != nil {
+		return s.sips, s.noSIPS
+	}
+	sips, err := s.makeSIPS(ctx)
 	switch {
-	case s.sips != nil:
-		return s.sips, nil
+	case err == nil:
+		s.sips = sips
+	case ctx.Err() == nil:
+		s.noSIPS = err
+	}
+	return sips, err
+}
+
+func (s *Stimulus) makeSIPS(ctx context.Context) (*SIPS, error) {
+	switch {
 	case s.stimulus.Problem == nil:
 		return nil, fmt.Errorf("stimulus %s has no problem", s.stimulus.ID)
 	case len(s.stimulus.Goals) == 0:
@@ -134,7 +154,7 @@ func (s *Stimulus) SIPS(ctx context.Context) (*SIPS, error) {
 	if err != nil {
 		return nil, fmt.Errorf("stimulus %s: heuristic: %w", s.stimulus.ID, err)
 	}
-	goals.Heuristic = make([]search.Heuristic, len(formulas))
+	goals.Heuristic, s.estimates = make([]search.Heuristic, len(formulas)), nil
 	for goal := range formulas {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -145,8 +165,7 @@ func (s *Stimulus) SIPS(ctx context.Context) (*SIPS, error) {
 		}
 		goals.Heuristic[goal], s.estimates = table, append(s.estimates, table)
 	}
-	s.sips = NewSIPS(task, goals, len(s.stimulus.Goals), s.stimulus.Plan)
-	return s.sips, nil
+	return NewSIPS(task, goals, len(s.stimulus.Goals), s.stimulus.Plan), nil
 }
 
 // Marginal is marginal inference about boundedly rational agents. Errors are those of SIPS.

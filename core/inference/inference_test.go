@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -175,6 +176,41 @@ func bounded(model string) *sweep.ParameterSet {
 		}
 	}
 	return s
+}
+
+// A parameter set that cannot be used has an error in its place; those around it have the cells that they have alone,
+// whichever method infers them, and however many could be inferred together.
+func TestInferAllGoesOn(t *testing.T) {
+	st := stimulus(t, "(switch red)\n")
+	st.JudgementSteps = []int{0, 1}
+	broken := bounded("full")
+	broken.Set("action_noise", sweep.Setting{Number: 2})
+	var sets []sweep.ParameterSet
+	for _, noise := range []float64{0.1, 0.2, 0.3, 0.4} {
+		one := bounded("full")
+		one.Set("goal_noise", sweep.Setting{Number: noise})
+		sets = append(sets, *one)
+	}
+	sets = slices.Insert(sets, 2, *broken)
+	sets = append(sets, *set(0, "optimal", -5), *set(1, "optimal", -5), *broken)
+	marginal := sweep.Procedure{StageName: sweep.FitStage, Stage: sweep.MarginalFit, Inference: sweep.MarginalInference, Detail: sweep.DetailJudged}
+	for _, p := range []sweep.Procedure{procedure(), marginal} {
+		ready := inference.New(st, blind())
+		i := 0
+		for cell, err := range ready.InferAll(t.Context(), sets, p, 1) {
+			want, wrong := inference.New(st, blind()).Infer(t.Context(), &sets[i], p, 1)
+			if (err == nil) != (wrong == nil) || !reflect.DeepEqual(cell, want) {
+				t.Errorf("%s, %s: got %v, %v, want %v, %v", p.Method, &sets[i], cell, err, want, wrong)
+			}
+			if err != nil && sets[i].String()+": "+err.Error() != wrong.Error() {
+				t.Errorf("%v, alone %v", err, wrong)
+			}
+			i++
+		}
+		if i != len(sets) {
+			t.Errorf("%s: %d results for %d parameter sets", p.Method, i, len(sets))
+		}
+	}
 }
 
 func procedure() sweep.Procedure {

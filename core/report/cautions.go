@@ -15,8 +15,12 @@ func (r *Report) cautions() []string {
 	if r.study.Simulated != "" {
 		add("The participants are simulated; Methods say how. No number here is of people.")
 	}
-	if r.failed != nil {
+	if failures := r.Failures(); r.failed != nil && failures == nil {
 		add("Some jobs failed; failures.csv says why.")
+	} else {
+		for _, f := range failures {
+			add("%s. failures.csv lists them.", f)
+		}
 	}
 	switch missing := len(r.plan.Sets) - len(r.scored); {
 	case missing > 0:

@@ -194,7 +194,7 @@ func (r *Report) timeCourse(stimulus int) *figure.Figure {
 		}
 		for _, model := range sweep.Models {
 			c := r.best[model.Name]
-			if c == nil || c.Cells[stimulus] == nil {
+			if c == nil || c.Cells[stimulus] == nil || c.Cells[stimulus].Failed() {
 				continue
 			}
 			course := figure.Course{Model: model.Name}

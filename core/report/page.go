@@ -337,7 +337,7 @@ func (r *Report) degenerate() *matrix {
 			}
 			st := &r.study.Stimuli[i]
 			if cell.Undefined != nil {
-				undefined = append(undefined, fmt.Sprintf("%s (%s)", st.ID, cell.Undefined.Reason))
+				undefined = append(undefined, fmt.Sprintf("%s (%s)", st.ID, outcomeOf(cell.Undefined)))
 			}
 			if len(cell.Posterior) > 0 && possible(cell) < len(st.Goals) {
 				impossible = append(impossible, st.ID)

@@ -75,7 +75,8 @@ type Report struct {
 	bounds                  *table
 	beliefs                 *table
 	filters                 *table
-	failed                  *table // nil until something failed
+	failed                  *table // failures.csv; nil until something failed
+	failedCells             map[Failure]int
 	slips                   *table // mistakes.csv; nil until a cell has them
 
 	ceilings sweep.Ceilings
@@ -118,8 +119,8 @@ func New(out Output, st *study.Study, plan *sweep.Plan, config sweep.Config, m M
 	m.Seed, m.Parameters = config.Seed, map[string]int{}
 	r := &Report{
 		Manifest: m, study: st, plan: plan, config: config, out: out,
-		best: map[string]*chosen{},
-		all:  plan.Detailed(), toppedUp: map[int]struct{}{},
+		best: map[string]*chosen{}, failedCells: map[Failure]int{},
+		all: plan.Detailed(), toppedUp: map[int]struct{}{},
 	}
 	for _, set := range plan.Sets {
 		r.Manifest.Parameters[set.Model]++
@@ -171,7 +172,8 @@ func (r *Report) Add(sets ...*sweep.Gathered) error {
 	for _, g := range sets {
 		if g.Fit != nil {
 			fitted = append(fitted, g)
-		} else if err := r.fail(g); err != nil {
+		}
+		if err := r.fail(g); err != nil {
 			return err
 		}
 	}
@@ -243,22 +245,6 @@ func (r *Report) addDetails(sets ...*sweep.Gathered) error {
 		all = append(all, func() error { return each(sets, add) })
 	}
 	return together(all...)
-}
-
-func (r *Report) fail(g *sweep.Gathered) error {
-	r.Manifest.Complete = false
-	if len(g.Failures) == 0 {
-		return nil
-	}
-	if err := r.openOnce(&r.failed, "failures.csv"); err != nil {
-		return err
-	}
-	for _, reason := range g.Failures {
-		if err := r.failed.row(r.key(g, reason)...); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // openOnce opens a table that only some reports have.
@@ -387,6 +373,12 @@ func (r *Report) addDegeneracy(g *sweep.Gathered) error {
 		if cell == nil {
 			continue
 		}
+		if cell.Failed() { // nothing is known of its inference
+			if err := r.filters.row(r.key(g, r.study.Stimuli[i].ID, nil, nil, nil, nil, nil, outcomeOf(cell.Undefined))...); err != nil {
+				return err
+			}
+			continue
+		}
 		if m, ok := sweep.ModelByName(g.Set.Model); ok && m.Exact {
 			continue
 		}
@@ -404,7 +396,7 @@ func (r *Report) addDegeneracy(g *sweep.Gathered) error {
 			alive = left
 		}
 		if cell.Undefined != nil {
-			outcome = cell.Undefined.Reason
+			outcome = outcomeOf(cell.Undefined)
 		}
 		runs, _ := r.size(g)
 		if err := r.filters.row(r.key(g, r.study.Stimuli[i].ID, runs, cell.FailedRuns, ess, alive, evidence, outcome)...); err != nil {
@@ -463,7 +455,7 @@ func (r *Report) addPosteriors(g *sweep.Gathered) error {
 			}
 		}
 		if u := cell.Undefined; u != nil {
-			if err := r.beliefs.row(r.key(g, st.ID, u.Step, nil, nil, nil, nil, nil, nil, u.Reason)...); err != nil {
+			if err := r.beliefs.row(r.key(g, st.ID, u.Step, nil, nil, nil, nil, nil, nil, outcomeOf(u))...); err != nil {
 				return err
 			}
 		}

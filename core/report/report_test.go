@@ -306,9 +306,9 @@ func TestFailures(t *testing.T) {
 		all[6] = sweep.Outcome{Failure: "no cells"}
 	})
 	compare(t, out, "failures.csv", `
-stage,model,parameter_set,reason
-fit,boltzmann,1,"job 1: out of memory, ""twice"""
-fit,boltzmann,1,job 6: no cells
+stage,model,parameter_set,stimulus,reason
+fit,boltzmann,1,,"job 1: out of memory, ""twice"""
+fit,boltzmann,1,,job 6: no cells
 `)
 	if got := column(t, out, "fits.csv", "parameter_set"); !slices.Equal(got, []string{"2", "3"}) {
 		t.Errorf("fits of the sets %v", got)
@@ -318,6 +318,72 @@ fit,boltzmann,1,job 6: no cells
 	}
 	if m := manifest(t, out); m.Complete || m.Parameters["boltzmann"] != 3 {
 		t.Errorf("%+v", m)
+	}
+}
+
+// A cell that could not be computed leaves its parameter set without the points of one stimulus. It is in failures.csv
+// and degeneracy.csv, where nothing is said of what is not known, and its cause once among the cautions.
+func TestFailedCells(t *testing.T) {
+	out, r := write(t, tiny(), config("optimal", "on_policy", "heuristic"), 1, []int{8, 1, 7, 3, 0, 2, 4, 5, 6}, func(all []sweep.Outcome) {
+		for set := range 3 {
+			all[2*set].Cells[0] = sweep.FailedCell("too many states")
+		}
+		all[1].Cells[0] = sweep.FailedCell("no heuristic")
+		scorer, err := sweep.NewScorer(tiny(), sweep.Bootstrap{}, 7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for set := range 3 {
+			var predictions []sweep.Prediction
+			for i := range shapes() {
+				predictions = append(predictions, shapes()[i].Predict(&all[2*set+i].Cells[0]))
+			}
+			if all[6+set].Fits[0], err = scorer.Score(predictions); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	compare(t, out, "failures.csv", `
+stage,model,parameter_set,stimulus,reason
+fit,boltzmann,1,a,too many states
+fit,boltzmann,1,b,no heuristic
+fit,boltzmann,2,a,too many states
+fit,boltzmann,3,a,too many states
+`)
+	compare(t, out, "degeneracy.csv", `
+stage,model,parameter_set,stimulus,runs,failed_runs,least_ess,least_goals_alive,log_evidence,outcome
+fit,boltzmann,1,a,,,,,,could not be computed: too many states
+fit,boltzmann,1,b,,,,,,could not be computed: no heuristic
+fit,boltzmann,2,a,,,,,,could not be computed: too many states
+fit,boltzmann,3,a,,,,,,could not be computed: too many states
+`)
+	if got, want := column(t, out, "fits.csv", "n"), []string{"0", "3", "3"}; !slices.Equal(got, want) {
+		t.Errorf("points %v, want %v", got, want)
+	}
+	if got, want := column(t, out, "fits.csv", "pearson_r"), column(t, out, "fits_by_stimulus.csv", "pearson_r"); got[0] != "" || got[1] == "" || want[0] != "" {
+		t.Errorf("r %v, by stimulus %v", got, want)
+	}
+	if got := slices.Compact(column(t, out, "posteriors.csv", "outcome"))[0]; got != "could not be computed: too many states" {
+		t.Errorf("outcome %q", got)
+	}
+	if m := manifest(t, out); m.Complete {
+		t.Errorf("%+v", m)
+	}
+	var said []string
+	for _, f := range r.Failures() {
+		said = append(said, f.String())
+	}
+	want := []string{"boltzmann: 3 of 6 cells could not be computed: too many states", "boltzmann: 1 of 6 cells could not be computed: no heuristic"}
+	if !slices.Equal(said, want) {
+		t.Errorf("it is said %q, want %q", said, want)
+	}
+	for _, text := range want {
+		if n := strings.Count(out.text("report.html"), text); n != 1 {
+			t.Errorf("report.html says %d times %q", n, text)
+		}
+	}
+	if got := (report.Failure{Model: "full", Reason: "no heuristic", Cells: 1200, Of: 1200}).String(); got != "full: no fit: no heuristic (1,200 cells)" {
+		t.Error(got)
 	}
 }
 

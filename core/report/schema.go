@@ -30,7 +30,7 @@ var Tables = []Table{
 	{"posteriors", "fit", "a goal at a step of a stimulus, as a parameter set infers it", slices.Concat(key, []string{"stimulus", "step", "goal", "probability", "mc_se", "human", "human_se", "goal_log_evidence", "outcome"})},
 	{"mistakes", "fit", "an action of a stimulus, as a parameter set explains it", slices.Concat(key, []string{"stimulus", "step", "goal_confused", "goal_confused_se", "slip", "slip_se", "plan_off_path", "plan_off_path_se"})},
 	{"degeneracy", "fit", "a stimulus on which inference lost goals, or particles", slices.Concat(key, []string{"stimulus", "runs", "failed_runs", "least_ess", "least_goals_alive", "log_evidence", "outcome"})},
-	{"failures", "fit", "a reason why a parameter set has no fit", slices.Concat(key, []string{"reason"})},
+	{"failures", "fit", "a reason why a parameter set has no fit, or no cell of a stimulus", slices.Concat(key, []string{"stimulus", "reason"})},
 	{"reliability", "fit", "all stimuli, or those of a category", []string{"part", "category", "splits", "split_half_r", "reliability", "ceiling"}},
 	{"differences", "fit", "an interval of the difference of two models, the first less the other", slices.Concat(key, []string{"other_stage", "other_model", "other_parameter_set", "measure", "n", "difference", "unit", "ci_low", "ci_high", "resamples"})},
 	{"scores", "fit", "the best parameter set of a model", slices.Concat(key, []string{"n", "spearman", "concordance", "judgements", "total_variation", "jensen_shannon"})},

@@ -215,6 +215,7 @@ func (c *Config) ID(studyHash, version string, sets []ParameterSet) string {
 type Prediction struct {
 	Rows      [][]float64
 	Undefined bool // some step has no posterior
+	Failed    bool // because the cell could not be computed
 	// Runs are the posteriors of single runs, with the rows of Rows; fewer than two
 	// say nothing of the Monte-Carlo error.
 	Runs Runs
@@ -222,7 +223,7 @@ type Prediction struct {
 
 // Predict takes the judgement steps out of a cell.
 func (s *Shape) Predict(c *Cell) Prediction {
-	p := Prediction{Rows: c.Posterior, Undefined: c.Undefined != nil, Runs: c.Runs}
+	p := Prediction{Rows: c.Posterior, Undefined: c.Undefined != nil, Failed: c.Failed(), Runs: c.Runs}
 	if !c.Judged {
 		p.Rows = rows(c.Posterior, s.JudgementSteps)
 	}
@@ -257,6 +258,9 @@ func (h *ScoreHasher) Of(set *ParameterSet, predictions []Prediction) []byte {
 		p := &predictions[i]
 		at := len(all)
 		all = strconv.AppendBool(binary.LittleEndian.AppendUint64(all, 0), p.Undefined)
+		if p.Failed {
+			all = append(all, " failed"...)
+		}
 		all = binary.LittleEndian.AppendUint64(all, uint64(len(p.Rows)))
 		for _, row := range p.Rows {
 			all = appendBytes(all, row)

@@ -77,6 +77,14 @@ func (c *Cell) Judge(steps []int) {
 	c.ESS, c.Alive, c.Evidence = rows(c.ESS, steps), rows(c.Alive, steps), rows(c.Evidence, steps)
 }
 
+// FailedCell is a cell that could not be computed.
+func FailedCell(reason string) Cell {
+	return Cell{Undefined: &Undefined{Failed: true, Reason: reason}}
+}
+
+// Failed says whether the cell could not be computed.
+func (c *Cell) Failed() bool { return c.Undefined != nil && c.Undefined.Failed }
+
 func (c *Cell) copy() *Cell {
 	out := *c
 	for _, rows := range []*[][]float64{&out.Posterior, &out.SE, &out.LogEvidence} {
@@ -131,9 +139,12 @@ func (s *Shape) Errors(c *Cell) [][]float64 {
 	return rows(c.SE, s.JudgementSteps)
 }
 
-// Undefined says from which step on a model gives no posterior. It is an
-// outcome, not a failure.
+// Undefined says from which step on there is no posterior: an outcome of the model,
+// unless it says that the cell has failed.
 type Undefined struct {
+	// Failed: the cell could not be computed, so that nothing is known of the model here.
+	// Then Step is 0.
+	Failed bool
 	Step   int    // first step without a posterior
 	Reason string // e.g. "no particle is left at step 3, action (up)"
 }
@@ -145,6 +156,7 @@ type Fit struct {
 	ByStimulus []Correlation // in the study's order
 	Intervals  []Interval    // of the overall r
 	Undefined  int           // stimuli without a posterior from some step on; their later points are not in n
+	Failed     int           // of these, stimuli whose cell could not be computed
 	// MCSE is the Monte-Carlo standard error of the overall r, from the spread
 	// of runs; 0 for exact models, and where Overall is not defined.
 	MCSE float64

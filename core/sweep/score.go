@@ -127,6 +127,9 @@ func (s *Scorer) Score(predictions []Prediction) (Fit, error) {
 		if predictions[i].Undefined {
 			fit.Undefined++
 		}
+		if predictions[i].Failed {
+			fit.Failed++
+		}
 	}
 	n := 0
 	for _, row := range model {

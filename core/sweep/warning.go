@@ -466,6 +466,9 @@ func (w *Warner) undefined(model *Model, g *Gathered) []Warning {
 			stimuli = append(stimuli, w.study.Stimuli[i].ID)
 			if reason == "" {
 				reason = cell.Undefined.Reason
+				if cell.Failed() {
+					reason = "it could not be computed: " + reason
+				}
 			}
 		}
 	}

@@ -518,12 +518,16 @@ func Cell(c *sweep.Cell) *foiblev1.Cell {
 		m.Runs = c.Runs.Numbers()
 	}
 	if u := c.Undefined; u != nil {
-		m.Undefined = &foiblev1.Undefined{Step: int32(u.Step), Reason: u.Reason}
+		m.Undefined = undefined(u)
 	}
 	for _, step := range c.UnreachableFrom {
 		m.UnreachableFrom = append(m.UnreachableFrom, int32(step))
 	}
 	return m
+}
+
+func undefined(u *sweep.Undefined) *foiblev1.Undefined {
+	return &foiblev1.Undefined{Step: int32(u.Step), Reason: u.Reason, Failed: u.Failed}
 }
 
 // flat lays rows end to end.
@@ -672,7 +676,7 @@ func readCell(m *foiblev1.Cell, shape *sweep.Shape, room *room, c *sweep.Cell) e
 		return err
 	}
 	if u := m.GetUndefined(); u != nil {
-		c.Undefined = &sweep.Undefined{Step: steps, Reason: u.GetReason()}
+		c.Undefined = &sweep.Undefined{Step: steps, Reason: u.GetReason(), Failed: u.GetFailed()}
 	}
 	judged := judgedBefore(steps, shape)
 	rows := steps
@@ -714,7 +718,7 @@ func definedSteps(u *foiblev1.Undefined, shape *sweep.Shape) (int, error) {
 	if u == nil {
 		return steps, nil
 	}
-	if u.GetStep() < 0 || int(u.GetStep()) >= steps || u.GetReason() == "" {
+	if u.GetStep() < 0 || int(u.GetStep()) >= steps || u.GetReason() == "" || u.GetFailed() && u.GetStep() > 0 {
 		return 0, fmt.Errorf(": undefined from step %d of %d", u.GetStep(), shape.Actions)
 	}
 	return int(u.GetStep()), nil
@@ -826,7 +830,7 @@ func shares[T float32 | float64](row []T) error {
 
 // Fit is the message of a fit's numbers; the caller adds what it answers.
 func Fit(f *sweep.Fit) *foiblev1.Fit {
-	m := &foiblev1.Fit{Overall: correlation(&f.Overall), Undefined: int32(f.Undefined), McSe: f.MCSE}
+	m := &foiblev1.Fit{Overall: correlation(&f.Overall), Undefined: int32(f.Undefined), Failed: int32(f.Failed), McSe: f.MCSE}
 	m.ByCategory, m.ByStimulus = correlations(f.ByCategory), correlations(f.ByStimulus)
 	for _, in := range f.Intervals {
 		m.Intervals = append(m.Intervals, &foiblev1.Interval{Unit: in.Unit, Low: in.Low, High: in.High, Resamples: int32(in.Resamples)})
@@ -855,9 +859,9 @@ func correlation(c *sweep.Correlation) *foiblev1.Correlation {
 
 // ReadFit is the fit of a message.
 func ReadFit(m *foiblev1.Fit) (sweep.Fit, error) {
-	f := sweep.Fit{Undefined: int(m.GetUndefined()), MCSE: m.GetMcSe()}
-	if m.GetOverall() == nil || f.Undefined < 0 {
-		return f, fmt.Errorf("a fit without a correlation, or with %d undefined stimuli", f.Undefined)
+	f := sweep.Fit{Undefined: int(m.GetUndefined()), Failed: int(m.GetFailed()), MCSE: m.GetMcSe()}
+	if m.GetOverall() == nil || f.Failed < 0 || f.Failed > f.Undefined {
+		return f, fmt.Errorf("a fit without a correlation, or with %d undefined stimuli, of which %d failed", f.Undefined, f.Failed)
 	}
 	if !(f.MCSE >= 0 && f.MCSE <= 2) {
 		return f, fmt.Errorf("a Monte-Carlo error of %v", f.MCSE)
@@ -917,7 +921,7 @@ func readCorrelation(m *foiblev1.Correlation) (sweep.Correlation, error) {
 func Predictions(ps []sweep.Prediction) []*foiblev1.Predictions {
 	ms := make([]*foiblev1.Predictions, len(ps))
 	for i, p := range ps {
-		ms[i] = &foiblev1.Predictions{Undefined: p.Undefined, Posterior: flat(p.Rows), Runs: p.Runs.Numbers()}
+		ms[i] = &foiblev1.Predictions{Undefined: p.Undefined, Failed: p.Failed, Posterior: flat(p.Rows), Runs: p.Runs.Numbers()}
 	}
 	return ms
 }
@@ -932,7 +936,10 @@ func ReadPredictions(ms []*foiblev1.Predictions, goals []int) ([]sweep.Predictio
 		if goals[i] < 1 || len(m.GetPosterior())%goals[i] != 0 {
 			return nil, fmt.Errorf("%d predictions for %d goals", len(m.GetPosterior()), goals[i])
 		}
-		ps[i].Undefined = m.GetUndefined()
+		ps[i].Undefined, ps[i].Failed = m.GetUndefined(), m.GetFailed()
+		if ps[i].Failed && (!ps[i].Undefined || len(m.GetPosterior()) > 0) {
+			return nil, fmt.Errorf("stimulus %d: predictions of a cell that failed", i+1)
+		}
 		ps[i].Rows = (&room{}).chunks(m.GetPosterior(), goals[i])
 		for _, row := range ps[i].Rows {
 			if err := distribution(row); err != nil {

@@ -545,8 +545,8 @@ func TestMalformedFits(t *testing.T) {
 		change func(*foiblev1.Fit)
 		want   string
 	}{
-		"empty":           {func(m *foiblev1.Fit) { m.Overall = nil }, "a fit without a correlation, or with 1 undefined stimuli"},
-		"negative count":  {func(m *foiblev1.Fit) { m.Undefined = -1 }, "a fit without a correlation, or with -1 undefined stimuli"},
+		"empty":           {func(m *foiblev1.Fit) { m.Overall = nil }, "a fit without a correlation, or with 1 undefined stimuli, of which 0 failed"},
+		"negative count":  {func(m *foiblev1.Fit) { m.Undefined = -1 }, "a fit without a correlation, or with -1 undefined stimuli, of which 0 failed"},
 		"error NaN":       {func(m *foiblev1.Fit) { m.McSe = math.NaN() }, "a Monte-Carlo error of NaN"},
 		"error infinite":  {func(m *foiblev1.Fit) { m.McSe = math.Inf(1) }, "a Monte-Carlo error of +Inf"},
 		"error negative":  {func(m *foiblev1.Fit) { m.McSe = -0.1 }, "a Monte-Carlo error of -0.1"},
@@ -603,6 +603,62 @@ func TestPredictions(t *testing.T) {
 	}
 }
 
+// A cell that could not be computed travels with its reason, packed and alone, and is what it was; nothing else has
+// failed.
+func TestFailedCells(t *testing.T) {
+	failed, fine := sweep.FailedCell("no heuristic"), cell()
+	for name, cells := range map[string][]sweep.Cell{"alone": {failed}, "in between": {fine, failed, fine}} {
+		for _, judged := range []bool{false, true} {
+			all := slices.Clone(cells)
+			places := []int{}
+			for i := range all {
+				if all[i].Failed() {
+					places = append(places, i)
+				}
+				if judged {
+					all[i].Judge(shape().JudgementSteps)
+				}
+			}
+			m := codec.InferResult(all, make([]byte, len(all)*sweep.HashSize))
+			var found []int
+			for i, reason := range codec.FailedCells(m) {
+				if reason != "no heuristic" {
+					t.Errorf("reason %q", reason)
+				}
+				found = append(found, i)
+			}
+			if !slices.Equal(found, places) {
+				t.Errorf("%s, judged %v: failed are %v, want %v", name, judged, found, places)
+			}
+			read, err := codec.ReadCells(m, shape())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range read {
+				if read[i].Failed() != slices.Contains(places, i) {
+					t.Errorf("%s, judged %v: cell %d is read as %+v", name, judged, i, read[i])
+				}
+				if p := shape().Predict(&read[i]); p.Failed != read[i].Failed() || p.Failed && (len(p.Rows) > 0 || !p.Undefined) {
+					t.Errorf("it predicts %+v", p)
+				}
+			}
+		}
+	}
+	m := codec.Cell(&failed)
+	m.Undefined.Step = 1
+	_, err := codec.ReadCell(m, shape())
+	refused(t, "failed later", err, "stimulus 1-1: undefined from step 1 of 2")
+	goals := []int{2}
+	p := []*foiblev1.Predictions{{Undefined: true, Failed: true}}
+	read, err := codec.ReadPredictions(p, goals)
+	if err != nil || !read[0].Failed || !proto.Equal(codec.Predictions(read)[0], p[0]) {
+		t.Errorf("%+v, %v", read, err)
+	}
+	p[0].Posterior = []float64{0.5, 0.5}
+	_, err = codec.ReadPredictions(p, goals)
+	refused(t, "failed with a posterior", err, "stimulus 1: predictions of a cell that failed")
+}
+
 func TestOutcome(t *testing.T) {
 	set, err := codec.ReadParameterSet(boltzmann())
 	if err != nil {
@@ -641,5 +697,5 @@ func TestOutcome(t *testing.T) {
 	refused(t, "broken cell", err, "stimulus 1-1, step 0: probability NaN")
 	scored.GetScore().Fits[0].Overall = nil
 	_, err = codec.Outcome(scored, plan, 1)
-	refused(t, "broken fit", err, "a fit without a correlation, or with 1 undefined stimuli")
+	refused(t, "broken fit", err, "a fit without a correlation, or with 1 undefined stimuli, of which 0 failed")
 }

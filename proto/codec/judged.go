@@ -2,6 +2,7 @@ package codec
 
 import (
 	"fmt"
+	"iter"
 
 	"foible/core/sweep"
 	foiblev1 "foible/proto/foible/v1"
@@ -77,7 +78,7 @@ func pack(cells []sweep.Cell) *foiblev1.JudgedCells {
 		}
 		if u := c.Undefined; u != nil {
 			m.Undefined = append(m.Undefined, &foiblev1.UndefinedCell{
-				Cell: int32(i), Undefined: &foiblev1.Undefined{Step: int32(u.Step), Reason: u.Reason},
+				Cell: int32(i), Undefined: undefined(u),
 			})
 		}
 	}
@@ -103,6 +104,22 @@ func CellHash(m *foiblev1.InferResult, i int) []byte {
 // CellJudged says whether a cell of a message has rows of judgement steps alone.
 func CellJudged(m *foiblev1.InferResult, i int) bool {
 	return m.GetJudged() != nil || m.GetCells()[i].GetJudged()
+}
+
+// FailedCells are the cells of a message that could not be computed, by their places, and why.
+func FailedCells(m *foiblev1.InferResult) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		for _, cell := range m.GetJudged().GetUndefined() {
+			if u := cell.GetUndefined(); u.GetFailed() && !yield(int(cell.GetCell()), u.GetReason()) {
+				return
+			}
+		}
+		for i, c := range m.GetCells() {
+			if u := c.GetUndefined(); u.GetFailed() && !yield(i, u.GetReason()) {
+				return
+			}
+		}
+	}
 }
 
 // ReadCells are the cells of a message, packed or not, each of which must fit the stimulus

@@ -36,7 +36,7 @@ const (
 	SweepState_SWEEP_STATE_RUNNING SweepState = 1
 	// Every job has a result.
 	SweepState_SWEEP_STATE_SUCCEEDED SweepState = 2
-	// Every job has a result, and some results are failures.
+	// Every job has a result, and some results are failures, or have cells that could not be computed.
 	SweepState_SWEEP_STATE_FAILED SweepState = 3
 	// No jobs are given out until it is resumed.
 	SweepState_SWEEP_STATE_PAUSED SweepState = 4
@@ -1157,7 +1157,11 @@ type Progress struct {
 	Troubles []string `protobuf:"bytes,20,rep,name=troubles,proto3" json:"troubles,omitempty"`
 	// Times that a job was given to another worker too because it took longer than its deadline, since the coordinator
 	// started.
-	Copies        int64 `protobuf:"varint,21,opt,name=copies,proto3" json:"copies,omitempty"`
+	Copies int64 `protobuf:"varint,21,opt,name=copies,proto3" json:"copies,omitempty"`
+	// Cells that could not be computed, of jobs that have a result.
+	CellsFailed int64 `protobuf:"varint,22,opt,name=cells_failed,json=cellsFailed,proto3" json:"cells_failed,omitempty"`
+	// Why, by model: at most twenty.
+	FailedCells   []*FailedCells `protobuf:"bytes,23,rep,name=failed_cells,json=failedCells,proto3" json:"failed_cells,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1339,6 +1343,84 @@ func (x *Progress) GetCopies() int64 {
 	return 0
 }
 
+func (x *Progress) GetCellsFailed() int64 {
+	if x != nil {
+		return x.CellsFailed
+	}
+	return 0
+}
+
+func (x *Progress) GetFailedCells() []*FailedCells {
+	if x != nil {
+		return x.FailedCells
+	}
+	return nil
+}
+
+// FailedCells are cells of a model that could not be computed for one reason.
+type FailedCells struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The model.
+	Model string `protobuf:"bytes,1,opt,name=model,proto3" json:"model,omitempty"`
+	// Why.
+	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	// How many cells.
+	Cells         int64 `protobuf:"varint,3,opt,name=cells,proto3" json:"cells,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FailedCells) Reset() {
+	*x = FailedCells{}
+	mi := &file_foible_v1_sweep_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FailedCells) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FailedCells) ProtoMessage() {}
+
+func (x *FailedCells) ProtoReflect() protoreflect.Message {
+	mi := &file_foible_v1_sweep_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FailedCells.ProtoReflect.Descriptor instead.
+func (*FailedCells) Descriptor() ([]byte, []int) {
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *FailedCells) GetModel() string {
+	if x != nil {
+		return x.Model
+	}
+	return ""
+}
+
+func (x *FailedCells) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *FailedCells) GetCells() int64 {
+	if x != nil {
+		return x.Cells
+	}
+	return 0
+}
+
 // PartProgress counts the distinct results of a part of a sweep.
 type PartProgress struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1358,7 +1440,7 @@ type PartProgress struct {
 
 func (x *PartProgress) Reset() {
 	*x = PartProgress{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[10]
+	mi := &file_foible_v1_sweep_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1370,7 +1452,7 @@ func (x *PartProgress) String() string {
 func (*PartProgress) ProtoMessage() {}
 
 func (x *PartProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[10]
+	mi := &file_foible_v1_sweep_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1383,7 +1465,7 @@ func (x *PartProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PartProgress.ProtoReflect.Descriptor instead.
 func (*PartProgress) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{10}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *PartProgress) GetName() string {
@@ -1440,7 +1522,7 @@ type CreateSweepRequest struct {
 
 func (x *CreateSweepRequest) Reset() {
 	*x = CreateSweepRequest{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[11]
+	mi := &file_foible_v1_sweep_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1452,7 +1534,7 @@ func (x *CreateSweepRequest) String() string {
 func (*CreateSweepRequest) ProtoMessage() {}
 
 func (x *CreateSweepRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[11]
+	mi := &file_foible_v1_sweep_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1465,7 +1547,7 @@ func (x *CreateSweepRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateSweepRequest.ProtoReflect.Descriptor instead.
 func (*CreateSweepRequest) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{11}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *CreateSweepRequest) GetStudyHash() string {
@@ -1516,7 +1598,7 @@ type CreateSweepResponse struct {
 
 func (x *CreateSweepResponse) Reset() {
 	*x = CreateSweepResponse{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[12]
+	mi := &file_foible_v1_sweep_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1528,7 +1610,7 @@ func (x *CreateSweepResponse) String() string {
 func (*CreateSweepResponse) ProtoMessage() {}
 
 func (x *CreateSweepResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[12]
+	mi := &file_foible_v1_sweep_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1541,7 +1623,7 @@ func (x *CreateSweepResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateSweepResponse.ProtoReflect.Descriptor instead.
 func (*CreateSweepResponse) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{12}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *CreateSweepResponse) GetSweep() *Sweep {
@@ -1569,7 +1651,7 @@ type GetSweepRequest struct {
 
 func (x *GetSweepRequest) Reset() {
 	*x = GetSweepRequest{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[13]
+	mi := &file_foible_v1_sweep_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1581,7 +1663,7 @@ func (x *GetSweepRequest) String() string {
 func (*GetSweepRequest) ProtoMessage() {}
 
 func (x *GetSweepRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[13]
+	mi := &file_foible_v1_sweep_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1594,7 +1676,7 @@ func (x *GetSweepRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSweepRequest.ProtoReflect.Descriptor instead.
 func (*GetSweepRequest) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{13}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *GetSweepRequest) GetSweepId() string {
@@ -1615,7 +1697,7 @@ type GetSweepResponse struct {
 
 func (x *GetSweepResponse) Reset() {
 	*x = GetSweepResponse{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[14]
+	mi := &file_foible_v1_sweep_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1627,7 +1709,7 @@ func (x *GetSweepResponse) String() string {
 func (*GetSweepResponse) ProtoMessage() {}
 
 func (x *GetSweepResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[14]
+	mi := &file_foible_v1_sweep_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1640,7 +1722,7 @@ func (x *GetSweepResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSweepResponse.ProtoReflect.Descriptor instead.
 func (*GetSweepResponse) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{14}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *GetSweepResponse) GetSweep() *Sweep {
@@ -1659,7 +1741,7 @@ type ListSweepsRequest struct {
 
 func (x *ListSweepsRequest) Reset() {
 	*x = ListSweepsRequest{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[15]
+	mi := &file_foible_v1_sweep_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1671,7 +1753,7 @@ func (x *ListSweepsRequest) String() string {
 func (*ListSweepsRequest) ProtoMessage() {}
 
 func (x *ListSweepsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[15]
+	mi := &file_foible_v1_sweep_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1684,7 +1766,7 @@ func (x *ListSweepsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSweepsRequest.ProtoReflect.Descriptor instead.
 func (*ListSweepsRequest) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{15}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{16}
 }
 
 // ListSweepsResponse lists them.
@@ -1698,7 +1780,7 @@ type ListSweepsResponse struct {
 
 func (x *ListSweepsResponse) Reset() {
 	*x = ListSweepsResponse{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[16]
+	mi := &file_foible_v1_sweep_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1710,7 +1792,7 @@ func (x *ListSweepsResponse) String() string {
 func (*ListSweepsResponse) ProtoMessage() {}
 
 func (x *ListSweepsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[16]
+	mi := &file_foible_v1_sweep_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1723,7 +1805,7 @@ func (x *ListSweepsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSweepsResponse.ProtoReflect.Descriptor instead.
 func (*ListSweepsResponse) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{16}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ListSweepsResponse) GetSweeps() []*Sweep {
@@ -1744,7 +1826,7 @@ type WatchSweepRequest struct {
 
 func (x *WatchSweepRequest) Reset() {
 	*x = WatchSweepRequest{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[17]
+	mi := &file_foible_v1_sweep_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1756,7 +1838,7 @@ func (x *WatchSweepRequest) String() string {
 func (*WatchSweepRequest) ProtoMessage() {}
 
 func (x *WatchSweepRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[17]
+	mi := &file_foible_v1_sweep_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1769,7 +1851,7 @@ func (x *WatchSweepRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchSweepRequest.ProtoReflect.Descriptor instead.
 func (*WatchSweepRequest) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{17}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *WatchSweepRequest) GetSweepId() string {
@@ -1790,7 +1872,7 @@ type WatchSweepResponse struct {
 
 func (x *WatchSweepResponse) Reset() {
 	*x = WatchSweepResponse{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[18]
+	mi := &file_foible_v1_sweep_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1802,7 +1884,7 @@ func (x *WatchSweepResponse) String() string {
 func (*WatchSweepResponse) ProtoMessage() {}
 
 func (x *WatchSweepResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[18]
+	mi := &file_foible_v1_sweep_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1815,7 +1897,7 @@ func (x *WatchSweepResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchSweepResponse.ProtoReflect.Descriptor instead.
 func (*WatchSweepResponse) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{18}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *WatchSweepResponse) GetSweep() *Sweep {
@@ -1836,7 +1918,7 @@ type PauseSweepRequest struct {
 
 func (x *PauseSweepRequest) Reset() {
 	*x = PauseSweepRequest{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[19]
+	mi := &file_foible_v1_sweep_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1848,7 +1930,7 @@ func (x *PauseSweepRequest) String() string {
 func (*PauseSweepRequest) ProtoMessage() {}
 
 func (x *PauseSweepRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[19]
+	mi := &file_foible_v1_sweep_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1861,7 +1943,7 @@ func (x *PauseSweepRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PauseSweepRequest.ProtoReflect.Descriptor instead.
 func (*PauseSweepRequest) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{19}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *PauseSweepRequest) GetSweepId() string {
@@ -1882,7 +1964,7 @@ type PauseSweepResponse struct {
 
 func (x *PauseSweepResponse) Reset() {
 	*x = PauseSweepResponse{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[20]
+	mi := &file_foible_v1_sweep_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1894,7 +1976,7 @@ func (x *PauseSweepResponse) String() string {
 func (*PauseSweepResponse) ProtoMessage() {}
 
 func (x *PauseSweepResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[20]
+	mi := &file_foible_v1_sweep_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1907,7 +1989,7 @@ func (x *PauseSweepResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PauseSweepResponse.ProtoReflect.Descriptor instead.
 func (*PauseSweepResponse) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{20}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *PauseSweepResponse) GetSweep() *Sweep {
@@ -1928,7 +2010,7 @@ type ResumeSweepRequest struct {
 
 func (x *ResumeSweepRequest) Reset() {
 	*x = ResumeSweepRequest{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[21]
+	mi := &file_foible_v1_sweep_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1940,7 +2022,7 @@ func (x *ResumeSweepRequest) String() string {
 func (*ResumeSweepRequest) ProtoMessage() {}
 
 func (x *ResumeSweepRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[21]
+	mi := &file_foible_v1_sweep_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1953,7 +2035,7 @@ func (x *ResumeSweepRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumeSweepRequest.ProtoReflect.Descriptor instead.
 func (*ResumeSweepRequest) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{21}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ResumeSweepRequest) GetSweepId() string {
@@ -1974,7 +2056,7 @@ type ResumeSweepResponse struct {
 
 func (x *ResumeSweepResponse) Reset() {
 	*x = ResumeSweepResponse{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[22]
+	mi := &file_foible_v1_sweep_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1986,7 +2068,7 @@ func (x *ResumeSweepResponse) String() string {
 func (*ResumeSweepResponse) ProtoMessage() {}
 
 func (x *ResumeSweepResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[22]
+	mi := &file_foible_v1_sweep_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1999,7 +2081,7 @@ func (x *ResumeSweepResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumeSweepResponse.ProtoReflect.Descriptor instead.
 func (*ResumeSweepResponse) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{22}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ResumeSweepResponse) GetSweep() *Sweep {
@@ -2020,7 +2102,7 @@ type CancelSweepRequest struct {
 
 func (x *CancelSweepRequest) Reset() {
 	*x = CancelSweepRequest{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[23]
+	mi := &file_foible_v1_sweep_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2032,7 +2114,7 @@ func (x *CancelSweepRequest) String() string {
 func (*CancelSweepRequest) ProtoMessage() {}
 
 func (x *CancelSweepRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[23]
+	mi := &file_foible_v1_sweep_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2045,7 +2127,7 @@ func (x *CancelSweepRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelSweepRequest.ProtoReflect.Descriptor instead.
 func (*CancelSweepRequest) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{23}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *CancelSweepRequest) GetSweepId() string {
@@ -2066,7 +2148,7 @@ type CancelSweepResponse struct {
 
 func (x *CancelSweepResponse) Reset() {
 	*x = CancelSweepResponse{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[24]
+	mi := &file_foible_v1_sweep_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2078,7 +2160,7 @@ func (x *CancelSweepResponse) String() string {
 func (*CancelSweepResponse) ProtoMessage() {}
 
 func (x *CancelSweepResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[24]
+	mi := &file_foible_v1_sweep_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2091,7 +2173,7 @@ func (x *CancelSweepResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelSweepResponse.ProtoReflect.Descriptor instead.
 func (*CancelSweepResponse) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{24}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *CancelSweepResponse) GetSweep() *Sweep {
@@ -2115,7 +2197,7 @@ type ExtendSweepRequest struct {
 
 func (x *ExtendSweepRequest) Reset() {
 	*x = ExtendSweepRequest{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[25]
+	mi := &file_foible_v1_sweep_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2127,7 +2209,7 @@ func (x *ExtendSweepRequest) String() string {
 func (*ExtendSweepRequest) ProtoMessage() {}
 
 func (x *ExtendSweepRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[25]
+	mi := &file_foible_v1_sweep_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2140,7 +2222,7 @@ func (x *ExtendSweepRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtendSweepRequest.ProtoReflect.Descriptor instead.
 func (*ExtendSweepRequest) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{25}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ExtendSweepRequest) GetSweepId() string {
@@ -2170,7 +2252,7 @@ type ExtendSweepResponse struct {
 
 func (x *ExtendSweepResponse) Reset() {
 	*x = ExtendSweepResponse{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[26]
+	mi := &file_foible_v1_sweep_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2182,7 +2264,7 @@ func (x *ExtendSweepResponse) String() string {
 func (*ExtendSweepResponse) ProtoMessage() {}
 
 func (x *ExtendSweepResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[26]
+	mi := &file_foible_v1_sweep_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2195,7 +2277,7 @@ func (x *ExtendSweepResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtendSweepResponse.ProtoReflect.Descriptor instead.
 func (*ExtendSweepResponse) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{26}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ExtendSweepResponse) GetSweep() *Sweep {
@@ -2225,7 +2307,7 @@ type SetSweepPriorityRequest struct {
 
 func (x *SetSweepPriorityRequest) Reset() {
 	*x = SetSweepPriorityRequest{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[27]
+	mi := &file_foible_v1_sweep_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2237,7 +2319,7 @@ func (x *SetSweepPriorityRequest) String() string {
 func (*SetSweepPriorityRequest) ProtoMessage() {}
 
 func (x *SetSweepPriorityRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[27]
+	mi := &file_foible_v1_sweep_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2250,7 +2332,7 @@ func (x *SetSweepPriorityRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetSweepPriorityRequest.ProtoReflect.Descriptor instead.
 func (*SetSweepPriorityRequest) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{27}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *SetSweepPriorityRequest) GetSweepId() string {
@@ -2278,7 +2360,7 @@ type SetSweepPriorityResponse struct {
 
 func (x *SetSweepPriorityResponse) Reset() {
 	*x = SetSweepPriorityResponse{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[28]
+	mi := &file_foible_v1_sweep_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2290,7 +2372,7 @@ func (x *SetSweepPriorityResponse) String() string {
 func (*SetSweepPriorityResponse) ProtoMessage() {}
 
 func (x *SetSweepPriorityResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[28]
+	mi := &file_foible_v1_sweep_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2303,7 +2385,7 @@ func (x *SetSweepPriorityResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetSweepPriorityResponse.ProtoReflect.Descriptor instead.
 func (*SetSweepPriorityResponse) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{28}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *SetSweepPriorityResponse) GetSweep() *Sweep {
@@ -2326,7 +2408,7 @@ type ListFitsRequest struct {
 
 func (x *ListFitsRequest) Reset() {
 	*x = ListFitsRequest{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[29]
+	mi := &file_foible_v1_sweep_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2338,7 +2420,7 @@ func (x *ListFitsRequest) String() string {
 func (*ListFitsRequest) ProtoMessage() {}
 
 func (x *ListFitsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[29]
+	mi := &file_foible_v1_sweep_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2351,7 +2433,7 @@ func (x *ListFitsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListFitsRequest.ProtoReflect.Descriptor instead.
 func (*ListFitsRequest) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{29}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ListFitsRequest) GetSweepId() string {
@@ -2379,7 +2461,7 @@ type ListFitsResponse struct {
 
 func (x *ListFitsResponse) Reset() {
 	*x = ListFitsResponse{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[30]
+	mi := &file_foible_v1_sweep_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2391,7 +2473,7 @@ func (x *ListFitsResponse) String() string {
 func (*ListFitsResponse) ProtoMessage() {}
 
 func (x *ListFitsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[30]
+	mi := &file_foible_v1_sweep_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2404,7 +2486,7 @@ func (x *ListFitsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListFitsResponse.ProtoReflect.Descriptor instead.
 func (*ListFitsResponse) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{30}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ListFitsResponse) GetFits() []*Fit {
@@ -2427,7 +2509,7 @@ type ExportResultsRequest struct {
 
 func (x *ExportResultsRequest) Reset() {
 	*x = ExportResultsRequest{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[31]
+	mi := &file_foible_v1_sweep_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2439,7 +2521,7 @@ func (x *ExportResultsRequest) String() string {
 func (*ExportResultsRequest) ProtoMessage() {}
 
 func (x *ExportResultsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[31]
+	mi := &file_foible_v1_sweep_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2452,7 +2534,7 @@ func (x *ExportResultsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportResultsRequest.ProtoReflect.Descriptor instead.
 func (*ExportResultsRequest) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{31}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ExportResultsRequest) GetSweepId() string {
@@ -2482,7 +2564,7 @@ type ExportResultsResponse struct {
 
 func (x *ExportResultsResponse) Reset() {
 	*x = ExportResultsResponse{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[32]
+	mi := &file_foible_v1_sweep_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2494,7 +2576,7 @@ func (x *ExportResultsResponse) String() string {
 func (*ExportResultsResponse) ProtoMessage() {}
 
 func (x *ExportResultsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[32]
+	mi := &file_foible_v1_sweep_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2507,7 +2589,7 @@ func (x *ExportResultsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportResultsResponse.ProtoReflect.Descriptor instead.
 func (*ExportResultsResponse) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{32}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ExportResultsResponse) GetJob() int32 {
@@ -2541,7 +2623,7 @@ type JobResult struct {
 
 func (x *JobResult) Reset() {
 	*x = JobResult{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[33]
+	mi := &file_foible_v1_sweep_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2553,7 +2635,7 @@ func (x *JobResult) String() string {
 func (*JobResult) ProtoMessage() {}
 
 func (x *JobResult) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[33]
+	mi := &file_foible_v1_sweep_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2566,7 +2648,7 @@ func (x *JobResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobResult.ProtoReflect.Descriptor instead.
 func (*JobResult) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{33}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *JobResult) GetOutcome() isJobResult_Outcome {
@@ -2641,7 +2723,7 @@ type Failure struct {
 
 func (x *Failure) Reset() {
 	*x = Failure{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[34]
+	mi := &file_foible_v1_sweep_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2653,7 +2735,7 @@ func (x *Failure) String() string {
 func (*Failure) ProtoMessage() {}
 
 func (x *Failure) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[34]
+	mi := &file_foible_v1_sweep_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2666,7 +2748,7 @@ func (x *Failure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Failure.ProtoReflect.Descriptor instead.
 func (*Failure) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{34}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Failure) GetReason() string {
@@ -2697,7 +2779,7 @@ type InferResult struct {
 
 func (x *InferResult) Reset() {
 	*x = InferResult{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[35]
+	mi := &file_foible_v1_sweep_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2709,7 +2791,7 @@ func (x *InferResult) String() string {
 func (*InferResult) ProtoMessage() {}
 
 func (x *InferResult) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[35]
+	mi := &file_foible_v1_sweep_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2722,7 +2804,7 @@ func (x *InferResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InferResult.ProtoReflect.Descriptor instead.
 func (*InferResult) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{35}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *InferResult) GetCells() []*Cell {
@@ -2766,7 +2848,7 @@ type JudgedCells struct {
 
 func (x *JudgedCells) Reset() {
 	*x = JudgedCells{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[36]
+	mi := &file_foible_v1_sweep_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2778,7 +2860,7 @@ func (x *JudgedCells) String() string {
 func (*JudgedCells) ProtoMessage() {}
 
 func (x *JudgedCells) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[36]
+	mi := &file_foible_v1_sweep_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2791,7 +2873,7 @@ func (x *JudgedCells) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JudgedCells.ProtoReflect.Descriptor instead.
 func (*JudgedCells) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{36}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *JudgedCells) GetCellHashes() []byte {
@@ -2863,7 +2945,7 @@ type UndefinedCell struct {
 
 func (x *UndefinedCell) Reset() {
 	*x = UndefinedCell{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[37]
+	mi := &file_foible_v1_sweep_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2875,7 +2957,7 @@ func (x *UndefinedCell) String() string {
 func (*UndefinedCell) ProtoMessage() {}
 
 func (x *UndefinedCell) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[37]
+	mi := &file_foible_v1_sweep_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2888,7 +2970,7 @@ func (x *UndefinedCell) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UndefinedCell.ProtoReflect.Descriptor instead.
 func (*UndefinedCell) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{37}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *UndefinedCell) GetCell() int32 {
@@ -2948,7 +3030,7 @@ type Cell struct {
 
 func (x *Cell) Reset() {
 	*x = Cell{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[38]
+	mi := &file_foible_v1_sweep_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2960,7 +3042,7 @@ func (x *Cell) String() string {
 func (*Cell) ProtoMessage() {}
 
 func (x *Cell) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[38]
+	mi := &file_foible_v1_sweep_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2973,7 +3055,7 @@ func (x *Cell) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cell.ProtoReflect.Descriptor instead.
 func (*Cell) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{38}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Cell) GetCellHash() []byte {
@@ -3103,7 +3185,7 @@ type Mistakes struct {
 
 func (x *Mistakes) Reset() {
 	*x = Mistakes{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[39]
+	mi := &file_foible_v1_sweep_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3115,7 +3197,7 @@ func (x *Mistakes) String() string {
 func (*Mistakes) ProtoMessage() {}
 
 func (x *Mistakes) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[39]
+	mi := &file_foible_v1_sweep_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3128,7 +3210,7 @@ func (x *Mistakes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Mistakes.ProtoReflect.Descriptor instead.
 func (*Mistakes) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{39}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Mistakes) GetConfused() []float64 {
@@ -3176,17 +3258,19 @@ func (x *Mistakes) GetOffPathSe() []float64 {
 // Undefined says from which step on there is no posterior, and why.
 type Undefined struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// First step without a posterior.
+	// First step without a posterior; 0 of a cell that failed.
 	Step int32 `protobuf:"varint,1,opt,name=step,proto3" json:"step,omitempty"`
 	// Why, e.g. "no particle is left at step 3, action (up)".
-	Reason        string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	// The cell could not be computed, and never can be: there is no posterior at any step, and no outcome of the model.
+	Failed        bool `protobuf:"varint,3,opt,name=failed,proto3" json:"failed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Undefined) Reset() {
 	*x = Undefined{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[40]
+	mi := &file_foible_v1_sweep_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3198,7 +3282,7 @@ func (x *Undefined) String() string {
 func (*Undefined) ProtoMessage() {}
 
 func (x *Undefined) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[40]
+	mi := &file_foible_v1_sweep_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3211,7 +3295,7 @@ func (x *Undefined) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Undefined.ProtoReflect.Descriptor instead.
 func (*Undefined) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{40}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *Undefined) GetStep() int32 {
@@ -3228,6 +3312,13 @@ func (x *Undefined) GetReason() string {
 	return ""
 }
 
+func (x *Undefined) GetFailed() bool {
+	if x != nil {
+		return x.Failed
+	}
+	return false
+}
+
 // ScoreResult has the fits of a score job, in the job's order.
 type ScoreResult struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -3239,7 +3330,7 @@ type ScoreResult struct {
 
 func (x *ScoreResult) Reset() {
 	*x = ScoreResult{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[41]
+	mi := &file_foible_v1_sweep_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3251,7 +3342,7 @@ func (x *ScoreResult) String() string {
 func (*ScoreResult) ProtoMessage() {}
 
 func (x *ScoreResult) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[41]
+	mi := &file_foible_v1_sweep_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3264,7 +3355,7 @@ func (x *ScoreResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScoreResult.ProtoReflect.Descriptor instead.
 func (*ScoreResult) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{41}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *ScoreResult) GetFits() []*Fit {
@@ -3297,14 +3388,16 @@ type Fit struct {
 	Number int32 `protobuf:"varint,9,opt,name=number,proto3" json:"number,omitempty"`
 	// The parameter set has no posterior at some points that others of the sweep have, so that it is not compared with
 	// them; not set in the result of a job, where it is not known.
-	Incomplete    bool `protobuf:"varint,10,opt,name=incomplete,proto3" json:"incomplete,omitempty"`
+	Incomplete bool `protobuf:"varint,10,opt,name=incomplete,proto3" json:"incomplete,omitempty"`
+	// Stimuli whose cell could not be computed. They are among those of undefined.
+	Failed        int32 `protobuf:"varint,11,opt,name=failed,proto3" json:"failed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Fit) Reset() {
 	*x = Fit{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[42]
+	mi := &file_foible_v1_sweep_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3316,7 +3409,7 @@ func (x *Fit) String() string {
 func (*Fit) ProtoMessage() {}
 
 func (x *Fit) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[42]
+	mi := &file_foible_v1_sweep_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3329,7 +3422,7 @@ func (x *Fit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fit.ProtoReflect.Descriptor instead.
 func (*Fit) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{42}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Fit) GetParameterSet() *ParameterSet {
@@ -3402,6 +3495,13 @@ func (x *Fit) GetIncomplete() bool {
 	return false
 }
 
+func (x *Fit) GetFailed() int32 {
+	if x != nil {
+		return x.Failed
+	}
+	return 0
+}
+
 // Correlation is Pearson's r with what it rests on.
 type Correlation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -3419,7 +3519,7 @@ type Correlation struct {
 
 func (x *Correlation) Reset() {
 	*x = Correlation{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[43]
+	mi := &file_foible_v1_sweep_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3431,7 +3531,7 @@ func (x *Correlation) String() string {
 func (*Correlation) ProtoMessage() {}
 
 func (x *Correlation) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[43]
+	mi := &file_foible_v1_sweep_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3444,7 +3544,7 @@ func (x *Correlation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Correlation.ProtoReflect.Descriptor instead.
 func (*Correlation) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{43}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Correlation) GetGroup() string {
@@ -3492,7 +3592,7 @@ type Interval struct {
 
 func (x *Interval) Reset() {
 	*x = Interval{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[44]
+	mi := &file_foible_v1_sweep_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3504,7 +3604,7 @@ func (x *Interval) String() string {
 func (*Interval) ProtoMessage() {}
 
 func (x *Interval) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[44]
+	mi := &file_foible_v1_sweep_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3517,7 +3617,7 @@ func (x *Interval) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Interval.ProtoReflect.Descriptor instead.
 func (*Interval) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{44}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *Interval) GetUnit() string {
@@ -3659,7 +3759,7 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\aeta_low\x18\x0e \x01(\v2\x19.google.protobuf.DurationR\x06etaLow\x124\n" +
 	"\beta_high\x18\x0f \x01(\v2\x19.google.protobuf.DurationR\aetaHigh\x12\x18\n" +
 	"\astalled\x18\x10 \x01(\tR\astalled\x12\x16\n" +
-	"\x06damage\x18\x11 \x01(\tR\x06damage\"\xd1\x05\n" +
+	"\x06damage\x18\x11 \x01(\tR\x06damage\"\xaf\x06\n" +
 	"\bProgress\x12\x14\n" +
 	"\x05cells\x18\x01 \x01(\x03R\x05cells\x12\x1d\n" +
 	"\n" +
@@ -3688,7 +3788,13 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\x0eworker_seconds\x18\x12 \x01(\x01R\rworkerSeconds\x128\n" +
 	"\x18worker_seconds_estimated\x18\x13 \x01(\bR\x16workerSecondsEstimated\x12\x1a\n" +
 	"\btroubles\x18\x14 \x03(\tR\btroubles\x12\x16\n" +
-	"\x06copies\x18\x15 \x01(\x03R\x06copies\"\x88\x01\n" +
+	"\x06copies\x18\x15 \x01(\x03R\x06copies\x12!\n" +
+	"\fcells_failed\x18\x16 \x01(\x03R\vcellsFailed\x129\n" +
+	"\ffailed_cells\x18\x17 \x03(\v2\x16.foible.v1.FailedCellsR\vfailedCells\"Q\n" +
+	"\vFailedCells\x12\x14\n" +
+	"\x05model\x18\x01 \x01(\tR\x05model\x12\x16\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x14\n" +
+	"\x05cells\x18\x03 \x01(\x03R\x05cells\"\x88\x01\n" +
 	"\fPartProgress\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05cells\x18\x02 \x01(\x03R\x05cells\x12\x1d\n" +
@@ -3811,12 +3917,13 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\x04slip\x18\x03 \x03(\x01R\x04slip\x12\x17\n" +
 	"\aslip_se\x18\x04 \x03(\x01R\x06slipSe\x12\x19\n" +
 	"\boff_path\x18\x05 \x03(\x01R\aoffPath\x12\x1e\n" +
-	"\voff_path_se\x18\x06 \x03(\x01R\toffPathSe\"7\n" +
+	"\voff_path_se\x18\x06 \x03(\x01R\toffPathSe\"O\n" +
 	"\tUndefined\x12\x12\n" +
 	"\x04step\x18\x01 \x01(\x05R\x04step\x12\x16\n" +
-	"\x06reason\x18\x02 \x01(\tR\x06reason\"1\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x16\n" +
+	"\x06failed\x18\x03 \x01(\bR\x06failed\"1\n" +
 	"\vScoreResult\x12\"\n" +
-	"\x04fits\x18\x01 \x03(\v2\x0e.foible.v1.FitR\x04fits\"\xa4\x03\n" +
+	"\x04fits\x18\x01 \x03(\v2\x0e.foible.v1.FitR\x04fits\"\xbc\x03\n" +
 	"\x03Fit\x12<\n" +
 	"\rparameter_set\x18\x01 \x01(\v2\x17.foible.v1.ParameterSetR\fparameterSet\x12\x1d\n" +
 	"\n" +
@@ -3833,7 +3940,8 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\n" +
 	"incomplete\x18\n" +
 	" \x01(\bR\n" +
-	"incomplete\"\x83\x01\n" +
+	"incomplete\x12\x16\n" +
+	"\x06failed\x18\v \x01(\x05R\x06failed\"\x83\x01\n" +
 	"\vCorrelation\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\f\n" +
 	"\x01n\x18\x02 \x01(\x05R\x01n\x12 \n" +
@@ -3888,7 +3996,7 @@ func file_foible_v1_sweep_proto_rawDescGZIP() []byte {
 }
 
 var file_foible_v1_sweep_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_foible_v1_sweep_proto_msgTypes = make([]protoimpl.MessageInfo, 47)
+var file_foible_v1_sweep_proto_msgTypes = make([]protoimpl.MessageInfo, 48)
 var file_foible_v1_sweep_proto_goTypes = []any{
 	(SweepState)(0),                  // 0: foible.v1.SweepState
 	(FailureKind)(0),                 // 1: foible.v1.FailureKind
@@ -3902,123 +4010,125 @@ var file_foible_v1_sweep_proto_goTypes = []any{
 	(*StimulusShape)(nil),            // 9: foible.v1.StimulusShape
 	(*Sweep)(nil),                    // 10: foible.v1.Sweep
 	(*Progress)(nil),                 // 11: foible.v1.Progress
-	(*PartProgress)(nil),             // 12: foible.v1.PartProgress
-	(*CreateSweepRequest)(nil),       // 13: foible.v1.CreateSweepRequest
-	(*CreateSweepResponse)(nil),      // 14: foible.v1.CreateSweepResponse
-	(*GetSweepRequest)(nil),          // 15: foible.v1.GetSweepRequest
-	(*GetSweepResponse)(nil),         // 16: foible.v1.GetSweepResponse
-	(*ListSweepsRequest)(nil),        // 17: foible.v1.ListSweepsRequest
-	(*ListSweepsResponse)(nil),       // 18: foible.v1.ListSweepsResponse
-	(*WatchSweepRequest)(nil),        // 19: foible.v1.WatchSweepRequest
-	(*WatchSweepResponse)(nil),       // 20: foible.v1.WatchSweepResponse
-	(*PauseSweepRequest)(nil),        // 21: foible.v1.PauseSweepRequest
-	(*PauseSweepResponse)(nil),       // 22: foible.v1.PauseSweepResponse
-	(*ResumeSweepRequest)(nil),       // 23: foible.v1.ResumeSweepRequest
-	(*ResumeSweepResponse)(nil),      // 24: foible.v1.ResumeSweepResponse
-	(*CancelSweepRequest)(nil),       // 25: foible.v1.CancelSweepRequest
-	(*CancelSweepResponse)(nil),      // 26: foible.v1.CancelSweepResponse
-	(*ExtendSweepRequest)(nil),       // 27: foible.v1.ExtendSweepRequest
-	(*ExtendSweepResponse)(nil),      // 28: foible.v1.ExtendSweepResponse
-	(*SetSweepPriorityRequest)(nil),  // 29: foible.v1.SetSweepPriorityRequest
-	(*SetSweepPriorityResponse)(nil), // 30: foible.v1.SetSweepPriorityResponse
-	(*ListFitsRequest)(nil),          // 31: foible.v1.ListFitsRequest
-	(*ListFitsResponse)(nil),         // 32: foible.v1.ListFitsResponse
-	(*ExportResultsRequest)(nil),     // 33: foible.v1.ExportResultsRequest
-	(*ExportResultsResponse)(nil),    // 34: foible.v1.ExportResultsResponse
-	(*JobResult)(nil),                // 35: foible.v1.JobResult
-	(*Failure)(nil),                  // 36: foible.v1.Failure
-	(*InferResult)(nil),              // 37: foible.v1.InferResult
-	(*JudgedCells)(nil),              // 38: foible.v1.JudgedCells
-	(*UndefinedCell)(nil),            // 39: foible.v1.UndefinedCell
-	(*Cell)(nil),                     // 40: foible.v1.Cell
-	(*Mistakes)(nil),                 // 41: foible.v1.Mistakes
-	(*Undefined)(nil),                // 42: foible.v1.Undefined
-	(*ScoreResult)(nil),              // 43: foible.v1.ScoreResult
-	(*Fit)(nil),                      // 44: foible.v1.Fit
-	(*Correlation)(nil),              // 45: foible.v1.Correlation
-	(*Interval)(nil),                 // 46: foible.v1.Interval
-	nil,                              // 47: foible.v1.SweepConfig.ModelsEntry
-	nil,                              // 48: foible.v1.ExtendSweepRequest.ModelsEntry
-	(*timestamppb.Timestamp)(nil),    // 49: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),      // 50: google.protobuf.Duration
+	(*FailedCells)(nil),              // 12: foible.v1.FailedCells
+	(*PartProgress)(nil),             // 13: foible.v1.PartProgress
+	(*CreateSweepRequest)(nil),       // 14: foible.v1.CreateSweepRequest
+	(*CreateSweepResponse)(nil),      // 15: foible.v1.CreateSweepResponse
+	(*GetSweepRequest)(nil),          // 16: foible.v1.GetSweepRequest
+	(*GetSweepResponse)(nil),         // 17: foible.v1.GetSweepResponse
+	(*ListSweepsRequest)(nil),        // 18: foible.v1.ListSweepsRequest
+	(*ListSweepsResponse)(nil),       // 19: foible.v1.ListSweepsResponse
+	(*WatchSweepRequest)(nil),        // 20: foible.v1.WatchSweepRequest
+	(*WatchSweepResponse)(nil),       // 21: foible.v1.WatchSweepResponse
+	(*PauseSweepRequest)(nil),        // 22: foible.v1.PauseSweepRequest
+	(*PauseSweepResponse)(nil),       // 23: foible.v1.PauseSweepResponse
+	(*ResumeSweepRequest)(nil),       // 24: foible.v1.ResumeSweepRequest
+	(*ResumeSweepResponse)(nil),      // 25: foible.v1.ResumeSweepResponse
+	(*CancelSweepRequest)(nil),       // 26: foible.v1.CancelSweepRequest
+	(*CancelSweepResponse)(nil),      // 27: foible.v1.CancelSweepResponse
+	(*ExtendSweepRequest)(nil),       // 28: foible.v1.ExtendSweepRequest
+	(*ExtendSweepResponse)(nil),      // 29: foible.v1.ExtendSweepResponse
+	(*SetSweepPriorityRequest)(nil),  // 30: foible.v1.SetSweepPriorityRequest
+	(*SetSweepPriorityResponse)(nil), // 31: foible.v1.SetSweepPriorityResponse
+	(*ListFitsRequest)(nil),          // 32: foible.v1.ListFitsRequest
+	(*ListFitsResponse)(nil),         // 33: foible.v1.ListFitsResponse
+	(*ExportResultsRequest)(nil),     // 34: foible.v1.ExportResultsRequest
+	(*ExportResultsResponse)(nil),    // 35: foible.v1.ExportResultsResponse
+	(*JobResult)(nil),                // 36: foible.v1.JobResult
+	(*Failure)(nil),                  // 37: foible.v1.Failure
+	(*InferResult)(nil),              // 38: foible.v1.InferResult
+	(*JudgedCells)(nil),              // 39: foible.v1.JudgedCells
+	(*UndefinedCell)(nil),            // 40: foible.v1.UndefinedCell
+	(*Cell)(nil),                     // 41: foible.v1.Cell
+	(*Mistakes)(nil),                 // 42: foible.v1.Mistakes
+	(*Undefined)(nil),                // 43: foible.v1.Undefined
+	(*ScoreResult)(nil),              // 44: foible.v1.ScoreResult
+	(*Fit)(nil),                      // 45: foible.v1.Fit
+	(*Correlation)(nil),              // 46: foible.v1.Correlation
+	(*Interval)(nil),                 // 47: foible.v1.Interval
+	nil,                              // 48: foible.v1.SweepConfig.ModelsEntry
+	nil,                              // 49: foible.v1.ExtendSweepRequest.ModelsEntry
+	(*timestamppb.Timestamp)(nil),    // 50: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),      // 51: google.protobuf.Duration
 }
 var file_foible_v1_sweep_proto_depIdxs = []int32{
-	47, // 0: foible.v1.SweepConfig.models:type_name -> foible.v1.SweepConfig.ModelsEntry
+	48, // 0: foible.v1.SweepConfig.models:type_name -> foible.v1.SweepConfig.ModelsEntry
 	5,  // 1: foible.v1.SweepConfig.fit:type_name -> foible.v1.StageConfig
 	6,  // 2: foible.v1.SweepConfig.bootstrap:type_name -> foible.v1.BootstrapConfig
 	3,  // 3: foible.v1.SweepConfig.inference:type_name -> foible.v1.InferenceConfig
 	5,  // 4: foible.v1.SweepConfig.report:type_name -> foible.v1.StageConfig
 	2,  // 5: foible.v1.Sweep.config:type_name -> foible.v1.SweepConfig
 	9,  // 6: foible.v1.Sweep.stimuli:type_name -> foible.v1.StimulusShape
-	49, // 7: foible.v1.Sweep.create_time:type_name -> google.protobuf.Timestamp
-	49, // 8: foible.v1.Sweep.end_time:type_name -> google.protobuf.Timestamp
+	50, // 7: foible.v1.Sweep.create_time:type_name -> google.protobuf.Timestamp
+	50, // 8: foible.v1.Sweep.end_time:type_name -> google.protobuf.Timestamp
 	0,  // 9: foible.v1.Sweep.state:type_name -> foible.v1.SweepState
 	11, // 10: foible.v1.Sweep.progress:type_name -> foible.v1.Progress
-	50, // 11: foible.v1.Sweep.eta_low:type_name -> google.protobuf.Duration
-	50, // 12: foible.v1.Sweep.eta_high:type_name -> google.protobuf.Duration
-	12, // 13: foible.v1.Progress.stages:type_name -> foible.v1.PartProgress
-	12, // 14: foible.v1.Progress.models:type_name -> foible.v1.PartProgress
-	12, // 15: foible.v1.Progress.stimuli:type_name -> foible.v1.PartProgress
-	44, // 16: foible.v1.Progress.best:type_name -> foible.v1.Fit
-	2,  // 17: foible.v1.CreateSweepRequest.config:type_name -> foible.v1.SweepConfig
-	9,  // 18: foible.v1.CreateSweepRequest.stimuli:type_name -> foible.v1.StimulusShape
-	10, // 19: foible.v1.CreateSweepResponse.sweep:type_name -> foible.v1.Sweep
-	10, // 20: foible.v1.GetSweepResponse.sweep:type_name -> foible.v1.Sweep
-	10, // 21: foible.v1.ListSweepsResponse.sweeps:type_name -> foible.v1.Sweep
-	10, // 22: foible.v1.WatchSweepResponse.sweep:type_name -> foible.v1.Sweep
-	10, // 23: foible.v1.PauseSweepResponse.sweep:type_name -> foible.v1.Sweep
-	10, // 24: foible.v1.ResumeSweepResponse.sweep:type_name -> foible.v1.Sweep
-	10, // 25: foible.v1.CancelSweepResponse.sweep:type_name -> foible.v1.Sweep
-	48, // 26: foible.v1.ExtendSweepRequest.models:type_name -> foible.v1.ExtendSweepRequest.ModelsEntry
-	10, // 27: foible.v1.ExtendSweepResponse.sweep:type_name -> foible.v1.Sweep
-	10, // 28: foible.v1.SetSweepPriorityResponse.sweep:type_name -> foible.v1.Sweep
-	44, // 29: foible.v1.ListFitsResponse.fits:type_name -> foible.v1.Fit
-	35, // 30: foible.v1.ExportResultsResponse.result:type_name -> foible.v1.JobResult
-	37, // 31: foible.v1.JobResult.infer:type_name -> foible.v1.InferResult
-	43, // 32: foible.v1.JobResult.score:type_name -> foible.v1.ScoreResult
-	36, // 33: foible.v1.JobResult.failure:type_name -> foible.v1.Failure
-	1,  // 34: foible.v1.Failure.kind:type_name -> foible.v1.FailureKind
-	40, // 35: foible.v1.InferResult.cells:type_name -> foible.v1.Cell
-	38, // 36: foible.v1.InferResult.judged:type_name -> foible.v1.JudgedCells
-	39, // 37: foible.v1.JudgedCells.undefined:type_name -> foible.v1.UndefinedCell
-	42, // 38: foible.v1.UndefinedCell.undefined:type_name -> foible.v1.Undefined
-	42, // 39: foible.v1.Cell.undefined:type_name -> foible.v1.Undefined
-	41, // 40: foible.v1.Cell.mistakes:type_name -> foible.v1.Mistakes
-	44, // 41: foible.v1.ScoreResult.fits:type_name -> foible.v1.Fit
-	7,  // 42: foible.v1.Fit.parameter_set:type_name -> foible.v1.ParameterSet
-	45, // 43: foible.v1.Fit.overall:type_name -> foible.v1.Correlation
-	45, // 44: foible.v1.Fit.by_category:type_name -> foible.v1.Correlation
-	45, // 45: foible.v1.Fit.by_stimulus:type_name -> foible.v1.Correlation
-	46, // 46: foible.v1.Fit.intervals:type_name -> foible.v1.Interval
-	4,  // 47: foible.v1.SweepConfig.ModelsEntry.value:type_name -> foible.v1.ModelConfig
-	4,  // 48: foible.v1.ExtendSweepRequest.ModelsEntry.value:type_name -> foible.v1.ModelConfig
-	13, // 49: foible.v1.SweepService.CreateSweep:input_type -> foible.v1.CreateSweepRequest
-	15, // 50: foible.v1.SweepService.GetSweep:input_type -> foible.v1.GetSweepRequest
-	17, // 51: foible.v1.SweepService.ListSweeps:input_type -> foible.v1.ListSweepsRequest
-	19, // 52: foible.v1.SweepService.WatchSweep:input_type -> foible.v1.WatchSweepRequest
-	21, // 53: foible.v1.SweepService.PauseSweep:input_type -> foible.v1.PauseSweepRequest
-	23, // 54: foible.v1.SweepService.ResumeSweep:input_type -> foible.v1.ResumeSweepRequest
-	25, // 55: foible.v1.SweepService.CancelSweep:input_type -> foible.v1.CancelSweepRequest
-	27, // 56: foible.v1.SweepService.ExtendSweep:input_type -> foible.v1.ExtendSweepRequest
-	29, // 57: foible.v1.SweepService.SetSweepPriority:input_type -> foible.v1.SetSweepPriorityRequest
-	31, // 58: foible.v1.SweepService.ListFits:input_type -> foible.v1.ListFitsRequest
-	33, // 59: foible.v1.SweepService.ExportResults:input_type -> foible.v1.ExportResultsRequest
-	14, // 60: foible.v1.SweepService.CreateSweep:output_type -> foible.v1.CreateSweepResponse
-	16, // 61: foible.v1.SweepService.GetSweep:output_type -> foible.v1.GetSweepResponse
-	18, // 62: foible.v1.SweepService.ListSweeps:output_type -> foible.v1.ListSweepsResponse
-	20, // 63: foible.v1.SweepService.WatchSweep:output_type -> foible.v1.WatchSweepResponse
-	22, // 64: foible.v1.SweepService.PauseSweep:output_type -> foible.v1.PauseSweepResponse
-	24, // 65: foible.v1.SweepService.ResumeSweep:output_type -> foible.v1.ResumeSweepResponse
-	26, // 66: foible.v1.SweepService.CancelSweep:output_type -> foible.v1.CancelSweepResponse
-	28, // 67: foible.v1.SweepService.ExtendSweep:output_type -> foible.v1.ExtendSweepResponse
-	30, // 68: foible.v1.SweepService.SetSweepPriority:output_type -> foible.v1.SetSweepPriorityResponse
-	32, // 69: foible.v1.SweepService.ListFits:output_type -> foible.v1.ListFitsResponse
-	34, // 70: foible.v1.SweepService.ExportResults:output_type -> foible.v1.ExportResultsResponse
-	60, // [60:71] is the sub-list for method output_type
-	49, // [49:60] is the sub-list for method input_type
-	49, // [49:49] is the sub-list for extension type_name
-	49, // [49:49] is the sub-list for extension extendee
-	0,  // [0:49] is the sub-list for field type_name
+	51, // 11: foible.v1.Sweep.eta_low:type_name -> google.protobuf.Duration
+	51, // 12: foible.v1.Sweep.eta_high:type_name -> google.protobuf.Duration
+	13, // 13: foible.v1.Progress.stages:type_name -> foible.v1.PartProgress
+	13, // 14: foible.v1.Progress.models:type_name -> foible.v1.PartProgress
+	13, // 15: foible.v1.Progress.stimuli:type_name -> foible.v1.PartProgress
+	45, // 16: foible.v1.Progress.best:type_name -> foible.v1.Fit
+	12, // 17: foible.v1.Progress.failed_cells:type_name -> foible.v1.FailedCells
+	2,  // 18: foible.v1.CreateSweepRequest.config:type_name -> foible.v1.SweepConfig
+	9,  // 19: foible.v1.CreateSweepRequest.stimuli:type_name -> foible.v1.StimulusShape
+	10, // 20: foible.v1.CreateSweepResponse.sweep:type_name -> foible.v1.Sweep
+	10, // 21: foible.v1.GetSweepResponse.sweep:type_name -> foible.v1.Sweep
+	10, // 22: foible.v1.ListSweepsResponse.sweeps:type_name -> foible.v1.Sweep
+	10, // 23: foible.v1.WatchSweepResponse.sweep:type_name -> foible.v1.Sweep
+	10, // 24: foible.v1.PauseSweepResponse.sweep:type_name -> foible.v1.Sweep
+	10, // 25: foible.v1.ResumeSweepResponse.sweep:type_name -> foible.v1.Sweep
+	10, // 26: foible.v1.CancelSweepResponse.sweep:type_name -> foible.v1.Sweep
+	49, // 27: foible.v1.ExtendSweepRequest.models:type_name -> foible.v1.ExtendSweepRequest.ModelsEntry
+	10, // 28: foible.v1.ExtendSweepResponse.sweep:type_name -> foible.v1.Sweep
+	10, // 29: foible.v1.SetSweepPriorityResponse.sweep:type_name -> foible.v1.Sweep
+	45, // 30: foible.v1.ListFitsResponse.fits:type_name -> foible.v1.Fit
+	36, // 31: foible.v1.ExportResultsResponse.result:type_name -> foible.v1.JobResult
+	38, // 32: foible.v1.JobResult.infer:type_name -> foible.v1.InferResult
+	44, // 33: foible.v1.JobResult.score:type_name -> foible.v1.ScoreResult
+	37, // 34: foible.v1.JobResult.failure:type_name -> foible.v1.Failure
+	1,  // 35: foible.v1.Failure.kind:type_name -> foible.v1.FailureKind
+	41, // 36: foible.v1.InferResult.cells:type_name -> foible.v1.Cell
+	39, // 37: foible.v1.InferResult.judged:type_name -> foible.v1.JudgedCells
+	40, // 38: foible.v1.JudgedCells.undefined:type_name -> foible.v1.UndefinedCell
+	43, // 39: foible.v1.UndefinedCell.undefined:type_name -> foible.v1.Undefined
+	43, // 40: foible.v1.Cell.undefined:type_name -> foible.v1.Undefined
+	42, // 41: foible.v1.Cell.mistakes:type_name -> foible.v1.Mistakes
+	45, // 42: foible.v1.ScoreResult.fits:type_name -> foible.v1.Fit
+	7,  // 43: foible.v1.Fit.parameter_set:type_name -> foible.v1.ParameterSet
+	46, // 44: foible.v1.Fit.overall:type_name -> foible.v1.Correlation
+	46, // 45: foible.v1.Fit.by_category:type_name -> foible.v1.Correlation
+	46, // 46: foible.v1.Fit.by_stimulus:type_name -> foible.v1.Correlation
+	47, // 47: foible.v1.Fit.intervals:type_name -> foible.v1.Interval
+	4,  // 48: foible.v1.SweepConfig.ModelsEntry.value:type_name -> foible.v1.ModelConfig
+	4,  // 49: foible.v1.ExtendSweepRequest.ModelsEntry.value:type_name -> foible.v1.ModelConfig
+	14, // 50: foible.v1.SweepService.CreateSweep:input_type -> foible.v1.CreateSweepRequest
+	16, // 51: foible.v1.SweepService.GetSweep:input_type -> foible.v1.GetSweepRequest
+	18, // 52: foible.v1.SweepService.ListSweeps:input_type -> foible.v1.ListSweepsRequest
+	20, // 53: foible.v1.SweepService.WatchSweep:input_type -> foible.v1.WatchSweepRequest
+	22, // 54: foible.v1.SweepService.PauseSweep:input_type -> foible.v1.PauseSweepRequest
+	24, // 55: foible.v1.SweepService.ResumeSweep:input_type -> foible.v1.ResumeSweepRequest
+	26, // 56: foible.v1.SweepService.CancelSweep:input_type -> foible.v1.CancelSweepRequest
+	28, // 57: foible.v1.SweepService.ExtendSweep:input_type -> foible.v1.ExtendSweepRequest
+	30, // 58: foible.v1.SweepService.SetSweepPriority:input_type -> foible.v1.SetSweepPriorityRequest
+	32, // 59: foible.v1.SweepService.ListFits:input_type -> foible.v1.ListFitsRequest
+	34, // 60: foible.v1.SweepService.ExportResults:input_type -> foible.v1.ExportResultsRequest
+	15, // 61: foible.v1.SweepService.CreateSweep:output_type -> foible.v1.CreateSweepResponse
+	17, // 62: foible.v1.SweepService.GetSweep:output_type -> foible.v1.GetSweepResponse
+	19, // 63: foible.v1.SweepService.ListSweeps:output_type -> foible.v1.ListSweepsResponse
+	21, // 64: foible.v1.SweepService.WatchSweep:output_type -> foible.v1.WatchSweepResponse
+	23, // 65: foible.v1.SweepService.PauseSweep:output_type -> foible.v1.PauseSweepResponse
+	25, // 66: foible.v1.SweepService.ResumeSweep:output_type -> foible.v1.ResumeSweepResponse
+	27, // 67: foible.v1.SweepService.CancelSweep:output_type -> foible.v1.CancelSweepResponse
+	29, // 68: foible.v1.SweepService.ExtendSweep:output_type -> foible.v1.ExtendSweepResponse
+	31, // 69: foible.v1.SweepService.SetSweepPriority:output_type -> foible.v1.SetSweepPriorityResponse
+	33, // 70: foible.v1.SweepService.ListFits:output_type -> foible.v1.ListFitsResponse
+	35, // 71: foible.v1.SweepService.ExportResults:output_type -> foible.v1.ExportResultsResponse
+	61, // [61:72] is the sub-list for method output_type
+	50, // [50:61] is the sub-list for method input_type
+	50, // [50:50] is the sub-list for extension type_name
+	50, // [50:50] is the sub-list for extension extendee
+	0,  // [0:50] is the sub-list for field type_name
 }
 
 func init() { file_foible_v1_sweep_proto_init() }
@@ -4030,20 +4140,20 @@ func file_foible_v1_sweep_proto_init() {
 	file_foible_v1_sweep_proto_msgTypes[4].OneofWrappers = []any{}
 	file_foible_v1_sweep_proto_msgTypes[5].OneofWrappers = []any{}
 	file_foible_v1_sweep_proto_msgTypes[7].OneofWrappers = []any{}
-	file_foible_v1_sweep_proto_msgTypes[33].OneofWrappers = []any{
+	file_foible_v1_sweep_proto_msgTypes[34].OneofWrappers = []any{
 		(*JobResult_Infer)(nil),
 		(*JobResult_Score)(nil),
 		(*JobResult_Failure)(nil),
 	}
-	file_foible_v1_sweep_proto_msgTypes[38].OneofWrappers = []any{}
-	file_foible_v1_sweep_proto_msgTypes[43].OneofWrappers = []any{}
+	file_foible_v1_sweep_proto_msgTypes[39].OneofWrappers = []any{}
+	file_foible_v1_sweep_proto_msgTypes[44].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_foible_v1_sweep_proto_rawDesc), len(file_foible_v1_sweep_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   47,
+			NumMessages:   48,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -744,7 +744,10 @@ type Assign struct {
 	//	*Assign_Score
 	Work isAssign_Work `protobuf_oneof:"work"`
 	// Span of the job in the coordinator, as the traceparent of W3C Trace Context; empty without tracing.
-	TraceParent   string `protobuf:"bytes,9,opt,name=trace_parent,json=traceParent,proto3" json:"trace_parent,omitempty"`
+	TraceParent string `protobuf:"bytes,9,opt,name=trace_parent,json=traceParent,proto3" json:"trace_parent,omitempty"`
+	// The job has failed for causes unknown, and this is its last try: if a cell ends in a panic, it is answered as one that
+	// could not be computed, and the others of the job are computed.
+	LastTry       bool `protobuf:"varint,10,opt,name=last_try,json=lastTry,proto3" json:"last_try,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -851,6 +854,13 @@ func (x *Assign) GetTraceParent() string {
 		return x.TraceParent
 	}
 	return ""
+}
+
+func (x *Assign) GetLastTry() bool {
+	if x != nil {
+		return x.LastTry
+	}
+	return false
 }
 
 type isAssign_Work interface {
@@ -1100,7 +1110,9 @@ type Predictions struct {
 	// The posterior is undefined from some step on.
 	Undefined bool `protobuf:"varint,2,opt,name=undefined,proto3" json:"undefined,omitempty"`
 	// Posteriors of single runs, run x judgement steps x goals.
-	Runs          []float64 `protobuf:"fixed64,3,rep,packed,name=runs,proto3" json:"runs,omitempty"`
+	Runs []float64 `protobuf:"fixed64,3,rep,packed,name=runs,proto3" json:"runs,omitempty"`
+	// The cell could not be computed.
+	Failed        bool `protobuf:"varint,4,opt,name=failed,proto3" json:"failed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1154,6 +1166,13 @@ func (x *Predictions) GetRuns() []float64 {
 		return x.Runs
 	}
 	return nil
+}
+
+func (x *Predictions) GetFailed() bool {
+	if x != nil {
+		return x.Failed
+	}
+	return false
 }
 
 // Recorded answers a result.
@@ -1276,7 +1295,7 @@ const file_foible_v1_worker_proto_rawDesc = "" +
 	"\x06Cancel\x12\x16\n" +
 	"\x06leases\x18\x01 \x03(\x04R\x06leases\".\n" +
 	"\aWelcome\x12#\n" +
-	"\rlease_seconds\x18\x01 \x01(\x01R\fleaseSeconds\"\x9d\x02\n" +
+	"\rlease_seconds\x18\x01 \x01(\x01R\fleaseSeconds\"\xb8\x02\n" +
 	"\x06Assign\x12\x19\n" +
 	"\bsweep_id\x18\x01 \x01(\tR\asweepId\x12\x10\n" +
 	"\x03job\x18\x02 \x01(\x05R\x03job\x12\x14\n" +
@@ -1287,7 +1306,9 @@ const file_foible_v1_worker_proto_rawDesc = "" +
 	"\x04seed\x18\x06 \x01(\x04R\x04seed\x12+\n" +
 	"\x05infer\x18\a \x01(\v2\x13.foible.v1.InferJobH\x00R\x05infer\x12+\n" +
 	"\x05score\x18\b \x01(\v2\x13.foible.v1.ScoreJobH\x00R\x05score\x12!\n" +
-	"\ftrace_parent\x18\t \x01(\tR\vtraceParentB\x06\n" +
+	"\ftrace_parent\x18\t \x01(\tR\vtraceParent\x12\x19\n" +
+	"\blast_try\x18\n" +
+	" \x01(\bR\alastTryB\x06\n" +
 	"\x04work\"\xb3\x02\n" +
 	"\bInferJob\x12\x1a\n" +
 	"\bstimulus\x18\x01 \x01(\tR\bstimulus\x12\x14\n" +
@@ -1303,11 +1324,12 @@ const file_foible_v1_worker_proto_rawDesc = "" +
 	"\x06judged\x18\x03 \x03(\v2\x16.foible.v1.InferResultR\x06judged\"\x80\x01\n" +
 	"\x06Scored\x12<\n" +
 	"\rparameter_set\x18\x01 \x01(\v2\x17.foible.v1.ParameterSetR\fparameterSet\x128\n" +
-	"\vpredictions\x18\x02 \x03(\v2\x16.foible.v1.PredictionsR\vpredictions\"]\n" +
+	"\vpredictions\x18\x02 \x03(\v2\x16.foible.v1.PredictionsR\vpredictions\"u\n" +
 	"\vPredictions\x12\x1c\n" +
 	"\tposterior\x18\x01 \x03(\x01R\tposterior\x12\x1c\n" +
 	"\tundefined\x18\x02 \x01(\bR\tundefined\x12\x12\n" +
-	"\x04runs\x18\x03 \x03(\x01R\x04runs\"\x93\x01\n" +
+	"\x04runs\x18\x03 \x03(\x01R\x04runs\x12\x16\n" +
+	"\x06failed\x18\x04 \x01(\bR\x06failed\"\x93\x01\n" +
 	"\bRecorded\x12\x19\n" +
 	"\bsweep_id\x18\x01 \x01(\tR\asweepId\x12\x10\n" +
 	"\x03job\x18\x02 \x01(\x05R\x03job\x12\x14\n" +
