@@ -29,6 +29,8 @@ type Domain struct {
 	// Corruptions are the goals that an agent may take a goal for, each equally
 	// probable, itself perhaps among them; nil where goals are not confused.
 	Corruptions func(goal string) []string
+	// CorruptionCount is how many these are, without making them; nil as Corruptions.
+	CorruptionCount func(goal string) int
 	// Picture draws a state, and the way that led there, as SVG.
 	Picture func(t *ground.Task, s ground.StateID, past []ground.StateID) (string, error)
 	// Colour is the colour of a goal in figures, as #rrggbb.
@@ -46,7 +48,7 @@ var All = []Domain{
 		Picture: doorskeysgems.Picture, Colour: doorskeysgems.Colour, Sample: doorskeysgems.Sample, Sweep: doorskeysgems.Sweep,
 	},
 	{
-		Name: blockwords.Name, PDDL: blockwords.PDDL, Goal: blockwords.Goal, Check: blockwords.Check, Heuristics: blockwords.Heuristics, Corruptions: blockwords.Corruptions,
+		Name: blockwords.Name, PDDL: blockwords.PDDL, Goal: blockwords.Goal, Check: blockwords.Check, Heuristics: blockwords.Heuristics, Corruptions: blockwords.Corruptions, CorruptionCount: blockwords.CorruptionCount,
 		Picture: blockwords.Picture, Colour: blockwords.Colour, Sample: blockwords.Sample, Sweep: blockwords.Sweep,
 	},
 }

@@ -139,12 +139,13 @@ func (s *Study) Ready(stimulus string) (*inference.Stimulus, error) {
 
 func (s *Study) ready(st *study.Stimulus) *inference.Stimulus {
 	return inference.New(st, inference.Domain{
-		Heuristics:     s.Domain.Heuristics,
-		Admissible:     s.Domain.Admissible,
-		Goal:           s.Domain.Goal,
-		Corruptions:    s.Domain.Corruptions,
-		PredicateNoise: s.Observation.PredicateNoise,
-		FluentNoise:    s.Observation.FluentNoise,
+		Heuristics:      s.Domain.Heuristics,
+		Admissible:      s.Domain.Admissible,
+		Goal:            s.Domain.Goal,
+		Corruptions:     s.Domain.Corruptions,
+		CorruptionCount: s.Domain.CorruptionCount,
+		PredicateNoise:  s.Observation.PredicateNoise,
+		FluentNoise:     s.Observation.FluentNoise,
 	})
 }
 

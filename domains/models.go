@@ -27,11 +27,12 @@ type Usable struct {
 // cancelled.
 func (s *Study) CheckModels(ctx context.Context, sets []sweep.ParameterSet, limits inference.Limits) (Usable, error) {
 	c := modelCheck{study: s, sets: sets, limits: limits, refused: map[inference.Need]bool{}}
-	for _, needs := range [][]inference.Need{{inference.Estimates}, {inference.Plans, inference.WholePlans}, {inference.States}} {
+	for _, needs := range [][]inference.Need{{inference.Estimates}, {inference.Plans, inference.WholePlans}, {inference.Distances, inference.States}} {
 		if err := c.try(ctx, needs); err != nil {
 			return Usable{}, err
 		}
 	}
+	confusing := c.confusions()
 	usable := Usable{Findings: study.Merge(once(c.found))}
 	if len(c.late) > 0 {
 		usable.Findings = append(usable.Findings, study.Finding{
@@ -39,7 +40,7 @@ func (s *Study) CheckModels(ctx context.Context, sets []sweep.ParameterSet, limi
 		})
 	}
 	for i := range sets {
-		if !c.refused[inference.NeedOf(&sets[i])] {
+		if !c.refused[inference.NeedOf(&sets[i])] && !(confusing && sets[i].GoalNoise.Number > 0) {
 			usable.Sets = append(usable.Sets, sets[i])
 		}
 	}
@@ -100,6 +101,37 @@ func (c *modelCheck) try(ctx context.Context, needs []inference.Need) error {
 	return nil
 }
 
+// confusions reports of agents that confuse goals how many goals plans are made for, where
+// these are many, and whether they are too many.
+func (c *modelCheck) confusions() (tooMany bool) {
+	const many = 720 // orders of six letters
+	var names []string
+	for i := range c.sets {
+		if c.sets[i].GoalNoise.Number > 0 && !slices.Contains(names, c.sets[i].Model) {
+			names = append(names, c.sets[i].Model)
+		}
+	}
+	if len(names) == 0 {
+		return false
+	}
+	for i := range c.study.Stimuli {
+		st := &c.study.Stimuli[i]
+		ready := c.study.ready(st)
+		goal, count := ready.Confusions()
+		f := study.Finding{Stimulus: st.ID, Pos: st.Pos}
+		if err := ready.Confusable(); err != nil {
+			tooMany = true
+			f.Severity, f.Message = study.Error, fmt.Sprintf("%s cannot be used: %v", words.List(names), err)
+		} else if count > many {
+			f.Severity, f.Message = study.Warning, fmt.Sprintf("%s may take long: goal %q may be taken for %s, and plans are made for each", words.List(names), goal, words.Count(count, "goal"))
+		} else {
+			continue
+		}
+		c.found = append(c.found, f)
+	}
+	return tooMany
+}
+
 // CheckProblems finds what cannot be in the world that a problem describes, such as a door
 // outside the maze.
 func (s *Study) CheckProblems() study.Findings {
@@ -132,7 +164,7 @@ func obstacle(st *study.Stimulus, need inference.Need, who string, err error) st
 	switch {
 	case pos != (pddl.Pos{}):
 		f.Pos = pos
-	case need != inference.States:
+	case need != inference.States && need != inference.Distances:
 		f.Pos = st.Problem.Pos
 	}
 	message = strings.TrimPrefix(message, "stimulus "+st.ID+": ")

@@ -2,6 +2,9 @@ package domains_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -192,5 +195,80 @@ func TestWorldsThatCannotBe(t *testing.T) {
 			got = append(got, f.String())
 		}
 		wantFound(t, got, test.want)
+	}
+}
+
+// spelling is a study of one plan with two words, of which the first has n letters.
+func spelling(t *testing.T, n int) folder {
+	t.Helper()
+	letters := "abcdefghij"[:n]
+	f := sample(t, "block-words")
+	for name := range f.MapFS {
+		if strings.HasPrefix(name, "problems/") || strings.HasPrefix(name, "plans/") || strings.HasSuffix(name, ".csv") {
+			delete(f.MapFS, name)
+		}
+	}
+	var objects, init strings.Builder
+	for _, l := range letters {
+		fmt.Fprintf(&objects, " %c", l)
+		fmt.Fprintf(&init, " (ontable %c) (clear %[1]c)", l)
+	}
+	f.write("study.yaml", "name: words\ndomain: block-words\nstimuli: stimuli.csv\nproblems: problems/{stimulus}.pddl\nplans: plans/{stimulus}.plan\nmeans: means.csv\n")
+	f.write("stimuli.csv", "stimulus,category,goals,true_goal,judgement_steps\ns,c,"+letters+" cab,cab,0 1\n")
+	f.write("means.csv", "stimulus,step,goal,probability\ns,0,"+letters+",0.5\ns,0,cab,0.5\ns,1,"+letters+",0.4\ns,1,cab,0.6\n")
+	f.write("problems/s.pddl", "(define (problem p) (:domain block-words) (:objects"+objects.String()+" - block) (:init (handempty)"+init.String()+"))")
+	f.write("plans/s.plan", "(pick-up a)\n")
+	return f
+}
+
+// The orders of a long word's letters are counted, not made; models that confuse no goals can
+// be used all the same.
+func TestLongWords(t *testing.T) {
+	brief, cancel := context.WithDeadline(t.Context(), time.Now()) // only what is counted
+	defer cancel()
+	for n, want := range map[int]string{
+		6:  "",
+		7:  `warning: stimulus s: full and plan-lesioned may take long: goal "abcdefg" may be taken for 5,040 goals, and plans are made for each`,
+		8:  `error: stimulus s: full and plan-lesioned cannot be used: goal "abcdefgh" may be taken for 40,320 goals, more than 5,040: leave goals unconfused (goal_noise 0, or goal-lesioned), or shorten it`,
+		10: `error: stimulus s: full and plan-lesioned cannot be used: goal "abcdefghij" may be taken for 3,628,800 goals, more than 5,040: leave goals unconfused (goal_noise 0, or goal-lesioned), or shorten it`,
+	} {
+		found, models := usableOf(t, brief, spelling(t, n), inference.DefaultLimits)
+		found = slices.DeleteFunc(found, func(f string) bool { return strings.HasPrefix(f, "note: for want of time") })
+		var wanted []string
+		if want != "" {
+			wanted = []string{"stimuli.csv:2:1: " + want}
+		}
+		wantFound(t, found, wanted)
+		usable := everything
+		if n > 7 {
+			usable = everything[2:]
+		}
+		wantFound(t, models, usable)
+	}
+
+	s := load(t, spelling(t, 9))
+	ready := must(s.Ready("s"))
+	p := marginalOf(4, 0.05, "total")
+	for name, confused := range map[string]bool{"full": true, "goal-lesioned": false} {
+		model, _ := sweep.ModelByName(name)
+		cell, err := ready.Infer(t.Context(), typical(s.Domain, &model), p, 1)
+		if tooMany := (*inference.ConfusionsError)(nil); errors.As(err, &tooMany) != confused {
+			t.Errorf("%s: %v", name, err)
+		} else if !confused && (err != nil || len(cell.Posterior) != 2) {
+			t.Errorf("%s: %d steps, error %v", name, len(cell.Posterior), err)
+		}
+	}
+}
+
+// As many as there are, as long as they can be counted.
+func TestCorruptionsAreCounted(t *testing.T) {
+	d, _ := domains.ByName("block-words")
+	for _, word := range []string{"", "a", "lamp", "garden"} {
+		if n := d.CorruptionCount(word); n != len(d.Corruptions(word)) {
+			t.Errorf("%q: %d, made %d", word, n, len(d.Corruptions(word)))
+		}
+	}
+	if n := d.CorruptionCount("incomprehensibilities"); n != math.MaxInt {
+		t.Errorf("%d orders of 21 letters", n)
 	}
 }

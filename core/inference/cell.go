@@ -81,7 +81,7 @@ func (s *Stimulus) inferSome(ctx context.Context, sets []sweep.ParameterSet, p *
 
 // inferSIPS computes a cell by runs of the particle filter.
 func (s *Stimulus) inferSIPS(ctx context.Context, set *sweep.ParameterSet, p *sweep.Procedure, seed uint64) (sweep.Cell, error) {
-	parameters, err := Agent(set, p.Inference)
+	parameters, err := s.agent(set, p.Inference)
 	if err != nil {
 		return sweep.Cell{}, err
 	}
@@ -168,7 +168,7 @@ func (s *Stimulus) inferMarginal(ctx context.Context, sets []sweep.ParameterSet,
 	}
 	var all []agent.Parameters
 	for i := range sets[:min(len(sets), abreast)] {
-		one, err := Agent(&sets[i], p.Inference)
+		one, err := s.agent(&sets[i], p.Inference)
 		if i > 0 && (err != nil || !together(&all[0], &one, p)) {
 			break
 		}

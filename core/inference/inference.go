@@ -3,7 +3,6 @@ package inference
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"foible/core/agent"
 	"foible/core/ground"
@@ -12,6 +11,8 @@ import (
 	"foible/core/policy"
 	"foible/core/search"
 	"foible/core/study"
+	"foible/core/sweep"
+	"foible/core/words"
 )
 
 // Domain is what inference needs to know of a domain, and how its states are observed.
@@ -24,6 +25,8 @@ type Domain struct {
 	Goal func(name string, p *pddl.Problem) (string, error)
 	// Corruptions are the goals that an agent may take a goal for; nil for none.
 	Corruptions func(goal string) []string
+	// CorruptionCount is how many these are; nil as Corruptions.
+	CorruptionCount func(goal string) int
 	// PredicateNoise and FluentNoise are those of the observation.
 	PredicateNoise, FluentNoise float64
 }
@@ -36,6 +39,7 @@ type Stimulus struct {
 	boltzmann *policy.Observer   // nil until needed
 	sips      *SIPS              // nil until needed
 	estimates []*heuristic.Table // of the goals of sips
+	goalNames []string           // of the task of sips, by index
 	runs      runs               // of sips
 	marginal  *Marginal          // nil until needed
 	memory    int                // for its samples, in bytes; 0 is its default
@@ -120,13 +124,14 @@ func (s *Stimulus) makeSIPS(ctx context.Context) (*SIPS, error) {
 		return nil, fmt.Errorf("stimulus %s: the domain has no heuristic", s.stimulus.ID)
 	}
 	var formulas []pddl.Formula
+	var names []string
 	index := map[string]int{}
 	for i, g := range s.stimulus.Goals {
-		formulas = append(formulas, g.Formula)
+		formulas, names = append(formulas, g.Formula), append(names, g.Name)
 		index[g.Name] = i
 	}
 	goals := agent.Goals{Corrupt: make([][]int, len(formulas))}
-	if s.domain.Corruptions != nil {
+	if s.domain.Corruptions != nil && s.Confusable() == nil {
 		for i, g := range s.stimulus.Goals {
 			for _, name := range s.domain.Corruptions(g.Name) {
 				at, ok := index[name]
@@ -140,7 +145,7 @@ func (s *Stimulus) makeSIPS(ctx context.Context) (*SIPS, error) {
 					}
 					at = len(formulas)
 					index[name] = at
-					formulas = append(formulas, formula)
+					formulas, names = append(formulas, formula), append(names, name)
 				}
 				goals.Corrupt[i] = append(goals.Corrupt[i], at)
 			}
@@ -165,6 +170,7 @@ func (s *Stimulus) makeSIPS(ctx context.Context) (*SIPS, error) {
 		}
 		goals.Heuristic[goal], s.estimates = table, append(s.estimates, table)
 	}
+	s.goalNames = names
 	return NewSIPS(task, goals, len(s.stimulus.Goals), s.stimulus.Plan), nil
 }
 
@@ -177,7 +183,7 @@ func (s *Stimulus) Marginal(ctx context.Context) (*Marginal, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.marginal = NewMarginal(sips, s.stimulus.ID, s.goalNames())
+	s.marginal = NewMarginal(sips, s.stimulus.ID, s.goalNames)
 	if s.memory > 0 {
 		s.marginal.keep = s.memory / 12
 	}
@@ -190,23 +196,53 @@ func (s *Stimulus) Marginal(ctx context.Context) (*Marginal, error) {
 // called before the first inference.
 func (s *Stimulus) Remember(bytes int) { s.memory = bytes }
 
-// goalNames are the names of the goals of the task of SIPS, by index.
-func (s *Stimulus) goalNames() []string {
-	var names []string
-	for _, g := range s.stimulus.Goals {
-		names = append(names, g.Name)
+// MostConfusions bounds the goals that a goal may be taken for: the orders of seven letters.
+// Plans are made for each of them.
+const MostConfusions = 5040
+
+// ConfusionsError is of a goal that may be taken for too many others.
+type ConfusionsError struct {
+	Goal  string
+	Count int // of goals that it may be taken for
+}
+
+func (e *ConfusionsError) Error() string {
+	return fmt.Sprintf("goal %q may be taken for %s, more than %s: leave goals unconfused (goal_noise 0, or goal-lesioned), or shorten it",
+		e.Goal, words.Count(e.Count, "goal"), words.Thousands(MostConfusions))
+}
+
+// Confusions is the candidate goal that may be taken for the most goals, and their number; 0
+// where goals are never taken for others.
+func (s *Stimulus) Confusions() (goal string, count int) {
+	if s.domain.CorruptionCount == nil {
+		return "", 0
 	}
 	for _, g := range s.stimulus.Goals {
-		if s.domain.Corruptions == nil {
-			break
-		}
-		for _, name := range s.domain.Corruptions(g.Name) {
-			if !slices.Contains(names, name) {
-				names = append(names, name)
-			}
+		if n := s.domain.CorruptionCount(g.Name); n > count {
+			goal, count = g.Name, n
 		}
 	}
-	return names
+	return goal, count
+}
+
+// Confusable is a [*ConfusionsError] if a goal may be taken for more than MostConfusions. An
+// agent that confuses goals can then not be used; others can.
+func (s *Stimulus) Confusable() error {
+	if goal, count := s.Confusions(); count > MostConfusions {
+		return &ConfusionsError{goal, count}
+	}
+	return nil
+}
+
+// agent is the boundedly rational agent of a parameter set, if the stimulus can be used with it.
+func (s *Stimulus) agent(set *sweep.ParameterSet, in sweep.Inference) (agent.Parameters, error) {
+	p, err := Agent(set, in)
+	if err == nil && p.GoalNoise > 0 {
+		if err := s.Confusable(); err != nil {
+			return p, fmt.Errorf("stimulus %s: %w", s.stimulus.ID, err)
+		}
+	}
+	return p, err
 }
 
 func (s *Stimulus) goal(name string) (pddl.Formula, error) {

@@ -64,7 +64,7 @@ func (s *Stimulus) newSimulator(ctx context.Context, task *ground.Task) (*simula
 	if err != nil && !errors.Is(err, policy.ErrTooLarge) {
 		return nil, err
 	}
-	return &simulator{goals: s.goalNames(), distances: d}, nil
+	return &simulator{goals: s.goalNames, distances: d}, nil
 }
 
 // Slip says whether a boundedly rational agent did other than it meant to.
@@ -87,7 +87,7 @@ func (s *Stimulus) Simulate(ctx context.Context, set *sweep.ParameterSet, in swe
 }
 
 func (s *Stimulus) simulate(ctx context.Context, set *sweep.ParameterSet, in sweep.Inference, goal, steps int, rng *rand.Rand) (*Trajectory, error) {
-	parameters, err := Agent(set, in)
+	parameters, err := s.agent(set, in)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package inference
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 
@@ -25,7 +26,9 @@ const (
 	Plans
 	// WholePlans of agents that plan by A* to the goal, without a budget.
 	WholePlans
-	// States are all that can be reached: boltzmann with any other value.
+	// Distances to the goals near the observed plan: boltzmann with value optimal.
+	Distances
+	// States are all that can be reached: boltzmann with value on_policy.
 	States
 )
 
@@ -36,6 +39,8 @@ func NeedOf(set *sweep.ParameterSet) Need {
 	switch {
 	case exact && value.Word == "heuristic":
 		return Estimates
+	case exact && value.Word == "optimal":
+		return Distances
 	case exact:
 		return States
 	case model.Has("budget_r"):
@@ -68,7 +73,8 @@ func (e *LongSearchError) Error() string {
 const planBudget = 100
 
 // Try makes what inference makes for parameter sets of a need: the grounded tasks,
-// heuristics of all goals, and a search for each candidate goal, or all states. The error
+// heuristics of all goals, and a search for each candidate goal, or all states. Distances
+// beyond the limit of states are searched for. The error
 // says why that cannot be made, or is that of ctx, if it ends before. It keeps what models
 // of the same need share, and of the states nothing.
 func (s *Stimulus) Try(ctx context.Context, need Need, limits Limits) error {
@@ -81,6 +87,19 @@ func (s *Stimulus) Try(ctx context.Context, need Need, limits Limits) error {
 		return observer.Estimate()
 	case States:
 		return s.tryStates(ctx, limits.States)
+	case Distances:
+		many := s.tryStates(ctx, limits.States)
+		if !errors.Is(many, policy.ErrTooLarge) {
+			return many
+		}
+		observer, err := s.Boltzmann()
+		if err != nil {
+			return err
+		}
+		if err := observer.Search(ctx); !errors.Is(err, policy.ErrTooLarge) {
+			return err
+		}
+		return many
 	}
 	sips, err := s.SIPS(ctx)
 	if err != nil {

@@ -372,6 +372,26 @@ func TooManyStates(limit int) error {
 	return fmt.Errorf("more than %s states can be reached: %w for exact values; use value: heuristic", words.Thousands(limit), ErrTooLarge)
 }
 
+// Search searches for the distances to all goals from the initial state, which value optimal
+// needs of tasks with too many states to be enumerated. The error is [ErrTooLarge] if they are
+// not found so, or that of ctx, if it ends before.
+func (o *Observer) Search(ctx context.Context) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if err := o.measure(ctx); err != nil {
+		return err
+	}
+	if o.searched == nil {
+		return ErrTooLarge
+	}
+	for goal := range o.goals {
+		if _, err := o.searched.distance(ctx, goal, o.task.Initial()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Estimate makes the estimates of the heuristic, which the value heuristic needs. The error
 // says why there are none.
 func (o *Observer) Estimate() error {

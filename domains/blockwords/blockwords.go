@@ -5,6 +5,7 @@ package blockwords
 import (
 	_ "embed"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -55,6 +56,18 @@ func Corruptions(word string) []string {
 	}
 	extend(nil, letters)
 	return words
+}
+
+// CorruptionCount is the number of Corruptions; the largest number there is where they are more.
+func CorruptionCount(word string) int {
+	orders := 1
+	for n := range len([]rune(word)) {
+		if orders > math.MaxInt/(n+1) {
+			return math.MaxInt
+		}
+		orders *= n + 1
+	}
+	return orders
 }
 
 // spell lists the blocks of a word from the top.

@@ -41,7 +41,7 @@ var samples = []sample{
 		name: blockwords.Name, folder: "blockwords",
 		files: blockwords.Sample, pddl: blockwords.PDDL,
 		domain: inference.Domain{
-			Heuristics: blockwords.Heuristics, Goal: blockwords.Goal, Corruptions: blockwords.Corruptions, PredicateNoise: 0.1,
+			Heuristics: blockwords.Heuristics, Goal: blockwords.Goal, Corruptions: blockwords.Corruptions, CorruptionCount: blockwords.CorruptionCount, PredicateNoise: 0.1,
 		},
 		generating: fullModel(0.2, 2, 0.95, 0.02, 0.1),
 		header:     "stimulus,participant,step,goal,probability", answer: probabilities,
