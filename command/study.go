@@ -93,6 +93,7 @@ func examine(ctx context.Context, fsys fs.FS, choice *SweepChoice, limit time.Du
 		if models, err = x.tryModels(ctx, limit); err != nil {
 			return nil, err
 		}
+		x.err = x.checkSizes()
 	}
 	if study.Merge(x.findings, checked).Err() != nil {
 		x.usable = "" // leaving out models is not enough
@@ -121,6 +122,30 @@ func (x *examined) tryModels(ctx context.Context, limit time.Duration) (study.Fi
 		x.usable = usableFlags(usable.Sets, sets)
 	}
 	return usable.Findings, nil
+}
+
+// checkSizes says what about the sweep makes a result too large, and what to change.
+func (x *examined) checkSizes() error {
+	c, err := codec.Config(x.config)
+	if err != nil {
+		return err
+	}
+	sets, err := c.ParameterSets()
+	if err != nil {
+		return err
+	}
+	shapes := codec.Shapes(x.study.Shapes())
+	if len(sets) == 0 || len(shapes) == 0 {
+		return nil
+	}
+	plan, err := c.Plan(sets, shapes, sweep.CellsPerJob(len(sets), shapes, c.Fit.Runs, leastParallel))
+	if err == nil {
+		err = plan.CheckSizes(&c)
+	}
+	if err != nil {
+		return fmt.Errorf("sweep: %w", err)
+	}
+	return nil
 }
 
 // usableFlags are those by which a sweep has only the usable ones of its parameter sets, of

@@ -8,7 +8,6 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"foible/coordinator/engine"
 	"foible/core/sweep"
 	"foible/proto/codec"
 	foiblev1 "foible/proto/foible/v1"
@@ -102,8 +101,8 @@ func (r *sweepRun) scoreHashes(job sweep.Job, predictions [][]sweep.Prediction) 
 // judge says what is to become of a result, and why. The lease, if there is one, spares the making of hashes. The
 // error is of the engine.
 func (r *sweepRun) judge(ctx context.Context, l *lease, number int, result *foiblev1.JobResult) (foiblev1.Verdict, string, error) {
-	if size := proto.Size(result); size > engine.MaxResult {
-		return foiblev1.Verdict_VERDICT_REFUSED, fmt.Sprintf("the result has %d bytes, more than %d", size, engine.MaxResult), nil
+	if size := proto.Size(result); size > sweep.MaxResultBytes {
+		return foiblev1.Verdict_VERDICT_REFUSED, fmt.Sprintf("the result has %d bytes, more than %d", size, sweep.MaxResultBytes), nil
 	}
 	if f := result.GetFailure(); f != nil {
 		return foiblev1.Verdict_VERDICT_RETRY, f.GetReason(), nil

@@ -60,6 +60,9 @@ func (c *Coordinator) create(ctx context.Context, spec *foiblev1.Sweep) (made *f
 	if err != nil {
 		return nil, false, err
 	}
+	if err := planned.plan.CheckSizes(&planned.config); err != nil {
+		return nil, false, fmt.Errorf("%w: %w", service.ErrInvalid, err)
+	}
 	if jobs, most := planned.plan.Jobs(), c.cfg.Limits.SweepJobs; jobs > most {
 		return nil, false, beyond("max-sweep-jobs", jobs, most, "jobs in a sweep")
 	}

@@ -19,6 +19,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
+	"foible/core/sweep"
 	"foible/core/words"
 	foiblev1 "foible/proto/foible/v1"
 	"foible/worker/memory"
@@ -217,9 +218,6 @@ func (w *Worker) signal() {
 	}
 }
 
-// maxResult bounds a result in bytes; a coordinator takes no larger message.
-const maxResult = 15 << 20
-
 // execute does a job and leaves its result for the connection of the moment.
 // A job that ctx interrupts has none; one that is stopped has failed.
 func (w *Worker) execute(ctx context.Context, j *job) {
@@ -230,8 +228,8 @@ func (w *Worker) execute(ctx context.Context, j *job) {
 	if err != nil && ctx.Err() != nil {
 		return
 	}
-	if size := proto.Size(result); err == nil && size > maxResult {
-		err = Computation(fmt.Errorf("the result has %d bytes, more than %d", size, maxResult))
+	if size := proto.Size(result); err == nil && size > sweep.MaxResultBytes {
+		err = Computation(fmt.Errorf("the result has %d bytes, more than %d", size, sweep.MaxResultBytes))
 	}
 	if err != nil && j.ctx.Err() != nil { // it was stopped, whatever it says
 		err = Infrastructure(err)

@@ -17,9 +17,11 @@ func (g *Progress) Coverage() []Coverage {
 	}
 	if p.Report {
 		report := Coverage{Sets: len(p.models), Done: make([]int, len(p.Stimuli))}
-		for s, job := range p.ReportJobs() {
-			if g.Done(job) {
-				report.Done[s] = len(p.models)
+		for chunk, end := p.RoundChunks(p.TopUps() + 1); chunk < end; chunk++ {
+			for s := range report.Done {
+				if g.Done(chunk*len(p.Stimuli) + s) {
+					report.Done[s] += len(p.reported(chunk))
+				}
 			}
 		}
 		all = append(all, report)

@@ -38,7 +38,8 @@ func (s *Shape) bytes(runs int, judged bool) int {
 // The work is done in rounds. Round 0 is the fit stage: the parameter sets are cut
 // into chunks of CellsPerJob. Rounds 1 to TopUps() run contenders again, each in the
 // same number of chunks, which are empty where there are none. Where there is a report
-// stage it is the last round, each model's best parameter set in one chunk. Infer
+// stage it is the last round, each model's best parameter set, in one chunk unless that
+// would be too large. Infer
 // job i is chunk i / len(Stimuli) on stimulus i % len(Stimuli). After the infer
 // jobs come the score jobs, one a chunk. A score job can be done when its
 // chunk's infer jobs are; a round's infer jobs when all score jobs of those before are.
@@ -49,6 +50,7 @@ type Plan struct {
 	Report      bool
 
 	models []ModelSets
+	report int // chunks of the report
 	topUp  topUp
 	later  [][]int // of each round after the first that is known, indexes into Sets; see Choose
 }
@@ -116,8 +118,14 @@ func newPlan(sets []ParameterSet, stimuli []Shape, cellsPerJob int, report bool,
 		}
 		p.models[len(p.models)-1].End = i + 1
 	}
+	p.report = 1
 	if c != nil {
 		p.topUp = p.newTopUp(c)
+		if report {
+			procedure := p.Procedure(c, ReportStage)
+			each := min(len(p.models), max(1, together(stimuli, &procedure)))
+			p.report = (len(p.models) + each - 1) / each
+		}
 	}
 	if int64(p.Chunks())*int64(len(stimuli)+1) > 1<<30 {
 		return nil, fmt.Errorf("%d chunks of %d stimuli are too many jobs", p.Chunks(), len(stimuli))
@@ -153,7 +161,25 @@ func (p *Plan) RoundChunks(round int) (first, end int) {
 		return first, first + p.topUp.chunks
 	}
 	first += p.TopUps() * p.topUp.chunks
-	return first, first + 1
+	return first, first + p.report
+}
+
+// stageOf is the stage of a round.
+func (p *Plan) stageOf(round int) string {
+	switch {
+	case round == 0:
+		return FitStage
+	case round > p.TopUps():
+		return ReportStage
+	}
+	return TopUpStage
+}
+
+// reported are the models that a chunk of the report counts for.
+func (p *Plan) reported(chunk int) []ModelSets {
+	first, _ := p.RoundChunks(p.TopUps() + 1)
+	at := chunk - first
+	return p.models[at*len(p.models)/p.report : (at+1)*len(p.models)/p.report]
 }
 
 // RoundOf is the round of a chunk.
@@ -296,10 +322,7 @@ func (p *Plan) Job(number int) Job {
 		j.Sets = p.Sets[j.First:min(j.First+p.CellsPerJob, len(p.Sets))]
 		return j
 	}
-	j.Stage = TopUpStage
-	if j.Round > p.TopUps() {
-		j.Stage = ReportStage
-	}
+	j.Stage = p.stageOf(j.Round)
 	j.chosen = p.chosen(j.Chunk)
 	for _, i := range j.chosen {
 		j.Sets = append(j.Sets, p.Sets[i])

@@ -76,7 +76,7 @@ func (g *Progress) later(each func(stage string, chunk int, sets []int, inferred
 			sets = p.chosen(chunk)
 		} else {
 			stage = ReportStage
-			for _, m := range p.models {
+			for _, m := range p.reported(chunk) {
 				sets = append(sets, m.First)
 			}
 		}
