@@ -144,7 +144,7 @@ func boltzmann(alpha float64, value string) sweep.ParameterSet {
 func TestShapes(t *testing.T) {
 	s := load(t, sample(t, "block-words"))
 	shapes := codec.Shapes(s.Shapes())
-	if want := (sweep.Shape{Stimulus: "1-1", Goals: 5, Actions: 10, JudgementSteps: []int{0, 2, 4, 6, 8}}); len(shapes) != 8 || !reflect.DeepEqual(shapes[0], want) {
+	if want := (sweep.Shape{Stimulus: "1-1", Goals: 5, Actions: 10, JudgementSteps: []int{0, 2, 4, 6, 8}, Points: 25}); len(shapes) != 8 || !reflect.DeepEqual(shapes[0], want) {
 		t.Errorf("%+v, want %+v first of 8", shapes, want)
 	}
 }
