@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"foible/internal/await"
 )
 
 // A sweep of a few seconds on one core, of an exact model and of one that is sampled: twelve parameter sets and one on
@@ -72,7 +74,7 @@ func TestSameOutputs(t *testing.T) {
 		p := start(t, dir, fit("interrupted", "--workers", "1")...)
 		p.says(`cells [1-9]\d*/`)
 		p.signal(syscall.SIGINT)
-		if code := p.wait(10 * time.Second); code != 130 {
+		if code := p.wait(); code != 130 {
 			t.Fatalf("exit code %d:\n%s", code, p.stderr.String())
 		}
 		if !strings.HasSuffix(p.stderr.String(), "\nStopped; nothing recorded is lost. The same command goes on from here.\n") {
@@ -102,7 +104,7 @@ func TestSameOutputs(t *testing.T) {
 		id := c.submit()
 		c.waitFor(id, sweepCells/5)
 		a.signal(syscall.SIGTERM)
-		if code := a.wait(10 * time.Second); code != 0 {
+		if code := a.wait(); code != 0 {
 			t.Errorf("the drained worker's exit code is %d", code)
 		}
 		a.says("draining: jobs_held=")
@@ -116,7 +118,7 @@ func TestSameOutputs(t *testing.T) {
 		same(t, "drained")
 		for _, p := range []*process{b, c.coordinator} {
 			p.signal(syscall.SIGTERM)
-			if code := p.wait(10 * time.Second); code != 0 {
+			if code := p.wait(); code != 0 {
 				t.Errorf("%s: exit code %d", p.name, code)
 			}
 		}
@@ -219,7 +221,7 @@ func (c *testCluster) progress(id string) (done int, state string) {
 // waitFor waits until so many cells are done; of all of them, until they have been compared with people.
 func (c *testCluster) waitFor(id string, cells int) {
 	c.t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(await.Patience); ; time.Sleep(50 * time.Millisecond) {
 		done, state := c.progress(id)
 		switch {
 		case cells < sweepCells && done == sweepCells:

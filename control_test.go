@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"foible/internal/await"
 )
 
 // A sweep that is paused, watched over the death of its coordinator, resumed and extended has the outputs of a fit of
@@ -35,11 +37,11 @@ func TestControl(t *testing.T) {
 	says(ask("pause", id), 0, "`foible resume ")
 	watching := start(t, dir, append([]string{"watch", id}, c.flags...)...)
 	watching.says(`cells \d+/\d+, paused`)
-	for deadline := time.Now().Add(time.Minute); !strings.Contains(c.do("status", id).stdout, " done, 0 with workers"); {
-		if time.Now().After(deadline) {
-			t.Fatal("a job in hand does not end")
-		}
-	}
+	said := ""
+	await.Until(t, "the jobs in hand to end", func() bool {
+		said = c.do("status", id).stdout
+		return strings.Contains(said, " done, 0 with workers")
+	}, func() string { return said })
 	before, _ := c.progress(id)
 	c.coordinator.kill()
 	watching.says("The coordinator does not answer; trying until it does")
@@ -55,7 +57,7 @@ func TestControl(t *testing.T) {
 	says(extended, 0, "It begins when "+id+", which it extends and which is paused, has ended")
 	larger := strings.TrimSpace(extended.stdout)
 	c.do("resume", id)
-	if code := watching.wait(time.Minute); code != 0 {
+	if code := watching.wait(); code != 0 {
 		t.Errorf("watch: exit code %d\n%s", code, watching.stderr.String())
 	}
 	says(ask("watch", larger), 0, "The sweep has succeeded")
@@ -79,12 +81,12 @@ func TestControl(t *testing.T) {
 	stopped := start(t, dir, append([]string{"watch", other}, c.flags...)...)
 	stopped.says("cells ")
 	stopped.signal(syscall.SIGINT)
-	if code := stopped.wait(10 * time.Second); code != 130 || !strings.Contains(stopped.stderr.String(), "The sweep goes on") {
+	if code := stopped.wait(); code != 130 || !strings.Contains(stopped.stderr.String(), "The sweep goes on") {
 		t.Errorf("watch that was stopped: exit code %d\n%s", code, stopped.stderr.String())
 	}
 	says(ask("priority", other, "30"), 0, "priority 30; ")
 	says(ask("cancel", other), 0, ": cancelled, ")
-	if code := watching.wait(10 * time.Second); code != 4 || !strings.Contains(watching.stderr.String(), "the sweep was cancelled with ") {
+	if code := watching.wait(); code != 4 || !strings.Contains(watching.stderr.String(), "the sweep was cancelled with ") {
 		t.Errorf("watch of a cancelled sweep: exit code %d\n%s", code, watching.stderr.String())
 	}
 	says(ask("resume", other), 1, "it was cancelled; submit it again")

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"foible/internal/await"
 )
 
 // A coordinator that comes back at another address is found by those who read its address from a file.
@@ -78,14 +80,9 @@ func TestWorkerLeaves(t *testing.T) {
 		w := c.startWorker("--drain", "1s")
 		id := strings.TrimSpace(c.do("submit", "block-words", "--models", "full", "--method", "sips", "--particles", "60", "--runs", "100000").stdout)
 		c.coordinator.says("sweep created")
-		for deadline := time.Now().Add(20 * time.Second); !strings.Contains(c.do("status", id).stdout, ", 1 with workers,"); {
-			if time.Now().After(deadline) {
-				t.Fatal("the worker has no job")
-			}
-			time.Sleep(100 * time.Millisecond)
-		}
+		await.Until(t, "the worker to have a job", func() bool { return strings.Contains(c.do("status", id).stdout, ", 1 with workers,") }, w.stderr.String)
 		w.signal(syscall.SIGTERM)
-		if code := w.wait(10 * time.Second); code != 0 {
+		if code := w.wait(); code != 0 {
 			t.Errorf("exit code %d\n%s", code, w.stderr.String())
 		}
 		w.says("leaving jobs that do not stop")
@@ -97,7 +94,7 @@ func TestWorkerLeaves(t *testing.T) {
 		w := c.startWorker("--patience", "1s")
 		time.Sleep(2 * time.Second) // a coordinator that answers has all the time
 		c.coordinator.kill()
-		if code := w.wait(10 * time.Second); code != 1 || !strings.HasSuffix(w.stderr.String(), "\nfoible: no coordinator has answered at "+c.flags[1]+" for 1s; see that one runs there, or wait longer with --patience\n") {
+		if code := w.wait(); code != 1 || !strings.HasSuffix(w.stderr.String(), "\nfoible: no coordinator has answered at "+c.flags[1]+" for 1s; see that one runs there, or wait longer with --patience\n") {
 			t.Errorf("exit code %d\n%s", code, w.stderr.String())
 		}
 	})

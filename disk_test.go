@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"foible/internal/await"
 )
 
 // smallDisk is a file system of some megabytes.
@@ -26,7 +28,7 @@ type smallDisk struct {
 func newSmallDisk(t *testing.T, megabytes int) *smallDisk {
 	t.Helper()
 	d := &smallDisk{t, t.TempDir()}
-	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", fmt.Sprintf("size=%dm", megabytes), "tmpfs", d.dir).CombinedOutput(); err != nil {
+	if out, err := await.Output(t, exec.Command("mount", "-t", "tmpfs", "-o", fmt.Sprintf("size=%dm", megabytes), "tmpfs", d.dir)); err != nil {
 		why := fmt.Sprintf("no file system can be mounted: %v %s; that needs root", err, out)
 		if os.Getenv("CI") != "" {
 			t.Fatal(why)
@@ -34,7 +36,7 @@ func newSmallDisk(t *testing.T, megabytes int) *smallDisk {
 		t.Skip(why)
 	}
 	t.Cleanup(func() {
-		if out, err := exec.Command("umount", "--lazy", d.dir).CombinedOutput(); err != nil {
+		if out, err := await.Output(t, exec.Command("umount", "--lazy", d.dir)); err != nil {
 			t.Errorf("umount: %v %s", err, out)
 		}
 	})
@@ -118,13 +120,13 @@ func TestFullDisk(t *testing.T) {
 		disk.fill()
 		p.says("(?s)room\ncells .*room\n")
 		p.signal(syscall.SIGTERM)
-		if code := p.wait(15 * time.Second); code != 130 || !strings.HasSuffix(p.stderr.String(), "\nStopped; nothing recorded is lost. The same command goes on from here.\n") {
+		if code := p.wait(); code != 130 || !strings.HasSuffix(p.stderr.String(), "\nStopped; nothing recorded is lost. The same command goes on from here.\n") {
 			t.Errorf("interrupted on the full disk: exit code %d\n%s", code, p.stderr.String())
 		}
 		p = fit()
 		p.says("Waiting: " + full + `\.\n`)
 		disk.free()
-		if code := p.wait(time.Minute); code != 0 || !regexp.MustCompile(`; [1-9]\d* were there already\n`).MatchString(p.stderr.String()) {
+		if code := p.wait(); code != 0 || !regexp.MustCompile(`; [1-9]\d* were there already\n`).MatchString(p.stderr.String()) {
 			t.Errorf("started on the full disk: exit code %d\n%s", code, p.stderr.String())
 		}
 		if strings.Contains(p.stderr.String(), "queue server") {
@@ -184,7 +186,7 @@ func TestFullDisk(t *testing.T) {
 		disk.fill()
 		c.eventually("paused by the coordinator|succeeded", "status", id)
 		c.coordinator.signal(syscall.SIGTERM)
-		if code := c.coordinator.wait(15 * time.Second); code != 0 { // it was up to 53 s, and services are killed after 30
+		if code := c.coordinator.wait(); code != 0 { // it was up to 53 s, and services are killed after 30
 			t.Errorf("interrupted on the full disk: exit code %d\n%s", code, c.coordinator.stderr.String())
 		}
 		c.coordinator = start(t, dir, c.args...)
@@ -198,7 +200,7 @@ func TestFullDisk(t *testing.T) {
 		disk.free()
 		c.coordinator.says("listening")
 		c.waitFor(id, sweepCells)
-		if code := watching.wait(time.Minute); code != 0 {
+		if code := watching.wait(); code != 0 {
 			t.Errorf("watch: exit code %d\n%s", code, watching.stderr.String())
 		}
 		c.do("results", id, "--out", "got")

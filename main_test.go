@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"foible/internal/await"
 )
 
 // foible is the program, built once.
@@ -51,7 +53,7 @@ type host string
 func (h host) do(t *testing.T, dir string, args ...string) call {
 	t.Helper()
 	p := h.start(t, dir, args...)
-	code := p.wait(time.Minute)
+	code := p.wait()
 	return call{stdout: p.stdout.String(), stderr: p.stderr.String(), code: code}
 }
 
@@ -130,7 +132,7 @@ func startCommand(t *testing.T, dir string, cmd *exec.Cmd, env []string) *proces
 		_ = p.cmd.Wait() // the exit code is in ProcessState
 		close(p.ended)
 	}()
-	t.Cleanup(func() { p.signal(syscall.SIGKILL); <-p.ended })
+	t.Cleanup(func() { p.signal(syscall.SIGKILL); await.Try(t, p.ended, p.name+" to end") })
 	return p
 }
 
@@ -158,20 +160,16 @@ func (p *process) signal(s os.Signal) {
 func (p *process) kill() {
 	p.t.Helper()
 	p.signal(syscall.SIGKILL)
-	<-p.ended
+	await.Value(p.t, p.ended, p.name+" to end")
 	if p.cmd.ProcessState.Exited() {
 		p.t.Fatalf("%s had ended before it was killed:\n%s", p.name, p.stderr.String())
 	}
 }
 
 // wait returns the exit code.
-func (p *process) wait(limit time.Duration) int {
+func (p *process) wait() int {
 	p.t.Helper()
-	select {
-	case <-p.ended:
-	case <-time.After(limit):
-		p.t.Fatalf("%s still runs after %v:\n%s", p.name, limit, p.stderr.String())
-	}
+	await.Value(p.t, p.ended, p.name+" to end", p.stderr.String)
 	return p.cmd.ProcessState.ExitCode()
 }
 
@@ -179,7 +177,7 @@ func (p *process) wait(limit time.Duration) int {
 func (p *process) says(pattern string) {
 	p.t.Helper()
 	re := regexp.MustCompile(pattern)
-	for deadline := time.Now().Add(time.Minute); !re.MatchString(p.stderr.String()); {
+	for deadline := time.Now().Add(await.Patience); !re.MatchString(p.stderr.String()); {
 		select {
 		case <-p.ended:
 			if !re.MatchString(p.stderr.String()) {
@@ -189,7 +187,7 @@ func (p *process) says(pattern string) {
 		case <-time.After(20 * time.Millisecond):
 		}
 		if time.Now().After(deadline) {
-			p.t.Fatalf("%s does not say %q:\n%s", p.name, pattern, p.stderr.String())
+			p.t.Fatalf("waited %v for %s to say %q:\n%s", await.Patience, p.name, pattern, p.stderr.String())
 		}
 	}
 }
@@ -359,7 +357,7 @@ func TestWrongWays(t *testing.T) {
 			t.Errorf("it says so in %d lines:\n%s", lines, w.stderr.String())
 		}
 		w.signal(syscall.SIGTERM)
-		if code := w.wait(5 * time.Second); code != 0 {
+		if code := w.wait(); code != 0 {
 			t.Errorf("exit code %d", code)
 		}
 	})

@@ -25,6 +25,8 @@ import (
 	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	tracev1 "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/grpc"
+
+	"foible/internal/await"
 )
 
 // short is a sweep of a second.
@@ -93,10 +95,10 @@ func TestGrafanaDashboard(t *testing.T) {
 	paused := c.submit()
 	c.waitFor(paused, 1)
 	text := scrapes[0]()
-	for deadline := time.Now().Add(20 * time.Second); !strings.Contains(text, "\nfoible_sweep_eta_seconds{") && time.Now().Before(deadline); {
-		time.Sleep(100 * time.Millisecond)
+	await.Until(t, "a forecast among the metrics", func() bool {
 		text = scrapes[0]()
-	}
+		return strings.Contains(text, "\nfoible_sweep_eta_seconds{")
+	}, func() string { return text })
 	c.do("cancel", paused)
 	if strings.Contains(text, id) {
 		t.Errorf("there are metrics of %s, which has ended", id)
@@ -167,7 +169,7 @@ func TestTraces(t *testing.T) {
 	if err := json.Unmarshal([]byte(c.do("status", "--json", id).stdout), &status); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(await.Patience); ; time.Sleep(100 * time.Millisecond) {
 		parents := map[string]string{} // of spans of the worker
 		given := map[string]bool{}     // spans of the coordinator
 		calls := 0
@@ -221,7 +223,7 @@ func TestNotify(t *testing.T) {
 
 	c, _ := observedCluster(t)
 	id := strings.TrimSpace(c.do(append([]string{"submit", "--wait", "--notify", server.URL + "/hook"}, short...)...).stdout)
-	if m := <-posted; m.Sweep != id || m.State != "succeeded" || len(m.Best) == 0 || m.Best[0].Model != "boltzmann" {
+	if m := await.Value(t, posted, "the notice of the sweep's end"); m.Sweep != id || m.State != "succeeded" || len(m.Best) == 0 || m.Best[0].Model != "boltzmann" {
 		t.Errorf("posted %+v", m)
 	}
 	if said := c.do("watch", id, "--notify", server.URL+"/broken").stderr; !strings.Contains(said, "Warning: --notify: "+server.URL+"/broken answers 418 I'm a teapot") {
@@ -276,7 +278,7 @@ func TestLogFormat(t *testing.T) {
 	c.do(append([]string{"submit", "--wait"}, short...)...)
 	for _, p := range []*process{w, c.coordinator} {
 		p.signal(syscall.SIGTERM)
-		if code := p.wait(20 * time.Second); code != 0 {
+		if code := p.wait(); code != 0 {
 			t.Errorf("%s: exit code %d", p.name, code)
 		}
 		for line := range strings.Lines(p.stderr.String()) {
@@ -318,11 +320,8 @@ func startTerminal(t *testing.T, dir, term string, args ...string) *terminal {
 // shows waits until something is drawn.
 func (s *terminal) shows(what string) {
 	s.t.Helper()
-	for deadline := time.Now().Add(2 * time.Minute); !strings.Contains(s.drawn.String(), what); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			s.t.Fatalf("%q is not drawn:\n%q", what, s.drawn.String())
-		}
-	}
+	await.Until(s.t, fmt.Sprintf("%q to be drawn", what), func() bool { return strings.Contains(s.drawn.String(), what) },
+		func() string { return fmt.Sprintf("%q", s.drawn.String()) })
 }
 
 func (s *terminal) press(key string) {
@@ -335,11 +334,7 @@ func (s *terminal) press(key string) {
 // wait is the process's exit code, once it has ended.
 func (s *terminal) wait() int {
 	s.t.Helper()
-	select {
-	case <-s.read:
-	case <-time.After(2 * time.Minute):
-		s.t.Fatalf("%v has not ended:\n%q", s.cmd.Args, s.drawn.String())
-	}
+	await.Value(s.t, s.read, fmt.Sprintf("%v to end", s.cmd.Args), func() string { return fmt.Sprintf("%q", s.drawn.String()) })
 	_ = s.cmd.Wait()
 	return s.cmd.ProcessState.ExitCode()
 }
@@ -356,14 +351,10 @@ func TestWatchTerminal(t *testing.T) {
 	screen.press("p")
 	screen.shows("Pause the sweep?")
 	screen.press("y")
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-		if _, state := c.progress(id); state == "paused" {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("it is not paused")
-		}
-	}
+	await.Until(t, "the sweep to be paused", func() bool {
+		_, state := c.progress(id)
+		return state == "paused"
+	})
 	screen.shows("resumes")
 	screen.press("q")
 	if code := screen.wait(); code != 130 {

@@ -14,7 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"foible/internal/await"
 )
 
 // Two coordinators on three NATS servers, with three workers: a server and a coordinator are killed half-way, and a
@@ -47,11 +48,7 @@ func TestReplicas(t *testing.T) {
 		ask := func() string {
 			return c.host.succeed(t, dir, "status", id, "--coordinator", address, "--token-file", "data").stdout
 		}
-		for deadline := time.Now().Add(10 * time.Second); !strings.Contains(ask(), "; 3 workers with 3 slots"); {
-			if time.Now().After(deadline) {
-				t.Fatalf("coordinator %d says\n%s", i, ask())
-			}
-		}
+		await.Until(t, fmt.Sprintf("coordinator %d to know of all workers", i), func() bool { return strings.Contains(ask(), "; 3 workers with 3 slots") }, ask)
 	}
 
 	c.waitFor(id, 1)
@@ -65,7 +62,7 @@ func TestReplicas(t *testing.T) {
 	far.says("result was there already")
 
 	for _, p := range []*process{watching, waiting} {
-		if code := p.wait(10 * time.Second); code != 0 || strings.Contains(p.stderr.String(), "does not answer") {
+		if code := p.wait(); code != 0 || strings.Contains(p.stderr.String(), "does not answer") {
 			t.Errorf("%s: exit code %d\n%s", p.name, code, p.stderr.String())
 		}
 	}
@@ -84,7 +81,7 @@ func TestReplicas(t *testing.T) {
 	}
 	for _, p := range []*process{far, coordinators[1]} {
 		p.signal(syscall.SIGTERM)
-		if code := p.wait(20 * time.Second); code != 0 {
+		if code := p.wait(); code != 0 {
 			t.Errorf("%s: exit code %d\n%s", p.name, code, p.stderr.String())
 		}
 	}
@@ -115,7 +112,7 @@ func newNetwork(t *testing.T) *network {
 		"-n " + hub + " link add line type veth peer name eth0 netns " + far, "-n " + hub + " link set line master switch up",
 		"-n " + far + " addr add 10.78.0.2/24 dev eth0", "-n " + far + " link set eth0 up",
 	} {
-		out, err := exec.Command("ip", strings.Fields(args)...).CombinedOutput()
+		out, err := await.Output(t, exec.Command("ip", strings.Fields(args)...))
 		if err == nil {
 			continue
 		}
@@ -133,7 +130,7 @@ func (n *network) heal() { n.line("up") }
 
 func (n *network) line(state string) {
 	n.t.Helper()
-	if out, err := exec.Command("ip", "-n", string(n.hub), "link", "set", "line", state).CombinedOutput(); err != nil {
+	if out, err := await.Output(n.t, exec.Command("ip", "-n", string(n.hub), "link", "set", "line", state)); err != nil {
 		n.t.Fatalf("%v %s", err, out)
 	}
 }
@@ -148,7 +145,7 @@ type natsServers struct {
 
 func startServers(t *testing.T, h host, dir string) *natsServers {
 	t.Helper()
-	if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "nats-server"), "github.com/nats-io/nats-server/v2").CombinedOutput(); err != nil {
+	if out, err := await.Output(t, exec.Command("go", "build", "-o", filepath.Join(dir, "nats-server"), "github.com/nats-io/nats-server/v2")); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
 	s := &natsServers{t: t, host: h, dir: dir}

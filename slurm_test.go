@@ -21,6 +21,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"foible/internal/await"
 )
 
 // A sweep of two minutes or so on one core.
@@ -265,12 +267,7 @@ func (c *slurmSweepTest) logs(pattern string) (found []string) {
 func (c *slurmSweepTest) until(what string, done func() bool) {
 	c.t.Helper()
 	began := time.Now()
-	for !done() {
-		if time.Since(began) > 3*time.Minute {
-			c.t.Fatalf("not so: %s\n%s\n%s", what, c.read("logs/coordinator.log"), strings.Join(c.logs(""), "\n"))
-		}
-		time.Sleep(200 * time.Millisecond)
-	}
+	await.Until(c.t, what, done, func() string { return c.read("logs/coordinator.log") + "\n" + strings.Join(c.logs(""), "\n") })
 	c.t.Logf("%s: after %v", what, time.Since(began).Round(100*time.Millisecond))
 }
 
@@ -283,7 +280,7 @@ func (c *slurmSweepTest) end(fit *process, dir string) {
 	if got := c.status(); !strings.Contains(got, ": ended\n") || !strings.Contains(got, "\nresults: ") {
 		c.t.Errorf("status says\n%s", got)
 	}
-	if code := fit.wait(4 * time.Minute); code != 0 {
+	if code := fit.wait(); code != 0 {
 		c.t.Fatalf("fit: exit code %d", code)
 	}
 	want, got := outputs(c.t, filepath.Join(dir, "fit")), outputs(c.t, filepath.Join(c.dir, "results"))
@@ -679,7 +676,7 @@ func TestSlurmArrays(t *testing.T) {
 		before := len(calls("scontrol requeue"))
 		w := worker(c.restarts)
 		w.signal(c.signal)
-		if code := w.wait(20 * time.Second); code != c.code {
+		if code := w.wait(); code != c.code {
 			t.Errorf("%+v: exit code %d\n%s", c, code, w.stderr.String())
 		}
 		if requeued := calls("scontrol requeue")[before:]; c.requeued != slices.Equal(requeued, []string{"7_3"}) || len(requeued) > 1 {
@@ -710,7 +707,7 @@ func TestSlurmArrays(t *testing.T) {
 		_ = conn.Close()
 		t.Error("the coordinator still listens")
 	}
-	if code := stopped.wait(20 * time.Second); code != 0 || len(calls("scontrol requeue")) != 1 {
+	if code := stopped.wait(); code != 0 || len(calls("scontrol requeue")) != 1 {
 		t.Errorf("the worker that was stopped: exit code %d\n%s", code, stopped.stderr.String())
 	}
 	if late := slurm("worker", "--dir", "foible-slurm-block-words-sample").stderr; !strings.Contains(late, "nothing is left to do: state=stopped") {

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // A running coordinator, with its worker, follows what `foible token` does to its directory.
@@ -72,14 +71,14 @@ func TestTokens(t *testing.T) {
 
 	// One worker takes the new token from where it had the old; the other ends, and says why.
 	token("rotate", "worker")
-	if code := left.wait(20 * time.Second); code != 1 || !strings.Contains(left.stderr.String(), "the coordinator refuses it: the token ended on ") {
+	if code := left.wait(); code != 1 || !strings.Contains(left.stderr.String(), "the coordinator refuses it: the token ended on ") {
 		t.Errorf("exit code %d:\n%s", code, left.stderr.String())
 	}
 	following.says(`(?s)connected.*connection lost.*connected`)
 
 	// A worker of another coordinator does not wait for its own to come.
 	stray := start(t, dir, "worker", "--coordinator", address, "--token-file", keep("stray", "foible-worker-"+madeUp))
-	if code := stray.wait(20 * time.Second); code != 1 || !strings.Contains(stray.stderr.String(), "what answers at "+address+" is not trusted: its certificate is not of the coordinator that made the token; ") {
+	if code := stray.wait(); code != 1 || !strings.Contains(stray.stderr.String(), "what answers at "+address+" is not trusted: its certificate is not of the coordinator that made the token; ") {
 		t.Errorf("exit code %d:\n%s", code, stray.stderr.String())
 	}
 
@@ -92,7 +91,7 @@ func TestTokens(t *testing.T) {
 
 	for _, p := range []*process{c.coordinator, following, left} {
 		p.signal(syscall.SIGTERM)
-		p.wait(20 * time.Second)
+		p.wait()
 		for _, file := range []string{shown, first, second, guest, "data/access/user.token", "data/access/worker.token"} {
 			text, err := os.ReadFile(filepath.Join(dir, file))
 			if err != nil {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"foible/internal/await"
 )
 
 // A sweep whose contenders get up to 16 times the runs: those of full remain alike, one of plan-lesioned is left early.
@@ -64,7 +66,7 @@ func TestTopUp(t *testing.T) {
 	id := strings.TrimSpace(c.do(append([]string{"submit"}, args...)...).stdout)
 	waitFor := func(cells int) {
 		t.Helper()
-		for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		for deadline := time.Now().Add(await.Patience); ; time.Sleep(20 * time.Millisecond) {
 			var s struct {
 				Done  int `json:"cells_done"`
 				State string

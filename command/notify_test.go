@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"foible/coordinator/access"
+	"foible/internal/await"
 )
 
 // A service manager hears that a coordinator serves when its tokens are there.
@@ -33,7 +34,7 @@ func TestNotifyReady(t *testing.T) {
 	go func() {
 		ran <- e.Coordinator(ctx, CoordinatorOptions{Listen: "127.0.0.1:0", Data: data, Lease: DefaultLease, Limits: DefaultLimits()})
 	}()
-	if err := manager.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+	if err := manager.SetReadDeadline(time.Now().Add(await.Patience)); err != nil {
 		t.Fatal(err)
 	}
 	heard := make([]byte, 100)
@@ -47,7 +48,7 @@ func TestNotifyReady(t *testing.T) {
 		}
 	}
 	stop()
-	if err := <-ran; err != nil {
+	if err := await.Value(t, ran, "the coordinator to stop"); err != nil {
 		t.Error(err)
 	}
 	t.Setenv(notifySocket, "")

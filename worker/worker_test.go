@@ -19,6 +19,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/test/bufconn"
 
+	"foible/internal/await"
 	foiblev1 "foible/proto/foible/v1"
 	"foible/worker"
 )
@@ -138,8 +139,8 @@ func (s *server) greeted() *call {
 	select {
 	case c := <-s.calls:
 		return c
-	case <-time.After(time.Hour):
-		s.t.Fatal("no connection in an hour")
+	case <-time.After(await.Limit()):
+		s.t.Fatalf("waited %v for a connection\n\n%s", await.Limit(), await.Goroutines())
 		return nil
 	}
 }
@@ -171,8 +172,8 @@ func (c *call) next() *foiblev1.WorkRequest {
 			if m.GetHeartbeat() == nil {
 				return m
 			}
-		case <-time.After(time.Hour):
-			c.t.Fatal("no message in an hour")
+		case <-time.After(await.Limit()):
+			c.t.Fatalf("waited %v for a message that is no heartbeat\n\n%s", await.Limit(), await.Goroutines())
 		}
 	}
 }
@@ -194,8 +195,8 @@ func (c *call) beat() []uint64 {
 			c.t.Fatalf("%v, not a heartbeat", m)
 		}
 		return m.GetHeartbeat().GetLeases()
-	case <-time.After(time.Hour):
-		c.t.Fatal("no heartbeat in an hour")
+	case <-time.After(await.Limit()):
+		c.t.Fatalf("waited %v for a heartbeat\n\n%s", await.Limit(), await.Goroutines())
 		return nil
 	}
 }
@@ -630,13 +631,8 @@ func TestBothSidesTalk(t *testing.T) {
 		}
 		said <- nil
 	}()
-	select {
-	case err := <-said:
-		if err != nil {
-			t.Error(err)
-		}
-	case <-time.After(time.Minute): // a decoder under the race detector is slow
-		t.Error("the worker does not listen while it talks")
+	if err := await.Value(t, said, "the worker to listen while it talks"); err != nil {
+		t.Error(err)
 	}
 	close(s.hears)
 	for range 2 * slots {
@@ -646,7 +642,7 @@ func TestBothSidesTalk(t *testing.T) {
 	r.stop()
 	c.drain()
 	c.closed()
-	if err := r.end(10 * time.Second); err != nil {
+	if err := r.end(await.Limit()); err != nil {
 		t.Error(err)
 	}
 }

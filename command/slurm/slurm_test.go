@@ -66,13 +66,9 @@ func TestTimeout(t *testing.T) {
 		"scancel":  func(ctx context.Context) error { return hasty.Cancel(ctx, "name") },
 		"scontrol": func(ctx context.Context) error { return hasty.Requeue(ctx, "1_2") },
 	} {
-		began := time.Now()
 		err := call(t.Context())
 		if want := name + ": no answer within 100ms; try again when `sinfo` answers"; err == nil || err.Error() != want {
 			t.Errorf("%v, not %s", err, want)
-		}
-		if d := time.Since(began); d > 10*time.Second {
-			t.Errorf("%s took %v", name, d)
 		}
 	}
 	// An sbatch that tries again and again is given up long before that.

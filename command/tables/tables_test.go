@@ -22,6 +22,7 @@ import (
 	"foible/core/report"
 	"foible/core/study"
 	"foible/core/sweep"
+	"foible/internal/await"
 )
 
 // folder is a report's output in memory.
@@ -229,7 +230,7 @@ func TestPandas(t *testing.T) {
 	case "1":
 		python = "python3"
 	}
-	if out, err := exec.Command(python, "-c", "import pandas, pyarrow.parquet").CombinedOutput(); err != nil {
+	if out, err := await.Output(t, exec.Command(python, "-c", "import pandas, pyarrow.parquet")); err != nil {
 		if wanted {
 			t.Fatalf("FOIBLE_PYTHON is set, but %s has no pandas or pyarrow: %v\n%s", python, err, out)
 		}
@@ -244,7 +245,7 @@ func TestPandas(t *testing.T) {
 			}
 		}
 	}
-	said, err := exec.Command(python, filepath.Join("testdata", "compare.py"), dir).CombinedOutput()
+	said, err := await.Output(t, exec.Command(python, filepath.Join("testdata", "compare.py"), dir))
 	if err != nil || !strings.HasPrefix(string(said), "14 tables agree") {
 		t.Fatalf("%v\n%s", err, said)
 	}

@@ -25,6 +25,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/tap"
 
+	"foible/internal/await"
 	foiblev1 "foible/proto/foible/v1"
 )
 
@@ -297,7 +298,7 @@ func TestChangesAtOnce(t *testing.T) {
 			}
 		})
 	}
-	all.Wait()
+	await.Group(t, &all, "the tokens to be made")
 	if got := must[[]Record](t)(tokens.List()); len(got) != 22 {
 		t.Errorf("%d tokens, not 22", len(got))
 	}
@@ -317,7 +318,7 @@ func TestOpenAtOnce(t *testing.T) {
 			}
 		})
 	}
-	all.Wait()
+	await.Group(t, &all, "the directories to be opened")
 	if t.Failed() {
 		return
 	}
@@ -470,11 +471,13 @@ func TestDoor(t *testing.T) {
 		t.Cleanup(func() { _ = client.Close() })
 		return must[net.Conn](t)(d.Accept()).(*guest), client
 	}
-	gone := func(client net.Conn) bool {
-		_ = client.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
+	goneWithin := func(client net.Conn, d time.Duration) bool {
+		_ = client.SetReadDeadline(time.Now().Add(d))
 		_, err := client.Read(make([]byte, 1))
 		return !errors.Is(err, os.ErrDeadlineExceeded)
 	}
+	gone := func(client net.Conn) bool { return goneWithin(client, await.Patience) }
+	here := func(client net.Conn) bool { return !goneWithin(client, 50*time.Millisecond) }
 	first, firstClient := connect()
 	second, secondClient := connect()
 	if err := first.admit("a"); err != nil {
@@ -485,19 +488,18 @@ func TestDoor(t *testing.T) {
 		_, c := connect()
 		clients = append(clients, c)
 	}
-	if !gone(secondClient) || gone(firstClient) || gone(clients[0]) {
+	if !gone(secondClient) || !here(firstClient) || !here(clients[0]) {
 		t.Error("the oldest stranger, and it alone, must go")
 	}
 	if err := second.admit("a"); err != nil { // it is closed already
 		t.Error(err)
 	}
-	time.Sleep(limits.Handshake + 200*time.Millisecond)
 	for i, c := range clients {
 		if !gone(c) {
 			t.Errorf("stranger %d is still there", i)
 		}
 	}
-	if gone(firstClient) {
+	if !here(firstClient) {
 		t.Error("who was admitted has gone")
 	}
 

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"foible/internal/await"
 )
 
 // crashDir names, in the environment of a child, the directory on which it is to work until it is killed.
@@ -78,7 +80,9 @@ func TestKill(t *testing.T) {
 	}
 	var told []int
 	for _, kill := range []int{1, 300, 700} {
-		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^$")
+		ctx, cancel := context.WithTimeout(t.Context(), await.Limit()) // then it is killed, and has told less
+		defer cancel()
+		cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^$")
 		cmd.Env = append(os.Environ(), crashDir+"="+dir)
 		cmd.Stderr = os.Stderr
 		out, err := cmd.StdoutPipe()
@@ -129,7 +133,7 @@ func TestKill(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(await.Limit())
 	for again := 0; len(missing) > 0; {
 		got := fetch(t, q, 1000)
 		if len(got) == 0 {

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"foible/internal/await"
 )
 
 func openTest(t testing.TB, cfg Config) *Engine {
@@ -70,18 +72,14 @@ func fetch(t testing.TB, q *Queue, n int) []*Delivery {
 // waitPending waits until the queue knows of n waiting jobs; it hears of new ones a moment after they are stored.
 func waitPending(t testing.TB, q *Queue, n int) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
-		waiting, _, err := q.Pending(t.Context())
-		if err != nil {
+	waiting := -1
+	await.Until(t, fmt.Sprintf("%d jobs to wait", n), func() (so bool) {
+		var err error
+		if waiting, _, err = q.Pending(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if waiting == n {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%d jobs wait, want %d", waiting, n)
-		}
-	}
+		return waiting == n
+	}, func() any { return fmt.Sprintf("%d do", waiting) })
 }
 
 func wantErr(t testing.TB, err, want error) {
@@ -217,7 +215,7 @@ func TestUpdateSweepHasOneWinner(t *testing.T) {
 	for i := range errs {
 		wg.Go(func() { _, errs[i] = e.UpdateSweep(t.Context(), "s", []byte{byte(i)}, rev) })
 	}
-	wg.Wait()
+	await.Group(t, &wg, "the calls to end")
 	won := 0
 	for _, err := range errs {
 		if err == nil {
@@ -287,12 +285,14 @@ func TestQueue(t *testing.T) {
 }
 
 func TestFetchDoesNotWait(t *testing.T) {
-	_, q := openSweep(t, Config{}, 0)
-	start := time.Now()
-	got := fetch(t, q, 4)
-	if d := time.Since(start); len(got) != 0 || d > time.Second {
-		t.Errorf("%d jobs after %v", len(got), d)
-	}
+	inFalseTime(t, func(t *testing.T) {
+		_, q := openSweep(t, Config{}, 0)
+		start := time.Now()
+		got := fetch(t, q, 4)
+		if d := time.Since(start); len(got) != 0 || d > time.Second {
+			t.Errorf("%d jobs after %v", len(got), d)
+		}
+	})
 }
 
 func TestLease(t *testing.T) {
@@ -361,7 +361,7 @@ func TestEnqueueResumes(t *testing.T) {
 			}
 		})
 	}
-	wg.Wait()
+	await.Group(t, &wg, "the calls to end")
 	for _, n := range []int{0, 6000, 17} {
 		if err := e.Enqueue(ctx, "s", n); err != nil {
 			t.Fatal(err)
@@ -446,7 +446,7 @@ func TestFirstResultWins(t *testing.T) {
 			})
 		}
 	}
-	wg.Wait()
+	await.Group(t, &wg, "the calls to end")
 	count := 0
 	err := e.Results(t.Context(), "s", func(job int, result []byte) error {
 		count++
@@ -534,7 +534,8 @@ func TestReopen(t *testing.T) {
 			t.Fatal(err)
 		}
 		seen := map[int]int{}
-		for ; len(seen) < 6; time.Sleep(10 * time.Millisecond) {
+		for d := await.Begin(); len(seen) < 6; time.Sleep(10 * time.Millisecond) {
+			d.Check(t, "six jobs to come again", seen)
 			for _, d := range fetch(t, q, 10) {
 				seen[d.Job()] = d.Attempt()
 			}
@@ -584,14 +585,14 @@ func TestCloseLeavesNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		wg.Wait()
+		await.Group(t, &wg, "the calls to end")
 		wantErr(t, e.Record(t.Context(), "s", 1, nil), ErrClosed)
 		_, err := q.Fetch(t.Context(), 1)
 		wantErr(t, err, ErrClosed)
 		wantErr(t, e.Enqueue(t.Context(), "s", 1), ErrClosed)
 	}
 	// Timers of the server may outlive it by moments; one goroutine of slack for the runtime's own.
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(await.Limit())
 	for runtime.NumGoroutine() > before+1 {
 		if time.Now().After(deadline) {
 			buf := make([]byte, 1<<20)

@@ -16,12 +16,15 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+
+	"foible/internal/await"
 )
 
 // site is three NATS servers in this process.
@@ -68,21 +71,22 @@ func (s *site) start(i int) {
 
 func (s *site) stop(i int) {
 	s.servers[i].Shutdown()
-	s.servers[i].WaitForShutdown()
+	stopped := make(chan struct{})
+	go func() { s.servers[i].WaitForShutdown(); close(stopped) }()
+	await.Try(s.t, stopped, "a server to stop")
 }
 
 // leads finds the server that leads a stream.
 func (s *site) leads(stream string) int {
 	s.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		for i, srv := range s.servers {
-			if srv.JetStreamIsStreamLeader(server.DEFAULT_GLOBAL_ACCOUNT, stream) {
-				return i
-			}
-		}
-	}
-	s.t.Fatalf("no server leads %s", stream)
-	return 0
+	leader := -1
+	await.Until(s.t, "a server to lead "+stream, func() bool {
+		leader = slices.IndexFunc(s.servers, func(srv *server.Server) bool {
+			return srv.JetStreamIsStreamLeader(server.DEFAULT_GLOBAL_ACCOUNT, stream)
+		})
+		return leader >= 0
+	})
+	return leader
 }
 
 // open opens the engine of another coordinator.
@@ -146,7 +150,7 @@ func TestServerLost(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	defer running.Wait()
+	defer await.Group(t, &running, "the followers to end")
 	defer stop()
 
 	work := func(e *Engine, name string, until int) {
@@ -187,15 +191,11 @@ func TestServerLost(t *testing.T) {
 	for i, e := range engines {
 		working.Go(func() { work(e, fmt.Sprint(i), n) })
 	}
-	for ctx.Err() == nil {
+	await.Until(t, "a tenth of the results to be followed", func() bool {
 		mu.Lock()
-		some := len(followed) > n/10
-		mu.Unlock()
-		if some {
-			break
-		}
-		time.Sleep(time.Millisecond)
-	}
+		defer mu.Unlock()
+		return len(followed) > n/10
+	})
 	lost := s.leads(resultsName("s"))
 	s.stop(lost)
 
@@ -216,7 +216,7 @@ func TestServerLost(t *testing.T) {
 	if bundle, err := engines[1].Study(ctx, "study"); err != nil || len(bundle) != 3<<20 {
 		t.Errorf("%d bytes, %v", len(bundle), err)
 	}
-	working.Wait()
+	await.Group(t, &working, "all results to be recorded")
 	if t.Failed() {
 		return
 	}
@@ -228,17 +228,13 @@ func TestServerLost(t *testing.T) {
 		if err := engines[1].Record(ctx, "s", job, []byte("late")); !errors.Is(err, ErrRecorded) {
 			t.Fatalf("job %d recorded again: %v", job, err)
 		}
-		for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		got := ""
+		await.Until(t, fmt.Sprintf("the result %q of job %d to be followed", first, job), func() bool {
 			mu.Lock()
-			got := followed[job]
-			mu.Unlock()
-			if got == string(first) {
-				break
-			}
-			if time.Now().After(deadline) {
-				t.Fatalf("job %d: followed %q, recorded %q", job, got, first)
-			}
-		}
+			defer mu.Unlock()
+			got = followed[job]
+			return got == string(first)
+		}, func() any { return got })
 	}
 	s.start(lost)
 
@@ -284,17 +280,12 @@ func TestWatchSweeps(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	defer running.Wait()
+	defer await.Group(t, &running, "the followers to end")
 	defer stop()
 	want := func(what string) {
 		t.Helper()
-		select {
-		case got := <-seen:
-			if got != what {
-				t.Errorf("saw %s, want %s", got, what)
-			}
-		case <-time.After(10 * time.Second):
-			t.Fatalf("%s is not seen", what)
+		if got := await.Value(t, seen, "the change "+what); got != what {
+			t.Errorf("saw %s, want %s", got, what)
 		}
 	}
 	revision, err := a.CreateSweep(ctx, "s", []byte("1"))
@@ -328,7 +319,7 @@ func TestWatchSweeps(t *testing.T) {
 	if err := b.Hear(func(said []byte) { heard <- string(said) }); err != nil {
 		t.Fatal(err)
 	}
-	for range 100 { // until its server knows that someone listens at another
+	for d := await.Begin(); ; d.Check(t, "the other to hear something") { // until its server knows that someone listens at another
 		if err := a.Tell([]byte("here")); err != nil {
 			t.Fatal(err)
 		}
@@ -341,7 +332,6 @@ func TestWatchSweeps(t *testing.T) {
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
-	t.Error("nothing is heard")
 }
 
 // selfSigned makes the certificate of a server, and of a client, that is its own authority.

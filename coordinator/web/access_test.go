@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"foible/coordinator/access"
+	"foible/internal/await"
 )
 
 // insecureTLS is for tests that ask about other things than whom they talk to.
@@ -200,11 +201,7 @@ func TestSessionsEnd(t *testing.T) {
 			}
 		}
 	}()
-	select {
-	case <-ended:
-	case <-time.After(10 * time.Second):
-		t.Error("the stream goes on without its token")
-	}
+	await.Try(t, ended, "the stream without its token to end")
 	if got := r.get("/"); got.StatusCode != http.StatusSeeOther {
 		t.Errorf("without its token: %s", got.Status)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"foible/core/sweep"
 	"foible/core/words"
+	"foible/internal/await"
 	foiblev1 "foible/proto/foible/v1"
 )
 
@@ -207,11 +208,7 @@ func TestChunksAreReadOnce(t *testing.T) {
 	r := newRig(t, nil)
 	r.login(false)
 	path := "/sweeps/" + theSweep + "?filter=r%3E0"
-	for deadline := time.Now().Add(10 * time.Second); !strings.Contains(r.get(path).body, "1 to 6 of 6 parameter sets."); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal(r.get(path).body)
-		}
-	}
+	await.Until(t, "the page of all six parameter sets", func() bool { return strings.Contains(r.get(path).body, "1 to 6 of 6 parameter sets.") })
 	for range 3 {
 		r.get(path)
 	}
@@ -229,11 +226,7 @@ func TestTable(t *testing.T) {
 	const want = `model,parameter_set,goal_noise,budget_r,budget_q,search_noise,action_noise,alpha,value,unreachable_value,n,complete,pearson_r,ci_low,ci_high,mc_se,rmse
 boltzmann,1,,,,,,1,optimal,-1000,12,yes,0.05,,,0,0
 `
-	for deadline := time.Now().Add(10 * time.Second); strings.Count(r.get(path).body, "\n") != 7; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal(r.get(path).body)
-		}
-	}
+	await.Until(t, "a table of seven lines", func() bool { return strings.Count(r.get(path).body, "\n") == 7 }, func() string { return r.get(path).body })
 	got := r.get(path)
 	if !strings.HasPrefix(got.body, want) || got.Header.Get("Content-Disposition") != `attachment; filename="`+theSweep+`-sensitivity.csv"` {
 		t.Errorf("%s\n%s", got.Header.Get("Content-Disposition"), got.body)

@@ -21,6 +21,7 @@ import (
 	"foible/coordinator/service"
 	"foible/core/figure"
 	"foible/core/sweep"
+	"foible/internal/await"
 	foiblev1 "foible/proto/foible/v1"
 )
 
@@ -202,7 +203,7 @@ func newRig(t *testing.T, adjust func(*Config)) *rig {
 	go func() { stopped <- r.server.Run(ctx, r.fake) }()
 	r.stop = sync.OnceFunc(func() {
 		cancel()
-		if err := <-stopped; err != nil {
+		if err, ok := await.Try(t, stopped, "the server to stop", r.log.String); ok && err != nil {
 			t.Error(err)
 		}
 	})

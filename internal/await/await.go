@@ -17,7 +17,7 @@ import (
 const (
 	// Patience is how long a wait may take in real time. It says nothing about how fast the thing should be: tests run on
 	// machines that are busy with other things.
-	Patience = 3 * time.Minute
+	Patience = 5 * time.Minute
 	// fakePatience is the same in the fake time of testing/synctest, which passes as fast as the processor allows.
 	fakePatience = 30 * time.Minute
 	// pause is the time between two looks at a condition.

@@ -18,6 +18,8 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
+
+	"foible/internal/await"
 )
 
 // Environment of the tests.
@@ -104,7 +106,7 @@ func (p *process) stop() {
 		return
 	}
 	_ = p.cmd.Process.Signal(syscall.SIGTERM)
-	kill := time.AfterFunc(30*time.Second, func() { _ = p.cmd.Process.Kill() })
+	kill := time.AfterFunc(await.Patience, func() { _ = p.cmd.Process.Kill() })
 	defer kill.Stop()
 	_ = p.cmd.Wait()
 }
@@ -113,7 +115,7 @@ func (p *process) stop() {
 func (p *process) says(pattern string) string {
 	p.t.Helper()
 	re := regexp.MustCompile(pattern)
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(await.Patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if m := re.FindStringSubmatch(p.out.String()); m != nil {
 			return m[len(m)-1]
 		}
@@ -129,7 +131,9 @@ func foible(t *testing.T, dir string, args ...string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), path, args...)
+	ctx, cancel := context.WithTimeout(t.Context(), await.Patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Dir = dir
 	out, err := cmd.Output()
 	if err != nil {
@@ -215,10 +219,10 @@ func (b *tab) failed(what string, err error) {
 	b.t.Fatalf("%s: %v\n%s", what, err, b.text("main"))
 }
 
-// run does actions, in half a minute.
+// run does actions.
 func (b *tab) run(actions ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, 30*time.Second)
+	ctx, cancel := context.WithTimeout(b.ctx, await.Patience)
 	defer cancel()
 	if err := chromedp.Do(ctx, actions...); err != nil {
 		b.failed("in the browser", err)
@@ -228,7 +232,7 @@ func (b *tab) run(actions ...chromedp.Action[chromedp.Void]) {
 // evaluate is what an expression comes to.
 func evaluate[T any](b *tab, expression string) T {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, 30*time.Second)
+	ctx, cancel := context.WithTimeout(b.ctx, await.Patience)
 	defer cancel()
 	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 	if err != nil {
@@ -272,7 +276,7 @@ func (b *tab) text(selector string) string {
 // wait waits until an expression is true.
 func (b *tab) wait(what, expression string) {
 	b.t.Helper()
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(await.Patience); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		ctx, cancel := context.WithTimeout(b.ctx, 10*time.Second)
 		is, err := chromedp.Run(ctx, chromedp.Evaluate[bool](expression))
 		cancel()
@@ -280,7 +284,7 @@ func (b *tab) wait(what, expression string) {
 			return
 		}
 	}
-	b.failed("waited for a minute", errors.New(what))
+	b.failed(fmt.Sprintf("waited %v", await.Patience), errors.New(what))
 }
 
 // open loads a page.
@@ -303,7 +307,7 @@ func (b *tab) picture(name string) {
 	if dir == "" {
 		return
 	}
-	ctx, cancel := context.WithTimeout(b.ctx, 30*time.Second)
+	ctx, cancel := context.WithTimeout(b.ctx, await.Patience)
 	defer cancel()
 	png, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
 	if err == nil {

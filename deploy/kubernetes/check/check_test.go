@@ -4,6 +4,7 @@ package check
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -360,7 +361,7 @@ func (m *manifests) checkPod(t *testing.T, name string, pod *corev1.PodTemplateS
 			}
 		}
 		if c.Name == "coordinator" || c.Name == "worker" {
-			if out, err := exec.Command(foible, append(slices.Clone(c.Args), "--help")...).CombinedOutput(); err != nil {
+			if out, err := command(t, foible, append(slices.Clone(c.Args), "--help")...).CombinedOutput(); err != nil {
 				t.Errorf("foible %v: %s", c.Args, out)
 			}
 		}
@@ -386,6 +387,16 @@ func hasKeys(t *testing.T, pod string, secrets map[string]*corev1.Secret, name s
 	}
 }
 
+// patience is how long a program may run. It says nothing about how fast it should be.
+const patience = 5 * time.Minute
+
+// command is a program that is killed if it does not end.
+func command(t *testing.T, name string, args ...string) *exec.Cmd {
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	t.Cleanup(cancel)
+	return exec.CommandContext(ctx, name, args...)
+}
+
 // foible is the program, built by the first test.
 var foible string
 
@@ -394,7 +405,7 @@ func build(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	foible = filepath.Join(dir, "foible")
-	cmd := exec.Command("go", "build", "-o", foible, ".")
+	cmd := command(t, "go", "build", "-o", foible, ".")
 	cmd.Dir = "../../.."
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -412,7 +423,7 @@ func build(t *testing.T) string {
 // run runs foible with the kubectl of the directory, and returns what it prints, and its error's text.
 func run(t *testing.T, dir string, env []string, args ...string) (out, failed string) {
 	t.Helper()
-	cmd := exec.Command(foible, args...)
+	cmd := command(t, foible, args...)
 	cmd.Dir, cmd.Env = dir, append([]string{"PATH=" + dir, "HOME=" + dir}, env...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
