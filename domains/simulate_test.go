@@ -13,6 +13,7 @@ import (
 	"foible/core/pddl"
 	"foible/core/sweep"
 	"foible/domains"
+	"foible/internal/chance"
 )
 
 // typical is a model's parameter set as the paper fitted it.
@@ -134,9 +135,13 @@ func confused(trajectory *inference.Trajectory) int {
 }
 
 // Slips are as frequent as action_noise says, confusions and their ends as
-// goal_noise says: within 4 standard errors. A lesioned agent makes none of the
+// goal_noise says: within [chance.Bound]. A lesioned agent makes none of the
 // mistakes that it lacks.
 func TestSimulatedMistakesAreAsFrequentAsTheParametersSay(t *testing.T) {
+	chance.Repeat(t, simulatedMistakes)
+}
+
+func simulatedMistakes(t *testing.T) {
 	for _, s := range samples(t) {
 		ready, err := s.Ready(s.Stimuli[0].ID)
 		if err != nil {
@@ -152,7 +157,7 @@ func TestSimulatedMistakesAreAsFrequentAsTheParametersSay(t *testing.T) {
 			var sum inference.Tally
 			var steps, sane, returns, mad int
 			for i := range 400 {
-				trajectory, err := ready.Simulate(context.Background(), set, sweep.PaperInference, 0, 60, sweep.RunStream(3, "simulate", set, "", i))
+				trajectory, err := ready.Simulate(context.Background(), set, sweep.PaperInference, 0, 60, sweep.RunStream(chance.Seed(3), "simulate", set, "", i))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -188,14 +193,14 @@ func TestSimulatedMistakesAreAsFrequentAsTheParametersSay(t *testing.T) {
 	}
 }
 
-// within checks a share against a probability: 4 standard errors.
+// within checks a share against a probability; there are less than 100 of them in a test.
 func within(t *testing.T, what string, n, of int, p float64) {
 	t.Helper()
 	if of == 0 && p == 0 {
 		return
 	}
 	se := math.Sqrt(p * (1 - p) / float64(of))
-	if share := float64(n) / float64(of); !(math.Abs(share-p) <= 4*se) {
+	if share := float64(n) / float64(of); !(math.Abs(share-p) <= chance.Bound(100, chance.Known)*se) {
 		t.Errorf("%s: %d of %d, %.4f; want %.4f ± %.4f", what, n, of, share, p, se)
 	}
 }
@@ -211,7 +216,7 @@ func TestSimulationIsReproducible(t *testing.T) {
 					t.Fatal(err)
 				}
 				for i := from; i < 4; i++ {
-					trajectory, err := ready.Simulate(context.Background(), set, sweep.PaperInference, 0, 60, sweep.RunStream(3, "simulate", set, "", i))
+					trajectory, err := ready.Simulate(context.Background(), set, sweep.PaperInference, 0, 60, sweep.RunStream(chance.Seed(3), "simulate", set, "", i))
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -13,9 +13,10 @@ import (
 	"foible/core/heuristic"
 	"foible/core/internal/tiny"
 	"foible/core/search"
+	"foible/internal/chance"
 )
 
-func seeded(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 2)) }
+func seeded(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(chance.Seed(seed), 2)) }
 
 func newAgent(t testing.TB, task *ground.Task, corrupt [][]int, p agent.Parameters) *agent.Agent {
 	t.Helper()
@@ -57,7 +58,9 @@ func TestValidate(t *testing.T) {
 
 // MODEL: with probability epsilon_g the original goal becomes a corruption, itself
 // perhaps, and another one becomes the original.
-func TestGoalTransition(t *testing.T) {
+func TestGoalTransition(t *testing.T) { chance.Repeat(t, goalTransition) }
+
+func goalTransition(t *testing.T) {
 	task := tiny.Graph(t, "a", []string{"ab"}, "a", "b", "c")
 	a := newAgent(t, task, [][]int{{0, 1, 2}, {}, nil}, agent.Parameters{GoalNoise: 0.3, BudgetR: 1})
 	const n = 60_000
@@ -82,7 +85,7 @@ func TestGoalTransition(t *testing.T) {
 	} {
 		got := count(agent.Mind{Original: c.original, Goal: c.goal})
 		for g := range got {
-			if sd := math.Sqrt(c.want[g] * (1 - c.want[g]) / n); math.Abs(got[g]-c.want[g]) > 4.5*sd+1e-9 {
+			if sd := math.Sqrt(c.want[g] * (1 - c.want[g]) / n); math.Abs(got[g]-c.want[g]) > chance.Bound(15, chance.Known)*sd+1e-9 {
 				t.Errorf("%d of %d becomes %v, want %v", c.goal, c.original, got, c.want)
 			}
 		}
@@ -222,7 +225,7 @@ func TestAct(t *testing.T) {
 				states[to] += 1. / n
 			}
 			check := func(what string, got, want float64) {
-				if math.Abs(got-want) > 4.5*math.Sqrt(want*(1-want)/n) {
+				if math.Abs(got-want) > chance.Bound(100, chance.Known)*math.Sqrt(want*(1-want)/n) {
 					t.Errorf("%s, intended %d: %s: %v, want %v", kind, intended, what, got, want)
 				}
 			}

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"foible/internal/chance"
 )
 
 // The paper's budgets have means 18, 38, 36 and 76.
@@ -64,11 +66,13 @@ func TestBudgetProbability(t *testing.T) {
 }
 
 // Chi-square of 100,000 draws against the probabilities, with cells of 20 or more
-// expected; the limit is five standard deviations above its mean.
-func TestBudgetDraws(t *testing.T) {
+// expected.
+func TestBudgetDraws(t *testing.T) { chance.Repeat(t, budgetDraws) }
+
+func budgetDraws(t *testing.T) {
 	const n = 100_000
 	for _, b := range []Budget{{2, 0.9}, {2, 0.95}, {4, 0.9}, {4, 0.95}, {1, 0.5}, {3, 0.2}} {
-		rng := rand.New(rand.NewPCG(1, uint64(b.R)))
+		rng := rand.New(rand.NewPCG(chance.Seed(1), uint64(b.R)))
 		seen := map[int]int{}
 		for range n {
 			seen[b.Draw(rng)]++
@@ -82,7 +86,7 @@ func TestBudgetDraws(t *testing.T) {
 				cells, expected, count = cells+1, 0, 0
 			}
 		}
-		if chi > float64(cells)+5*math.Sqrt(2*float64(cells)) {
+		if chi > chance.ChiSquare(6, cells) {
 			t.Errorf("%v: chi-square %.1f in %d cells", b, chi, cells)
 		}
 	}

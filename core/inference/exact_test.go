@@ -11,9 +11,10 @@ import (
 	"foible/core/internal/tiny"
 	"foible/core/pddl"
 	"foible/core/search"
+	"foible/internal/chance"
 )
 
-func seeded(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 3)) }
+func seeded(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(chance.Seed(seed), 3)) }
 
 func plan(t testing.TB, steps ...string) []pddl.Step {
 	t.Helper()
@@ -74,8 +75,10 @@ var agents = map[string]agent.Parameters{
 }
 
 // The forward recursion sums over what agents do; agents that do it are counted here.
-// z is below 4.5 for every step, in a fixed stream.
-func TestExactIsWhatAgentsDo(t *testing.T) {
+// They agree at every step within [chance.Bound].
+func TestExactIsWhatAgentsDo(t *testing.T) { chance.Repeat(t, exactIsWhatAgentsDo) }
+
+func exactIsWhatAgentsDo(t *testing.T) {
 	n := 40_000
 	if testing.Short() {
 		n = 4000
@@ -111,7 +114,7 @@ func TestExactIsWhatAgentsDo(t *testing.T) {
 				for goal := range 2 {
 					want := min(math.Exp(logP)*exact.Posterior[k][goal]*2, 1)
 					got := float64(followed[k][goal]) / float64(n/2)
-					if z := (got - want) / math.Sqrt(want*(1-want)/float64(n/2)); !(math.Abs(z) < 4.5) && got != want {
+					if z := (got - want) / math.Sqrt(want*(1-want)/float64(n/2)); !(math.Abs(z) < chance.Bound(200, chance.Known)) && got != want {
 						t.Errorf("%s, %s, goal %d: %v of the agents come to step %d, want %v (z %.1f)", w.name, name, goal, got, k, want, z)
 					}
 				}

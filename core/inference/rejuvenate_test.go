@@ -7,13 +7,16 @@ import (
 	"testing"
 
 	"foible/core/agent"
+	"foible/internal/chance"
 )
 
 // TestMovesKeepThePosterior applies a move again and again to one particle that
 // has come to the end of the plan. How often it has an original goal, a goal and a
 // plan of some length then is their posterior probability. The error is that of 40
 // batches of the chain.
-func TestMovesKeepThePosterior(t *testing.T) {
+func TestMovesKeepThePosterior(t *testing.T) { chance.Repeat(t, movesKeepThePosterior) }
+
+func movesKeepThePosterior(t *testing.T) {
 	const batches = 40
 	each := 1500
 	if testing.Short() {
@@ -70,7 +73,7 @@ func TestMovesKeepThePosterior(t *testing.T) {
 			}
 			for key, want := range want {
 				e := seen[key]
-				if z := (e.mean() - want) / math.Sqrt(e.variance()+1e-9); !(math.Abs(z) < 4.5) {
+				if z := (e.mean() - want) / math.Sqrt(e.variance()+1e-9); !(math.Abs(z) < chance.Bound(200, float64(batches-1))) {
 					t.Errorf("%s, %s, per goal %v: %s: %v, want %v (z %.1f)", w.name, c.move, c.perGoal, key, e.mean(), want, z)
 				}
 			}

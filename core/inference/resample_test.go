@@ -8,6 +8,7 @@ import (
 
 	"foible/core/agent"
 	"foible/core/ground"
+	"foible/internal/chance"
 )
 
 var kinds = []Resampling{Residual, Systematic, Multinomial}
@@ -21,9 +22,11 @@ func logs(p ...float64) Weights {
 }
 
 // A particle of weight w has N w children on average, whatever the kind, one of
-// weight 0 none; |z| < 4.5. Floor(N w) or its successor are all that the
+// weight 0 none; within [chance.Bound]. Floor(N w) or its successor are all that the
 // systematic kind gives, and floor(N w) is the least of the residual kind.
-func TestExpectedChildren(t *testing.T) {
+func TestExpectedChildren(t *testing.T) { chance.Repeat(t, expectedChildren) }
+
+func expectedChildren(t *testing.T) {
 	const n = 20_000
 	for _, p := range [][]float64{
 		{0.1, 0.2, 0.3, 0.4},
@@ -60,7 +63,7 @@ func TestExpectedChildren(t *testing.T) {
 			}
 			for i := range p {
 				want := p[i] * float64(len(p))
-				if z := (children[i].mean() - want) / math.Sqrt(children[i].variance()+1e-18); math.Abs(z) > 4.5 {
+				if z := (children[i].mean() - want) / math.Sqrt(children[i].variance()+1e-18); math.Abs(z) > chance.Bound(100, n-1) {
 					t.Errorf("%s, %v: particle %d has %v children, want %v (z %.1f)", kind, p, i, children[i].mean(), want, z)
 				}
 			}

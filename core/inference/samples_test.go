@@ -12,6 +12,7 @@ import (
 	"foible/core/heuristic"
 	"foible/core/internal/tiny"
 	"foible/core/sweep"
+	"foible/internal/chance"
 )
 
 // chains: two long ways that meet at times, so that searches take many draws and
@@ -59,13 +60,10 @@ func moments(xs []float64) (mean, variance float64) {
 	return mean, variance
 }
 
-// score is the distance from what is expected in standard errors. Of what is seen
-// less than 20 times in so many searches, the spread that there is may not show.
+// score is the distance from what is expected in standard errors, over so many searches.
 func score(xs []float64, want, searches float64) float64 {
 	mean, variance := moments(xs)
-	if rare := min(want, 1-want); rare*searches < 20 {
-		variance += max(0, rare) * 16 / searches // one search may count for 16
-	}
+	variance += 16 * chance.RareVariance(want, searches)   // one search may count for 16
 	return math.Abs(mean-want) / math.Sqrt(variance+1e-14) // events are kept in single precision
 }
 
@@ -90,9 +88,10 @@ func (m *Marginal) numbers(p *planned, batches int) map[meant]float64 {
 
 // On average over seeds a table is what enumeration says: for original goals,
 // whose searches are weighed, and others, whose searches are traced; whether searches
-// are thinned out or not, and stand for one batch or all. |z| is below 4.5 for each of
-// some thousands.
-func TestTablesAreUnbiased(t *testing.T) {
+// are thinned out or not, and stand for one batch or all: within [chance.Bound].
+func TestTablesAreUnbiased(t *testing.T) { chance.Repeat(t, tablesAreUnbiased) }
+
+func tablesAreUnbiased(t *testing.T) {
 	const batches = 4
 	seeds := 400
 	if testing.Short() {
@@ -100,6 +99,7 @@ func TestTablesAreUnbiased(t *testing.T) {
 	}
 	budgets := []agent.Parameters{{BudgetR: 1, BudgetQ: 0.7}, {BudgetR: 2, BudgetQ: 0.9}, {BudgetR: 4, BudgetQ: 0.95}}
 	worst, quantities, beyond := 0.0, 0, 0
+	bound := chance.Bound(10_000, float64(seeds-1)) // more than there are comparisons
 	for _, c := range []struct {
 		world
 		noises  []float64
@@ -127,13 +127,14 @@ func TestTablesAreUnbiased(t *testing.T) {
 						for _, tau := range []int{0, 2} {
 							want := m.numbers(enumerated(t, m, &p, goal, tau), 1)
 							all := map[meant][]float64{}
-							for key.seed = range uint64(seeds) {
+							for seed := range uint64(seeds) {
+								key.seed = chance.Seed(seed)
 								s := m.samplesFor(key)
 								for of, x := range m.numbers(must(m.planned(context.Background(), sampledPlans(m, &p, s, 1, confused), goal, tau)), batches) {
 									if all[of] == nil {
 										all[of] = make([]float64, seeds)
 									}
-									all[of][key.seed] = x
+									all[of][seed] = x
 								}
 								if thin < thinFrom { // searches that go on for some draws count for 4 or more
 									for _, level := range s.of[goal][tau].levels {
@@ -154,7 +155,7 @@ func TestTablesAreUnbiased(t *testing.T) {
 							for of, xs := range all {
 								z := score(xs, want[of], n)
 								quantities++
-								if worst = max(worst, z); !(z < 4.5) {
+								if worst = max(worst, z); !(z < bound) {
 									mean, _ := moments(xs)
 									t.Errorf("%s, noise %v, budget %+v, thinned from %d, level %d, goal %d, step %d, %+v: %v, want %v (z %.1f)", c.name, noise, p.Budget(), thin,
 										level, goal, tau, of, mean, want[of], z)
@@ -167,20 +168,26 @@ func TestTablesAreUnbiased(t *testing.T) {
 		}
 	}
 	t.Logf("%d probabilities, the largest z %.1f; %d events of thinned searches", quantities, worst, beyond)
+	if quantities > 10_000 {
+		t.Errorf("%d probabilities: the bound is of fewer", quantities)
+	}
 	if beyond < 100 {
 		t.Errorf("%d events of thinned searches: nothing is tested of them", beyond)
 	}
 }
 
 // The evidence is unbiased: on average over seeds it is that of enumeration for
-// every goal at every step. |z| is below 4.5 for each.
-func TestEvidenceIsUnbiased(t *testing.T) {
+// every goal at every step, within [chance.Bound].
+func TestEvidenceIsUnbiased(t *testing.T) { chance.Repeat(t, evidenceIsUnbiased) }
+
+func evidenceIsUnbiased(t *testing.T) {
 	const batches = 4
 	seeds := 800
 	if testing.Short() {
 		seeds = 200
 	}
 	worst, quantities := 0.0, 0
+	bound := chance.Bound(500, float64(seeds-1)) // more than there are comparisons
 	for _, w := range worlds(t) {
 		for name, p := range agents {
 			exact, err := w.sips.Exact(p, Options{Exact: true})
@@ -192,7 +199,7 @@ func TestEvidenceIsUnbiased(t *testing.T) {
 			steps, goals := len(exact.Posterior), len(exact.Posterior[0])
 			all := make([][]float64, steps*goals)
 			for seed := range uint64(seeds) {
-				s := m.samplesFor(storeKey{seed: seed, noise: p.SearchNoise, unlimited: p.Unlimited, draws: draws(&p), batches: batches})
+				s := m.samplesFor(storeKey{seed: chance.Seed(seed), noise: p.SearchNoise, unlimited: p.Unlimited, draws: draws(&p), batches: batches})
 				r := must(m.inferOne(context.Background(), s, &p, sampledPlans(m, &p, s, 0, int8(seed%3)).levels))
 				for step := range steps {
 					for goal := range goals {
@@ -212,7 +219,7 @@ func TestEvidenceIsUnbiased(t *testing.T) {
 					mean, variance := moments(all[step*goals+goal])
 					z := math.Abs(mean-want) / math.Sqrt(variance+1e-13*want*want)
 					quantities++
-					if worst = max(worst, z); !(z < 4.5) {
+					if worst = max(worst, z); !(z < bound) {
 						t.Errorf("%s, %s, step %d, goal %d: %v, want %v (z %.1f)", w.name, name, step, goal, mean, want, z)
 					}
 				}
@@ -220,6 +227,9 @@ func TestEvidenceIsUnbiased(t *testing.T) {
 		}
 	}
 	t.Logf("%d evidences, the largest z %.1f", quantities, worst)
+	if quantities > 500 {
+		t.Errorf("%d evidences: the bound is of fewer", quantities)
+	}
 }
 
 // asked is marginal inference with so many batches, until probabilities are that sure.

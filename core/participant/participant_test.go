@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"foible/internal/chance"
 )
 
 func TestRound(t *testing.T) {
@@ -38,11 +40,14 @@ func TestChoose(t *testing.T) {
 }
 
 // The mean of Dirichlet(c m) is m, its variance m (1 - m) / (c + 1).
-func TestBelief(t *testing.T) {
+func TestBelief(t *testing.T) { chance.Repeat(t, belief) }
+
+func belief(t *testing.T) {
 	const n = 20_000
 	noise := Noise{Concentration: 9, Lapse: 0.1}
 	posterior, mixed := []float64{0.7, 0.3, 0}, []float64{0.9*0.7 + 0.1/3, 0.9*0.3 + 0.1/3, 0.1 / 3}
-	rng := rand.New(rand.NewPCG(1, 2))
+	rng := rand.New(rand.NewPCG(chance.Seed(1), 2))
+	bound := chance.Bound(3, chance.Known)
 	var sum, squares [3]float64
 	for range n {
 		total := 0.0
@@ -57,8 +62,8 @@ func TestBelief(t *testing.T) {
 	}
 	for g, m := range mixed {
 		variance := m * (1 - m) / 10
-		if se := math.Sqrt(variance / n); math.Abs(sum[g]/n-m) > 4*se {
-			t.Errorf("goal %d: mean %v, want %v within 4 standard errors of %v", g, sum[g]/n, m, se)
+		if se := math.Sqrt(variance / n); math.Abs(sum[g]/n-m) > bound*se {
+			t.Errorf("goal %d: mean %v, want %v within %.1f standard errors of %v", g, sum[g]/n, m, bound, se)
 		}
 		if got := squares[g] / n; math.Abs(got/variance-1) > 0.1 {
 			t.Errorf("goal %d: variance %v, want %v", g, got, variance)

@@ -11,6 +11,7 @@ import (
 	"foible/core/heuristic"
 	"foible/core/internal/tiny"
 	"foible/core/search"
+	"foible/internal/chance"
 )
 
 func fixed(budget int) func(n int) float64 {
@@ -98,7 +99,9 @@ func TestOutcomesByHand(t *testing.T) {
 // TestSearchDrawsAsEnumerated compares the frequencies of the paths that searches
 // return with their probabilities, by chi-square: five standard deviations above
 // the mean of it, in a fixed stream.
-func TestSearchDrawsAsEnumerated(t *testing.T) {
+func TestSearchDrawsAsEnumerated(t *testing.T) { chance.Repeat(t, searchDrawsAsEnumerated) }
+
+func searchDrawsAsEnumerated(t *testing.T) {
 	n := 20_000
 	if testing.Short() {
 		n = 2000
@@ -141,8 +144,8 @@ func TestSearchDrawsAsEnumerated(t *testing.T) {
 					seen[fmt.Sprint(r.Path)]++
 				}
 				chi, cells := chiSquare(t, name, p, seen, n)
-				if limit := float64(cells) + 5*math.Sqrt(2*float64(cells)) + 10; chi > limit {
-					t.Errorf("%s: chi-square %.1f of %d paths", name, chi, cells)
+				if limit := chance.ChiSquare(100, cells); chi > limit { // there are 48 of them
+					t.Errorf("%s: chi-square %.1f of %d paths, the limit is %.1f", name, chi, cells, limit)
 				}
 			}
 		}

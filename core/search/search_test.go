@@ -13,9 +13,10 @@ import (
 	"foible/core/internal/tiny"
 	"foible/core/pddl"
 	"foible/core/search"
+	"foible/internal/chance"
 )
 
-func seeded(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
+func seeded(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(chance.Seed(seed), 1)) }
 
 // byNode is a heuristic of a graph, by name of the node; 0 for others.
 func byNode(task *ground.Task, values map[string]float64) *heuristic.Table {

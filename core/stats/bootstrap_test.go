@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"foible/internal/chance"
 )
 
 // tiny is the study that testdata/check.py enumerates.
@@ -23,9 +25,12 @@ var tinyModel = [][]float64{{0.2, 0.8}, {0.4, 0.4, 0.2}, {0.8, 0.1}}
 // TestBootstrapAgainstEnumeration compares with the exact bootstrap
 // distributions that testdata/check.py enumerates (NumPy 2.4.6, SciPy 1.17.1).
 // With 200,000 resamples the standard error of the mean is sd/447; the
-// tolerance is five of them, and 3% for the standard deviation itself.
-func TestBootstrapAgainstEnumeration(t *testing.T) {
+// tolerance is [chance.Bound] of them, and 3% for the standard deviation itself.
+func TestBootstrapAgainstEnumeration(t *testing.T) { chance.Repeat(t, bootstrapAgainstEnumeration) }
+
+func bootstrapAgainstEnumeration(t *testing.T) {
 	const resamples = 200_000
+	bound := chance.Bound(12, chance.Known)
 	for _, c := range []struct {
 		unit      Unit
 		linked    bool
@@ -40,7 +45,7 @@ func TestBootstrapAgainstEnumeration(t *testing.T) {
 		{Crossed, true, 0.8822660698564169, 0.16431442451123965, 1.0 / 729},
 	} {
 		t.Run(fmt.Sprintf("%v linked=%v", c.unit, c.linked), func(t *testing.T) {
-			b, err := NewBootstrap(tiny(c.linked), c.unit, resamples, rand.New(rand.NewPCG(1, 2)))
+			b, err := NewBootstrap(tiny(c.linked), c.unit, resamples, rand.New(rand.NewPCG(chance.Seed(1), 2)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -51,14 +56,14 @@ func TestBootstrapAgainstEnumeration(t *testing.T) {
 				ss += (r - m) * (r - m)
 			}
 			sd := math.Sqrt(ss / float64(len(rs)))
-			if tol := 5 * c.sd / math.Sqrt(resamples); math.Abs(m-c.mean) > tol {
+			if tol := bound * c.sd / math.Sqrt(resamples); math.Abs(m-c.mean) > tol {
 				t.Errorf("mean r = %v, want %v within %v", m, c.mean, tol)
 			}
 			if math.Abs(sd/c.sd-1) > 0.03 {
 				t.Errorf("sd of r = %v, want %v", sd, c.sd)
 			}
 			missing := float64(resamples-len(rs)) / resamples
-			if tol := 5 * math.Sqrt(c.undefined/resamples); math.Abs(missing-c.undefined) > tol {
+			if tol := bound * math.Sqrt(c.undefined/resamples); math.Abs(missing-c.undefined) > tol {
 				t.Errorf("undefined in %v of the resamples, want %v within %v", missing, c.undefined, tol)
 			}
 		})

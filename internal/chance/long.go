@@ -1,0 +1,5 @@
+//go:build long
+
+package chance
+
+const more = 20 // repetitions
