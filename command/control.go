@@ -99,7 +99,7 @@ func (e *Env) Watch(ctx context.Context, o WatchOptions) error {
 		return err
 	}
 	e.sayNext(ctx, c, m)
-	if m, err = e.watch(ctx, c, id, true); err != nil {
+	if m, err = e.watch(ctx, c, watched{id: id, mayReturn: true, before: -1}); err != nil {
 		if errors.Is(err, ErrInterrupted) {
 			e.say("The sweep goes on; `foible watch%s %s` watches it again.", c.flags(), id)
 		}

@@ -110,23 +110,44 @@ const (
 	worthSaying   = 60.     // seconds
 )
 
-// foretell says how long a sweep will take, if that is long. It takes a few seconds itself, and takes them of large sweeps alone.
-func (e *Env) foretell(ctx context.Context, s *domains.Study, config *foiblev1.SweepConfig, workers int) {
+// foretold is how long sweeps are to take, by a pilot.
+type foretold struct {
+	expected, low, high float64 // seconds, as busy as the machine was
+	cells               int     // that the pilot ran
+}
+
+// foretell finds how long a sweep will take here; nil for a small one, or if that cannot be told. It takes a few seconds
+// itself, in which the sweep must not run: what else this process does would count.
+func foretell(ctx context.Context, s *domains.Study, config *foiblev1.SweepConfig, workers int) *foretold {
 	p, err := newPilot(s, config, workers, briefPilot)
 	if err != nil {
-		return // who runs the sweep says what is wrong with it
+		return nil // who runs the sweep says what is wrong with it
 	}
 	cells, particles := p.Plan.Cells(), p.Config.Fit.Runs*p.Config.Fit.ParticlesPerGoal
 	if cells < manyCells && cells*particles < manyParticles {
-		return
+		return nil
 	}
+	began, before := time.Now(), cpuTime()
 	x, err := p.Run(ctx)
 	if err != nil {
-		return
+		return nil
 	}
-	if expected, low, high := x.Wall(workers); expected >= worthSaying {
-		e.say("It will take about %s (%s to %s), by %s; `foible estimate` looks longer.", took(expected), took(low), took(high), words.Count(x.Measured, "cell"))
+	busy := 1.0 // seconds on this machine for one of a core
+	if used := cpuTime() - before; used > 0 {
+		busy = max(1, time.Since(began).Seconds()/used.Seconds())
 	}
+	f := &foretold{cells: x.Measured}
+	f.expected, f.low, f.high = x.Wall(workers)
+	f.expected, f.low, f.high = busy*f.expected, busy*f.low, busy*f.high
+	return f
+}
+
+// String is "" unless it may take long.
+func (f *foretold) String() string {
+	if f == nil || f.high < worthSaying {
+		return ""
+	}
+	return fmt.Sprintf("It will take about %s (%s to %s), by a pilot of %s; `foible estimate` looks longer.", took(f.expected), took(f.low), took(f.high), words.Count(f.cells, "cell"))
 }
 
 // newPilot of a sweep, as a coordinator of so many slots would split it.

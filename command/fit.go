@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -88,16 +89,22 @@ func (e *Env) Fit(ctx context.Context, o FitOptions) error {
 	if err != nil {
 		return err
 	}
+	_, err = os.Stat(filepath.Join(o.Out, stateDir))
+	fresh := errors.Is(err, fs.ErrNotExist)
 	data, err := makeStateDir(o.Out)
 	if err != nil {
 		return cannotWrite(o.Out, "--out", err)
 	}
 
+	var ahead *foretold
+	if fresh {
+		ahead = foretell(ctx, s, config, workers)
+	}
 	cluster, err := e.startLocal(ctx, data, workers, budget, dashboard)
 	if err != nil {
 		return err
 	}
-	err = e.fit(cluster, s, config, workers, recovered, &o)
+	err = e.fit(cluster, s, config, workers, recovered, ahead, &o)
 	if err == nil && dashboard != nil && redraws(e.Err) {
 		e.say("The dashboard stays open at %s until you press Ctrl-C.", dashboard.URL())
 		<-cluster.ctx.Done()
@@ -107,7 +114,7 @@ func (e *Env) Fit(ctx context.Context, o FitOptions) error {
 }
 
 // fit makes the sweep, waits for it and writes the report.
-func (e *Env) fit(cluster *local, s *domains.Study, config *foiblev1.SweepConfig, workers int, recovered *report.Recovered, o *FitOptions) error {
+func (e *Env) fit(cluster *local, s *domains.Study, config *foiblev1.SweepConfig, workers int, recovered *report.Recovered, ahead *foretold, o *FitOptions) error {
 	ctx, c := cluster.ctx, cluster.client
 	created, err := e.submitWithRoom(cluster, s, config)
 	if err != nil {
@@ -116,7 +123,7 @@ func (e *Env) fit(cluster *local, s *domains.Study, config *foiblev1.SweepConfig
 	m := created.GetSweep()
 	if m.GetState() != foiblev1.SweepState_SWEEP_STATE_RUNNING {
 		e.say("%s has been fitted before; writing its tables and figures again.", s.Name)
-	} else if m, err = e.runSweep(cluster, s, config, m, workers, o.Out); err != nil {
+	} else if m, err = e.runSweep(cluster, s, config, created, run{workers, o.Out, ahead}); err != nil {
 		return err
 	}
 	err = e.collect(ctx, c, m, s, o.Out, false, recovered, fitting(o, s))
@@ -146,17 +153,28 @@ func (e *Env) submitWithRoom(cluster *local, s *domains.Study, config *foiblev1.
 	}
 }
 
+// run is how a sweep is run in this process.
+type run struct {
+	workers  int
+	out      string
+	foretold *foretold // nil: not known
+}
+
 // runSweep waits for a sweep that has not ended.
-func (e *Env) runSweep(cluster *local, s *domains.Study, config *foiblev1.SweepConfig, m *foiblev1.Sweep, workers int, out string) (*foiblev1.Sweep, error) {
-	ctx, c := cluster.ctx, cluster.client
-	e.say("Fitting %s: %s on %s; %s", s.Name, words.Count(int(m.GetProgress().GetCells()), "cell"), words.Count(workers, "worker slot"), methodText(config))
-	if err := e.mentionOthers(ctx, c, m.GetSweepId(), out); err != nil {
+func (e *Env) runSweep(cluster *local, s *domains.Study, config *foiblev1.SweepConfig, created *foiblev1.CreateSweepResponse, r run) (*foiblev1.Sweep, error) {
+	ctx, c, m := cluster.ctx, cluster.client, created.GetSweep()
+	e.say("Fitting %s: %s on %s; %s", s.Name, words.Count(m.GetProgress().GetCells(), "cell"), words.Count(r.workers, "worker slot"), methodText(config))
+	if err := e.mentionOthers(ctx, c, m.GetSweepId(), r.out); err != nil {
 		return nil, err
 	}
-	if m.GetProgress().GetCellsDone() == 0 {
-		e.foretell(ctx, s, config, workers)
+	if text := r.foretold.String(); text != "" {
+		e.say("%s", text)
 	}
-	return e.watch(ctx, c, m.GetSweepId(), false)
+	w := watched{id: m.GetSweepId(), foretold: r.foretold}
+	if created.GetExisted() { // else workers may have begun before this was said
+		w.before = m.GetProgress().GetCellsDone()
+	}
+	return e.watch(ctx, c, w)
 }
 
 // mentionOthers says that what an earlier command began in the directory is done too.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"foible/core/sweep"
+	"foible/core/words"
 	foiblev1 "foible/proto/foible/v1"
 )
 
@@ -25,7 +26,8 @@ type lines struct {
 	printed time.Time
 	tenth   int64 // of the cells, when a line was last printed
 	state   foiblev1.SweepState
-	stalled string
+	stalled string // or what is waited for
+	countdown
 }
 
 func newLines(out io.Writer) *lines { return &lines{out: out, now: time.Now} }
@@ -33,10 +35,11 @@ func newLines(out io.Writer) *lines { return &lines{out: out, now: time.Now} }
 func (l *lines) show(m *foiblev1.Sweep) {
 	p := m.GetProgress()
 	tenth := 10 * p.GetCellsDone() / max(1, p.GetCells())
-	since, turned := l.now().Sub(l.printed), m.GetState() != l.state || m.GetStalled() != l.stalled
+	held := m.GetStalled() + m.GetWaitsFor()
+	since, turned := l.now().Sub(l.printed), m.GetState() != l.state || held != l.stalled
 	if turned || since >= mostLineInterval || since >= leastLineInterval && tenth > l.tenth {
-		l.printed, l.tenth, l.state, l.stalled = l.now(), tenth, m.GetState(), m.GetStalled()
-		fmt.Fprintln(l.out, lineOf(m))
+		l.printed, l.tenth, l.state, l.stalled = l.now(), tenth, m.GetState(), held
+		fmt.Fprintln(l.out, lineOf(m, l.eta(m, l.now())))
 	}
 }
 
@@ -52,9 +55,9 @@ func toppingUp(p *foiblev1.Progress) bool {
 }
 
 // lineOf says in a line how far a sweep is, how fast, how long it may take, and what went wrong.
-func lineOf(m *foiblev1.Sweep) string {
+func lineOf(m *foiblev1.Sweep, eta string) string {
 	p := m.GetProgress()
-	said := []string{fmt.Sprintf("cells %d/%d", p.GetCellsDone(), p.GetCells())}
+	said := []string{fmt.Sprintf("cells %s/%s", words.Thousands(p.GetCellsDone()), words.Thousands(p.GetCells()))}
 	switch {
 	case !unended(m.GetState()):
 		said = append(said, stateName(m))
@@ -62,6 +65,8 @@ func lineOf(m *foiblev1.Sweep) string {
 		said = append(said, "paused")
 	case m.GetStalled() != "":
 		said = append(said, stateStalled+": "+m.GetStalled())
+	case m.GetWaitsFor() != "":
+		said = append(said, stateWaiting+" for "+m.GetWaitsFor()+" to end")
 	case p.GetCellsDone() == p.GetCells():
 		said = append(said, "comparing with people")
 	default:
@@ -71,7 +76,7 @@ func lineOf(m *foiblev1.Sweep) string {
 		if rate := p.GetCellsPerSecond(); rate > 0 && p.GetCellsDone() > 0 {
 			said = append(said, rounded(rate)+" cells/s")
 		}
-		if eta := eta(m); eta != "" {
+		if eta != "" {
 			said = append(said, eta)
 		}
 	}

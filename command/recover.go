@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -196,9 +197,17 @@ func (r *recovering) simulate(ctx context.Context) error {
 
 // recoverHere runs the sweeps in this process: a coordinator, a worker, and gRPC between them.
 func (e *Env) recoverHere(ctx context.Context, r *recovering, workers int) error {
+	_, err := os.Stat(filepath.Join(r.o.Out, stateDir))
+	fresh := errors.Is(err, fs.ErrNotExist)
 	data, err := makeStateDir(r.o.Out)
 	if err != nil {
 		return cannotWrite(r.o.Out, "--out", err)
+	}
+	var ahead [2]*foretold
+	for i := range ahead {
+		if fresh {
+			ahead[i] = foretell(ctx, r.judged, r.sweeps[i], workers)
+		}
 	}
 	cluster, err := e.startLocal(ctx, data, workers, r.memory, nil)
 	if err != nil {
@@ -213,7 +222,7 @@ func (e *Env) recoverHere(ctx context.Context, r *recovering, workers int) error
 			m := created.GetSweep()
 			e.say("Sweep %d of 2: %s", i+1, purposes[i])
 			if unended(m.GetState()) {
-				if m, err = e.runSweep(cluster, r.judged, r.sweeps[i], m, workers, r.o.Out); err != nil {
+				if m, err = e.runSweep(cluster, r.judged, r.sweeps[i], created, run{workers, r.o.Out, ahead[i]}); err != nil {
 					return err
 				}
 			}
@@ -248,7 +257,7 @@ func (e *Env) recoverThere(ctx context.Context, r *recovering) error {
 		e.say("Sweep %d of 2, %s: %s", i+1, m.GetSweepId(), purposes[i])
 		if unended(m.GetState()) {
 			e.sayNext(ctx, c, m)
-			if m, err = e.watch(ctx, c, m.GetSweepId(), true); err != nil {
+			if m, err = e.watch(ctx, c, watched{id: m.GetSweepId(), mayReturn: true, before: -1}); err != nil {
 				if errors.Is(err, ErrInterrupted) {
 					e.say("The sweeps go on. The same command comes back to them.")
 				}

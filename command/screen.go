@@ -28,6 +28,7 @@ type screen struct {
 	failed string          // why that was not done
 	left   bool            // q was pressed
 	ended  bool
+	countdown
 }
 
 // Messages of a screen.
@@ -150,7 +151,7 @@ func (s *screen) stages() []string {
 		if all == 0 {
 			done, all, noun = p.GetJobsDone(), p.GetJobs(), "job"
 		}
-		lines = append(lines, fmt.Sprintf("%-11s %s  %d of %s", stageWords[p.GetName()], bar(done, all, s.barWidth()), done, words.Count(int(all), noun)))
+		lines = append(lines, fmt.Sprintf("%-11s %s  %s of %s", stageWords[p.GetName()], bar(done, all, s.barWidth()), words.Thousands(done), words.Count(all, noun)))
 	}
 	return lines
 }
@@ -171,12 +172,15 @@ func (s *screen) pace() []string {
 	if m.GetStalled() != "" {
 		lines = append(lines, m.GetStalled())
 	}
+	if m.GetWaitsFor() != "" {
+		lines = append(lines, "waits for "+m.GetWaitsFor()+", which it extends, to end")
+	}
 	if unended(m.GetState()) {
 		first := fmt.Sprintf("%s, %s, %s with workers", words.Count(int(p.GetWorkers()), "worker"), words.Count(int(p.GetSlots()), "slot"), words.Count(int(p.GetJobsLeased()), "job"))
 		if rate := p.GetCellsPerSecond(); rate > 0 {
 			first += fmt.Sprintf("; %s cells/s", rounded(rate))
 		}
-		if eta := eta(m); eta != "" {
+		if eta := s.eta(m, s.at); eta != "" {
 			first += "; " + eta
 		}
 		lines = append(lines, first)

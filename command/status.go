@@ -17,6 +17,7 @@ type sweepJSON struct {
 	Study    string `json:"study" note:"name of the study"`
 	State    string `json:"state" note:"running, paused, succeeded, failed (some jobs), cancelled"`
 	Extends  string `json:"extends,omitempty" note:"id of the sweep that it extends"`
+	WaitsFor string `json:"waits_for,omitempty" note:"id of the sweep that it extends and that has not ended: no jobs are given out before"`
 	Stalled  string `json:"stalled,omitempty" note:"why the coordinator gives out no jobs of any sweep; not there if it does"`
 	Damage   string `json:"damage,omitempty" note:"what is damaged of it where the coordinator stores it; not there if nothing is"`
 	Priority int    `json:"priority" note:"share of the workers"`
@@ -99,7 +100,7 @@ func newSweepJSON(m *foiblev1.Sweep) sweepJSON {
 	p := m.GetProgress()
 	s := sweepJSON{
 		Sweep: m.GetSweepId(), Study: m.GetStudyName(), State: stateWords[m.GetState()], Extends: m.GetExtends(),
-		Stalled: m.GetStalled(), Damage: m.GetDamage(),
+		WaitsFor: m.GetWaitsFor(), Stalled: m.GetStalled(), Damage: m.GetDamage(),
 		Priority: int(m.GetPriority()), Version: m.GetVersion(), Created: m.GetCreateTime().AsTime().UTC().Format(time.RFC3339),
 		Cells: int(p.GetCells()), CellsDone: int(p.GetCellsDone()), Jobs: int(p.GetJobs()), JobsDone: int(p.GetJobsDone()),
 		JobsFailed: int(p.GetJobsFailed()), CellsFailed: int(p.GetCellsFailed()), JobsLeased: int(p.GetJobsLeased()), Workers: int(p.GetWorkers()), Slots: int(p.GetSlots()),

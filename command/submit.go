@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"text/tabwriter"
+	"time"
 
 	"foible/coordinator/access"
 	"foible/core/words"
@@ -126,7 +127,7 @@ func (e *Env) printSweep(m *foiblev1.Sweep) {
 	}
 	if stateName(m) == stateRunning {
 		fmt.Fprintf(e.Out, "priority %d; %s with %s\n", m.GetPriority(), words.Count(int(p.GetWorkers()), "worker"), words.Count(int(p.GetSlots()), "slot"))
-		if eta := eta(m); eta != "" {
+		if eta := (&countdown{}).eta(m, time.Now()); eta != "" {
 			fmt.Fprintf(e.Out, "%s; %s cells/s\n", eta, rounded(p.GetCellsPerSecond()))
 		}
 	}
@@ -171,15 +172,21 @@ const (
 	statePaused    = "paused"
 	stateCancelled = "cancelled"
 	stateDamaged   = "damaged"
+	stateWaiting   = "waiting"                   // of running ones, for the sweep that they extend; see stateText
 	stateStalled   = "paused by the coordinator" // of running ones; see stateText
 )
 
-// stateText is the state of a sweep for people to read: a running one may be stalled.
+// stateText is the state of a sweep for people to read: a running one may be stalled, or wait for another.
 func stateText(m *foiblev1.Sweep) string {
-	if name := stateName(m); name != stateRunning || m.GetStalled() == "" {
+	switch name := stateName(m); {
+	case name != stateRunning:
 		return name
+	case m.GetStalled() != "":
+		return stateStalled
+	case m.GetWaitsFor() != "":
+		return stateWaiting
 	}
-	return stateStalled
+	return stateRunning
 }
 
 func stateName(m *foiblev1.Sweep) string {

@@ -30,28 +30,46 @@ type viewer interface {
 	close(m *foiblev1.Sweep)
 }
 
+// watched is a sweep to be watched.
+type watched struct {
+	id        string
+	mayReturn bool // its coordinator, if it goes away
+	// before is the number of cells that had results when it was begun; below 0: when the watching begins.
+	before int64
+	// foretold is how long it is to take, until the coordinator knows; nil: not known.
+	foretold *foretold
+}
+
 // watch shows the progress of a sweep until it has ended, and returns it. It waits for a coordinator that goes away
 // meanwhile, if that may come back, and for one of several without a word at first.
-func (e *Env) watch(ctx context.Context, c *client, id string, mayReturn bool) (*foiblev1.Sweep, error) {
+func (e *Env) watch(ctx context.Context, c *client, w watched) (*foiblev1.Sweep, error) {
 	ctx, quit := context.WithCancel(ctx)
 	defer quit()
-	shown, began := e.viewer(ctx, c, id, mayReturn, quit), time.Now()
-	first, last, err := c.follow(ctx, id, mayReturn, shown)
+	shown, began := e.viewer(ctx, c, &w, quit), time.Now()
+	first, last, err := c.follow(ctx, w.id, w.mayReturn, shown)
 	shown.close(last)
 	if err == nil {
-		e.say("%s", summary(first.GetProgress(), last.GetProgress(), time.Since(began)))
+		if w.before < 0 {
+			w.before = first.GetProgress().GetCellsDone()
+		}
+		e.say("%s", summary(w.before, last, time.Since(began)))
 	}
 	return last, err
 }
 
 // viewer is a screen on a terminal that can redraw lines, and lines elsewhere.
-func (e *Env) viewer(ctx context.Context, c *client, id string, mayReturn bool, quit context.CancelFunc) viewer {
+func (e *Env) viewer(ctx context.Context, c *client, w *watched, quit context.CancelFunc) viewer {
+	clock := countdown{foretold: w.foretold, began: time.Now()}
 	if !redraws(e.Err) {
-		return newLines(e.Err)
+		l := newLines(e.Err)
+		l.countdown = clock
+		return l
 	}
+	id := w.id
 	s := newScreen(id)
+	s.countdown = clock
 	s.quit = "q stops; the same command goes on from here"
-	if mayReturn {
+	if w.mayReturn {
 		s.quit = "q quits, the sweep goes on"
 		s.change = func(pause bool) error {
 			if pause {
@@ -130,25 +148,47 @@ func (c *client) watch(ctx context.Context, id string, each func(*foiblev1.Sweep
 	}
 }
 
-// summary says what was done of a sweep while it was watched.
-func summary(first, last *foiblev1.Progress, took time.Duration) string {
-	before := ""
-	if n := first.GetCellsDone(); n > 0 {
-		before = fmt.Sprintf("; %d were there already", n)
+// summary says what was done of a sweep, of which so many cells had results before.
+func summary(before int64, last *foiblev1.Sweep, took time.Duration) string {
+	text := fmt.Sprintf("%s in %s", words.Count(last.GetProgress().GetCellsDone()-before, "cell"), took.Round(100*time.Millisecond))
+	switch {
+	case before > 0 && last.GetExtends() != "":
+		return text + fmt.Sprintf("; %s were there already, most of them from %s, which it extends", words.Thousands(before), last.GetExtends())
+	case before > 0:
+		return text + fmt.Sprintf("; %s were there already", words.Thousands(before))
 	}
-	return fmt.Sprintf("%s in %s%s", words.Count(int(last.GetCellsDone()-first.GetCellsDone()), "cell"), took.Round(100*time.Millisecond), before)
+	return text
 }
 
-// eta says when a sweep ends, as a range; "" where that is not known.
-func eta(m *foiblev1.Sweep) string {
-	if m.GetEtaHigh() == nil {
+// countdown is what a pilot has foretold, which stands until the coordinator knows more.
+type countdown struct {
+	foretold *foretold // nil: nothing
+	began    time.Time
+}
+
+// eta says when a sweep ends, as a range, or that this is not known yet; "" where nothing goes on.
+func (c *countdown) eta(m *foiblev1.Sweep, now time.Time) string {
+	p := m.GetProgress()
+	switch {
+	case m.GetEtaHigh() != nil:
+		return "ETA " + spans(m.GetEtaLow().AsDuration(), m.GetEtaHigh().AsDuration())
+	case stateText(m) != stateRunning || p.GetWorkers() == 0 || p.GetCellsDone() == p.GetCells():
 		return ""
+	case c.foretold != nil && now.Sub(c.began).Seconds() < c.foretold.low:
+		left := func(seconds float64) time.Duration {
+			return time.Duration(seconds*float64(time.Second)) - now.Sub(c.began)
+		}
+		return "ETA " + spans(left(c.foretold.low), left(c.foretold.high)) + " by the pilot"
 	}
-	low, high := span(m.GetEtaLow().AsDuration()), span(m.GetEtaHigh().AsDuration())
-	if low == high {
-		return "ETA " + high
+	return "ETA not known yet"
+}
+
+// spans is a range of times.
+func spans(from, to time.Duration) string {
+	if low, high := span(from), span(to); low != high {
+		return low + " to " + high
 	}
-	return "ETA " + low + " to " + high
+	return span(to)
 }
 
 // span is a time to two digits or so, in the units in which people think of it.

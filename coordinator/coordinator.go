@@ -56,6 +56,8 @@ type Coordinator struct {
 
 	taking sync.Mutex // held while a sweep is stored and taken up, or cancelled
 	shares shares     // of the dispatcher alone
+	// contenders are the running sweeps as they were last told of each other; of the dispatcher alone.
+	contenders []contender
 
 	mu       sync.Mutex // guards what follows; taken before the mu of a sweep
 	sweeps   map[string]*sweepRun

@@ -42,7 +42,9 @@ func (c *Coordinator) deal(ctx context.Context) (some bool) {
 	if waiting == 0 || c.stalled() != "" {
 		return false
 	}
-	for runs := c.running(); waiting > 0 && len(runs) > 0; {
+	runs := c.running()
+	c.compete(runs)
+	for waiting > 0 && len(runs) > 0 {
 		var more []*sweepRun // those that may have further jobs
 		got := make([]int, len(runs))
 		for i, n := range c.shares.split(runs, waiting) {

@@ -175,12 +175,21 @@ func TestExtendUnfinished(t *testing.T) {
 			t.Fatal(err)
 		}
 		larger := r.GetSweep().GetSweepId()
+		if s := c.sweep(larger); s.GetWaitsFor() != id || s.GetEtaHigh() != nil {
+			t.Errorf("it waits for %q, with an ETA of %v", s.GetWaitsFor(), s.GetEtaHigh())
+		}
 		c.to(paused)(c.pause(id))
+		if s := c.sweep(larger); s.GetWaitsFor() != id {
+			t.Errorf("it waits for %q, which is paused", s.GetWaitsFor())
+		}
 		h.done(held)
 		h.idle(10 * time.Second)
 		c.to(cancelled)(c.cancel(id))
 		if job := h.job(); job.GetSweepId() != larger {
 			t.Errorf("a job of %s", job.GetSweepId())
+		}
+		if s := c.sweep(larger); s.GetWaitsFor() != "" {
+			t.Errorf("it waits for %q, which has ended", s.GetWaitsFor())
 		}
 		h.die()
 		if err := n.Execute(t.Context(), held); err != nil {

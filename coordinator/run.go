@@ -57,6 +57,7 @@ type sweepRun struct {
 	tallied       tally                    // since the coordinator started
 	eta           *eta.Estimator           // nil until the sweep is started
 	forecast      forecast                 // what it said last
+	remaining     remaining                // see remainingWork
 	standing      *sweep.Standing          // of recorded fits, without those of the report
 	best          map[string]*foiblev1.Fit // by model: parameters and overall alone
 	replayed      int64                    // jobs that were recorded before

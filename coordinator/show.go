@@ -2,12 +2,14 @@ package coordinator
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"time"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"foible/coordinator/eta"
 	"foible/core/sweep"
 	"foible/proto/codec"
 	foiblev1 "foible/proto/foible/v1"
@@ -26,6 +28,71 @@ type forecast struct {
 	at        time.Time
 	low, high time.Duration
 	ok        bool
+}
+
+// remaining is how much work is left of a sweep, in seconds of one slot, as found at a moment; +Inf: not known.
+type remaining struct {
+	at   time.Time
+	work float64
+}
+
+// remainingWork is found anew as often as forecasts are. The caller holds mu.
+func (r *sweepRun) remainingWork(now time.Time) float64 {
+	if now.Sub(r.remaining.at) >= forecastInterval {
+		work, ok := r.eta.Remaining(now)
+		if !ok {
+			work = math.Inf(1)
+		}
+		r.remaining = remaining{now, work}
+	}
+	return r.remaining.work
+}
+
+// rivals are those of the running sweeps that are given jobs beside this one.
+func (r *sweepRun) rivals(now time.Time, runs []*sweepRun) []eta.Rival {
+	var all []eta.Rival
+	weight := r.weight()
+	for _, other := range runs {
+		if other == r {
+			continue
+		}
+		jobs := other.weight() / weight
+		other.mu.Lock()
+		if other.eta != nil && other.state == running {
+			if work := other.remainingWork(now); work > 0 {
+				all = append(all, eta.Rival{Jobs: jobs, JobTime: other.eta.JobTime(), Work: work})
+			}
+		}
+		other.mu.Unlock()
+	}
+	return all
+}
+
+// compete tells the running sweeps of each other, as far as that is not known: who is one, and of what weight.
+func (c *Coordinator) compete(runs []*sweepRun) {
+	now := make([]contender, len(runs))
+	for i, run := range runs {
+		now[i] = contender{run.id, run.weight()}
+	}
+	if slices.Equal(now, c.contenders) {
+		return
+	}
+	c.contenders = now
+	at := time.Now()
+	for _, run := range runs {
+		rivals := run.rivals(at, runs)
+		run.mu.Lock()
+		if run.eta != nil {
+			run.eta.Compete(time.Now(), rivals)
+		}
+		run.mu.Unlock()
+	}
+}
+
+// contender is a sweep for the slots.
+type contender struct {
+	sweep  string
+	weight float64
 }
 
 // count is the progress. The caller holds mu.
@@ -111,7 +178,9 @@ func (r *sweepRun) snapshot() *foiblev1.Sweep {
 	workers, slots := r.c.connectedAnywhere()
 	troubles := append(r.c.troublesOfWorkers(), r.c.others.aside()...)
 	s := proto.CloneOf(r.spec)
-	now, elsewhere, stalled := time.Now(), r.c.slotsElsewhere(), r.c.stalled()
+	now, stalled := time.Now(), r.c.stalled()
+	around := r.around(now)
+	waits := r.c.waits(r)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s.State, s.Priority, s.EndTime = r.state, cmp.Or(r.priority, DefaultPriority), r.endTime
@@ -127,16 +196,37 @@ func (r *sweepRun) snapshot() *foiblev1.Sweep {
 		return s
 	}
 	s.Progress.CellsPerSecond = r.eta.Rate(now)
-	if f := r.foresee(now, elsewhere); f.ok {
+	if r.state == running {
+		s.WaitsFor = waits
+	}
+	if f := r.foresee(now, around); f.ok {
 		s.EtaLow, s.EtaHigh = durationpb.New(f.low), durationpb.New(f.high)
 	}
 	return s
 }
 
+// surroundings are what the end of a sweep depends on besides the sweep.
+type surroundings struct {
+	slots  int // of other coordinators
+	rivals []eta.Rival
+}
+
+// around is what surrounds the sweep; nil while its last forecast stands.
+func (r *sweepRun) around(now time.Time) *surroundings {
+	r.mu.Lock()
+	stands := now.Sub(r.forecast.at) < forecastInterval
+	r.mu.Unlock()
+	if stands {
+		return nil
+	}
+	return &surroundings{r.c.slotsElsewhere(), r.rivals(now, r.c.running())}
+}
+
 // foresee says when the sweep will end. The caller holds mu.
-func (r *sweepRun) foresee(now time.Time, elsewhere int) forecast {
-	if now.Sub(r.forecast.at) >= forecastInterval {
-		r.eta.Elsewhere(now, elsewhere)
+func (r *sweepRun) foresee(now time.Time, around *surroundings) forecast {
+	if around != nil {
+		r.eta.Elsewhere(now, around.slots)
+		r.eta.Compete(now, around.rivals)
 		f := forecast{at: now}
 		f.low, f.high, f.ok = r.eta.Range(now)
 		r.forecast = f
@@ -146,12 +236,13 @@ func (r *sweepRun) foresee(now time.Time, elsewhere int) forecast {
 
 // measure is what the metrics say of the sweep: the sweepGauges, and when it will end.
 func (r *sweepRun) measure() (values []float64, f forecast) {
-	now, elsewhere := time.Now(), r.c.slotsElsewhere()
+	now := time.Now()
+	around := r.around(now)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	values = make([]float64, len(sweepGauges))
 	for i, g := range sweepGauges {
 		values[i] = g.value(r)
 	}
-	return values, r.foresee(now, elsewhere)
+	return values, r.foresee(now, around)
 }

@@ -141,3 +141,63 @@ func TestShownAgain(t *testing.T) {
 		}
 	})
 }
+
+// Two sweeps that share the workers count each other, also if the jobs of one take ten times as long: the end of each
+// lies in what is said of it, from the first on.
+func TestSharedWorkers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, leases)
+		var ids [2]string
+		for i := range ids {
+			m := c.request(8, 6+2*i)
+			m.Config.Fit, m.Config.Report = fitSize, reportSize
+			m.Config.Seed = uint64(i)
+			ids[i] = c.submit(m)
+		}
+		pace := map[string]time.Duration{ids[0]: 10 * time.Second, ids[1]: time.Second}
+		c.work(2, func(ctx context.Context, job *foiblev1.Assign) error {
+			select {
+			case <-time.After(pace[job.GetSweepId()] * time.Duration(1+codec.InferJobSize(job.GetInfer()))):
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		})
+		type said struct {
+			at        time.Time
+			low, high time.Duration
+		}
+		all := map[string][]said{}
+		ends := map[string]time.Time{}
+		for d := await.Begin(); len(ends) < len(ids); {
+			for _, id := range ids {
+				s := c.sweep(id)
+				d.Check(t, "the end of both sweeps", s)
+				if s.GetState() != foiblev1.SweepState_SWEEP_STATE_RUNNING {
+					ends[id] = s.GetEndTime().AsTime()
+				} else if s.GetEtaHigh() != nil {
+					all[id] = append(all[id], said{time.Now(), s.GetEtaLow().AsDuration(), s.GetEtaHigh().AsDuration()})
+				}
+			}
+			time.Sleep(5 * time.Second)
+		}
+		for _, id := range ids {
+			within, early := 0, 0
+			for _, a := range all[id] {
+				switch left := ends[id].Sub(a.at); {
+				case a.low <= left && left <= a.high:
+					within++
+				case left > a.high:
+					early++
+				}
+			}
+			if first := all[id][0]; ends[id].Sub(first.at) < first.low || ends[id].Sub(first.at) > first.high {
+				t.Errorf("%s: at first %v to %v is said, and it takes %v", id, first.low, first.high, ends[id].Sub(first.at))
+			}
+			t.Logf("%s: the end lay in %d of %d ranges, and after %d", id, within, len(all[id]), early)
+			if len(all[id]) < 10 || 10*within < 7*len(all[id]) {
+				t.Errorf("%s: the end lay in %d of %d ranges, and after %d", id, within, len(all[id]), early)
+			}
+		}
+	})
+}

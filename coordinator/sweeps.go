@@ -223,9 +223,27 @@ func (c *Coordinator) running() []*sweepRun {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.DeleteFunc(sorted(c.sweeps), func(run *sweepRun) bool {
-		extended, taken := c.sweeps[run.spec.GetExtends()]
-		return run.now() != running || taken && !extended.ended()
+		return run.now() != running || c.waitsFor(run) != nil
 	})
+}
+
+// waitsFor is the sweep that one extends, if that has not ended, so that no jobs of it are given out; else nil. The caller
+// holds mu.
+func (c *Coordinator) waitsFor(run *sweepRun) *sweepRun {
+	if extended, taken := c.sweeps[run.spec.GetExtends()]; taken && !extended.ended() {
+		return extended
+	}
+	return nil
+}
+
+// waits is the id of the sweep that one waits for; "" if it does not.
+func (c *Coordinator) waits(run *sweepRun) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if extended := c.waitsFor(run); extended != nil {
+		return extended.id
+	}
+	return ""
 }
 
 // sorted are sweeps, the oldest first.

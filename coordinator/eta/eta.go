@@ -37,6 +37,7 @@ const (
 	firstContenders = 0.15 // part of the parameter sets that is topped up first
 	unlikeJobs      = 0.3  // of a job's cost, before any has been seen
 	misfit          = 0.1  // of all costs together, however many jobs have been seen
+	unsureRivals    = 0.15 // of the logarithm of how much longer it takes beside other sweeps, for each unit of that
 	smallChange     = 0.1  // of the slots, in the time that a sweep has run, where none has been seen
 )
 
@@ -54,6 +55,8 @@ const (
 	maxSteps   = 256         // changes of the number of slots that are remembered
 	rateSpan   = 30 * time.Second
 	overdue    = 0.4  // a job that takes longer than expected takes so much longer still, of its time so far
+	leastJobs  = 4    // that are seen before anything is said, and as many as there are slots,
+	firstJobs  = 10   // but no more than one of so many of the fit stage
 	tailShare  = 0.25 // of the longest job, for which some slots wait at the end of a stage
 )
 
@@ -97,7 +100,9 @@ type Estimator struct {
 	flights map[int]flight   // by job, the one begun last
 	earlier map[int][]flight // of jobs that several workers have, those begun before
 	used    float64          // slot-seconds in use, of those for which there were jobs, fading
-	had     float64
+	had     float64          // slot-seconds that were this sweep's part
+	part    float64          // of the slots, that are this sweep's beside its rivals
+	rivals  []Rival
 	jobTime float64 // mean seconds of an infer job
 	wasted  float64 // part of the seconds of jobs that came to nothing, lately
 	steps   []step
@@ -162,7 +167,7 @@ func New(plan *sweep.Plan, config *sweep.Config, at time.Time) *Estimator {
 		plan: plan, model: make([]int32, len(plan.Sets)), noise: make([]int32, len(plan.Sets)),
 		models: len(plan.Models()),
 		ratio:  stageRatio(config), jobs: make([]int, n), needs: make([]int, n), scores: len(plan.Sets), last: plan.Report,
-		spread: unlikeJobs * unlikeJobs, at: at, running: true,
+		spread: unlikeJobs * unlikeJobs, at: at, running: true, part: 1,
 		workers: map[uint64]*worker{}, flights: map[int]flight{}, earlier: map[int][]flight{}, tops: map[int]struct{}{}, reports: map[int]struct{}{},
 	}
 	for round := 1; round <= plan.TopUps(); round++ {
@@ -519,7 +524,7 @@ func (e *Estimator) advance(at time.Time) {
 	if e.running && !e.begun.IsZero() && e.slots > 0 && e.waiting() > 0 {
 		keep := math.Exp(-passed / useSpan.Seconds())
 		e.used = keep*e.used + passed*float64(len(e.flights))
-		e.had = keep*e.had + passed*float64(e.slots)
+		e.had = keep*e.had + passed*e.part*float64(e.slots)
 	}
 }
 

@@ -278,9 +278,10 @@ func (w *world) end(number int, id uint64, m *machine) {
 type said struct {
 	at, until, low, high float64
 	ok                   bool
+	early                bool // before a fifth of the cells was done
 }
 
-// run does the sweep, and returns when it ended and what was said from a fifth of the cells on.
+// run does the sweep, and returns when it ended and what was said.
 func (w *world) run() (end float64, all []said) {
 	for !w.progress.Complete() {
 		e := heap.Pop(&w.events).(event)
@@ -289,9 +290,10 @@ func (w *world) run() (end float64, all []said) {
 		}
 		w.now = e.at
 		e.do()
-		if 5*w.progress.CellsDone() >= w.plan.Cells() && !w.progress.Complete() {
+		if !w.progress.Complete() {
 			low, high, ok := w.eta.Range(w.clock())
-			all = append(all, said{w.now, w.now, w.now + low.Seconds(), w.now + high.Seconds(), ok})
+			early := 5*w.progress.CellsDone() < w.plan.Cells()
+			all = append(all, said{w.now, w.now, w.now + low.Seconds(), w.now + high.Seconds(), ok, early})
 		}
 	}
 	return w.now, all
@@ -310,6 +312,9 @@ func TestRange(t *testing.T) {
 		var in, of float64
 		for _, s := range all {
 			time := (s.until - s.at) / end
+			if s.early {
+				continue
+			}
 			total += time
 			if !s.ok {
 				continue
@@ -344,6 +349,54 @@ func TestRange(t *testing.T) {
 	if median := quantile(0.5); median > 1.75 {
 		t.Errorf("the range is %.2f as wide as what is left", median)
 	}
+}
+
+// Before a fifth of the cells is done, an end is stated only when enough has been seen: it lies in the range nearly as
+// often, and is hardly ever twice as late as the range has it.
+func TestRangeAtFirst(t *testing.T) {
+	const sweeps = 200
+	var total, stated, within, first, firstWithin, wrong float64
+	for seed := range uint64(sweeps) {
+		w := newWorld(t, seed+1000, seed%4 == 3)
+		end, all := w.run()
+		begun := false
+		for _, s := range all {
+			if !s.early {
+				break
+			}
+			time := (s.until - s.at) / end
+			total += time
+			if !s.ok {
+				continue
+			}
+			in := s.low <= end && end <= s.high
+			if !begun {
+				begun = true
+				first++
+				if in {
+					firstWithin++
+				}
+				if end-s.at > 2*(s.high-s.at) {
+					wrong++
+				}
+			}
+			stated += time
+			if in {
+				within += time
+			}
+		}
+	}
+	if firstWithin < 0.7*first || within < 0.75*stated {
+		t.Errorf("of the first ranges %.1f %% hold the end, and %.1f %% of the early ones", 100*firstWithin/first, 100*within/stated)
+	}
+	if wrong > 0.06*first {
+		t.Errorf("%.1f %% of the first ranges are by a factor of two too early", 100*wrong/first)
+	}
+	if stated < 0.45*total {
+		t.Errorf("a range is stated %.1f %% of the time", 100*stated/total)
+	}
+	t.Logf("early: stated %.1f %% of the time, within %.1f %% of that; of %.0f first ranges %.1f %% hold the end, and %.1f %% are by a factor of two too early",
+		100*stated/total, 100*within/stated, first, 100*firstWithin/first, 100*wrong/first)
 }
 
 // width of a range, as a part of what is left, and how long it was stated.
@@ -387,8 +440,13 @@ func TestNotKnown(t *testing.T) {
 	known(0, false, "no job")
 	e.Begun(after(0), 0, 1)
 	known(1, false, "no job seen to its end")
-	e.Done(after(2), 0, 1)
-	known(2, true, "a job seen")
+	e.Done(after(1), 0, 1)
+	known(1, false, "one job of many seen, which may be a quick one")
+	for job := 1; job < 4; job++ {
+		e.Begun(after(1), job, 1)
+		e.Done(after(2), job, 1)
+	}
+	known(2, true, "four jobs seen")
 	e.Running(after(2), false)
 	known(3, false, "paused")
 	e.Running(after(4), true)
@@ -610,4 +668,79 @@ func standingOf(p *sweep.Plan, fit func(i int) *sweep.Fit) *sweep.Standing {
 		}
 	}
 	return s
+}
+
+// Two sweeps share two slots, job by job: what one is told of the other makes its range that of the time that it takes
+// beside it. With a rival that takes long, all takes twice as long; with one that is soon done, what that takes comes on top.
+func TestRivals(t *testing.T) {
+	for _, test := range []struct {
+		rivals []eta.Rival
+		longer float64
+	}{
+		{nil, 1},
+		{[]eta.Rival{{Jobs: 1, JobTime: 1, Work: math.Inf(1)}}, 2},
+		{[]eta.Rival{{Jobs: 1, JobTime: 1, Work: 1e6}}, 2},
+		{[]eta.Rival{{Jobs: 1, JobTime: 1, Work: 18}}, 1.25}, // of 72 s that are left
+		{[]eta.Rival{{Jobs: 2, Work: math.Inf(1)}}, 3},
+		{[]eta.Rival{{Jobs: 1, JobTime: 3, Work: math.Inf(1)}}, 4},
+		{[]eta.Rival{{Jobs: 1, JobTime: 1, Work: math.Inf(1)}, {Jobs: 1, JobTime: 1, Work: math.Inf(1)}}, 3},
+	} {
+		alone, _ := rivalled(t, nil)
+		low, high := rivalled(t, test.rivals)
+		middle := math.Sqrt(low * high)
+		if by := middle / alone; by < 0.9*test.longer || by > 1.25*test.longer {
+			t.Errorf("%+v: it takes %.2f times as long, want %.2f", test.rivals, by, test.longer)
+		}
+	}
+}
+
+// rivalled is the range of a sweep, a tenth of which is done, in seconds; alone the middle of it twice.
+func rivalled(t *testing.T, rivals []eta.Rival) (low, high float64) {
+	t.Helper()
+	plan, e := plain(t)
+	e.Joined(epoch, 1, 2)
+	for job := range plan.FitJobs() / 10 {
+		e.Begun(after(float64(job)), job, 1)
+		e.Done(after(float64(job+1)), job, 1)
+	}
+	now := after(float64(plan.FitJobs() / 10))
+	e.Compete(now, rivals)
+	l, h, ok := e.Range(now)
+	if !ok {
+		t.Fatal("nothing is stated")
+	}
+	if rivals == nil {
+		middle := math.Sqrt(l.Seconds() * h.Seconds())
+		return middle, middle
+	}
+	return l.Seconds(), h.Seconds()
+}
+
+// A sweep that had half of the slots because of a rival is not taken to leave the other half unused: when the rival ends,
+// it has all.
+func TestShareIsNotWaste(t *testing.T) {
+	plan, e := plain(t)
+	e.Joined(epoch, 1, 2)
+	e.Compete(epoch, []eta.Rival{{Jobs: 1, JobTime: 1, Work: math.Inf(1)}})
+	for job := range plan.FitJobs() / 2 { // in one of two slots
+		e.Begun(after(float64(job)), job, 1)
+		e.Done(after(float64(job+1)), job, 1)
+	}
+	now := after(float64(plan.FitJobs() / 2))
+	seconds := func() float64 {
+		low, high, ok := e.Range(now)
+		if !ok {
+			t.Fatal("nothing is stated")
+		}
+		return math.Sqrt(low.Seconds() * high.Seconds())
+	}
+	beside := seconds()
+	e.Compete(now, nil)
+	if alone := seconds(); beside/alone < 1.8 || beside/alone > 2.4 {
+		t.Errorf("beside a rival it takes %.1f s, alone %.1f s", beside, alone)
+	}
+	left := float64(plan.FitJobs()/2+len(plan.Stimuli)) / 2
+	if alone := seconds(); alone < 0.7*left || alone > 1.5*left {
+		t.Errorf("alone it takes %.1f s, want about %.1f s", alone, left)
+	}
 }

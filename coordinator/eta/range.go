@@ -22,7 +22,7 @@ func (e *Estimator) Range(at time.Time) (low, high time.Duration, ok bool) {
 	e.advance(at)
 	slots := e.slots + e.more
 	c := e.costs()
-	if !e.running || slots == 0 || !c.known && e.fits+len(e.tops)+len(e.reports) > 0 {
+	if !e.running || slots == 0 || !c.known && e.fits+len(e.tops)+len(e.reports) > 0 || e.early() {
 		return 0, 0, false
 	}
 	use := 1.0
@@ -30,10 +30,9 @@ func (e *Estimator) Range(at time.Time) (low, high time.Duration, ok bool) {
 		use = max(0.05, min(1, e.used/e.had))
 	}
 	share := max(1, use*float64(slots)) * max(0.05, 1-e.wasted)
-	scores := e.scorePart(c)
-	report, last := e.reportPart(c)
+	parts := e.parts(c)
 	var seconds, variance float64
-	for _, p := range slices.Concat([]part{e.fitPart(c), scores}, e.topUpParts(c), []part{report, last}) {
+	for _, p := range parts {
 		took, off := p.seconds(share)
 		seconds += took
 		variance += off
@@ -42,9 +41,83 @@ func (e *Estimator) Range(at time.Time) (low, high time.Duration, ok bool) {
 		return 0, 0, true
 	}
 	variance /= seconds * seconds
+	longer := e.delay(work(parts))
+	seconds *= longer
+	variance += square(unsureRivals * math.Log(longer))
 	variance += misfit*misfit + min(e.unrest()*seconds/3, maxUnrest) // the mean of a random walk has a third of the variance of its end
 	sd := math.Sqrt(variance)
 	return duration(seconds / math.Exp(below*sd)), duration(seconds * math.Exp(above*sd)), true
+}
+
+// parts are what is left, in the order in which it comes.
+func (e *Estimator) parts(c *costs) []part {
+	report, last := e.reportPart(c)
+	return slices.Concat([]part{e.fitPart(c), e.scorePart(c)}, e.topUpParts(c), []part{report, last})
+}
+
+// work of parts, in seconds of one slot.
+func work(parts []part) (seconds float64) {
+	for i := range parts {
+		seconds += parts[i].work
+	}
+	return seconds
+}
+
+// Remaining is the work that is left, in seconds of one slot; not ok while nothing can be said.
+func (e *Estimator) Remaining(at time.Time) (seconds float64, ok bool) {
+	e.advance(at)
+	c := e.costs()
+	if !c.known {
+		return 0, false
+	}
+	return work(e.parts(c)), true
+}
+
+// JobTime is how long an infer job takes on average, in seconds; 0 while none has been seen.
+func (e *Estimator) JobTime() float64 { return e.jobTime }
+
+// Rival is another sweep, to which the same slots are given.
+type Rival struct {
+	// Jobs that it is given for each of this sweep's.
+	Jobs float64
+	// JobTime is how long its jobs take on average, in seconds; 0: not known.
+	JobTime float64
+	// Work that is left of it, in seconds of one slot; +Inf: not known.
+	Work float64
+}
+
+// Compete says which sweeps are given jobs beside this one from now on.
+func (e *Estimator) Compete(at time.Time, rivals []Rival) {
+	e.advance(at)
+	e.rivals = append(e.rivals[:0], rivals...)
+	e.part = 1
+	for i := range rivals {
+		e.part += e.pace(&rivals[i])
+	}
+	e.part = 1 / e.part
+}
+
+// pace is the time of slots that a rival is given, to that of this sweep.
+func (e *Estimator) pace(r *Rival) float64 {
+	if r.JobTime > 0 && e.jobTime > 0 {
+		return r.Jobs * r.JobTime / e.jobTime
+	}
+	return r.Jobs
+}
+
+// delay is the factor by which so much work takes longer because of rivals: until it is done, each is given its share of
+// the slots, or is done itself.
+func (e *Estimator) delay(work float64) float64 {
+	longer := 1.0
+	for i := range e.rivals {
+		longer += min(e.pace(&e.rivals[i]), e.rivals[i].Work/work)
+	}
+	return longer
+}
+
+// early reports whether too few jobs have been seen to say anything: those that end first are the quick ones.
+func (e *Estimator) early() bool {
+	return e.fits > 0 && e.observed < min(max(leastJobs, e.slots), (e.observed+e.fits+firstJobs-1)/firstJobs)
 }
 
 func duration(seconds float64) time.Duration {

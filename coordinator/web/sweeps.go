@@ -29,6 +29,7 @@ type sweepView struct {
 	Workers, Slots     int32
 	Created, End       time.Time // End is zero while it goes on
 	Took               string
+	WaitsFor           string // the sweep that it extends and that has not ended; "" if it waits for none
 	Stalled, Damage    string // why no jobs are given out, and what is damaged; "" if that is not so
 }
 
@@ -45,7 +46,10 @@ func newSweepView(m *foiblev1.Sweep) *sweepView {
 		Retries: words.Thousands(p.GetRetries()), Duplicates: words.Thousands(p.GetDuplicates()), Failed: p.GetJobsFailed(), FailedCells: p.GetCellsFailed(),
 		Troubles: p.GetTroubles(), Workers: p.GetWorkers(), Slots: p.GetSlots(), Created: m.GetCreateTime().AsTime(),
 	}
-	v.Stalled, v.Damage = m.GetStalled(), m.GetDamage()
+	v.Stalled, v.Damage, v.WaitsFor = m.GetStalled(), m.GetDamage(), m.GetWaitsFor()
+	if v.WaitsFor != "" {
+		v.State = "waiting"
+	}
 	if v.Damage != "" {
 		v.State = "damaged"
 	}

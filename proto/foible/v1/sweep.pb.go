@@ -947,15 +947,17 @@ type Sweep struct {
 	Extends string `protobuf:"bytes,13,opt,name=extends,proto3" json:"extends,omitempty"`
 	// Time from now in which it will have ended at the earliest: the lower end of an 80 % range, see eta_high.
 	EtaLow *durationpb.Duration `protobuf:"bytes,14,opt,name=eta_low,json=etaLow,proto3" json:"eta_low,omitempty"`
-	// The upper end. Both are unset where nothing can be said: the sweep is not running, no worker is connected, or no job
-	// has been done since the coordinator started.
+	// The upper end. Both are unset where nothing can be said: the sweep is not running, no worker is connected, or too few
+	// jobs have been done since the coordinator started. Other sweeps to which the same workers are given are counted.
 	EtaHigh *durationpb.Duration `protobuf:"bytes,15,opt,name=eta_high,json=etaHigh,proto3" json:"eta_high,omitempty"`
 	// Why the coordinator gives out no jobs of any sweep, and when it will: its store accepts no writes, as on a full disk.
 	// Empty if it does.
 	Stalled string `protobuf:"bytes,16,opt,name=stalled,proto3" json:"stalled,omitempty"`
 	// What is damaged of the sweep where the coordinator stores it, so that it neither goes on nor has all its results, and
 	// what to do. Empty if nothing is known to be.
-	Damage        string `protobuf:"bytes,17,opt,name=damage,proto3" json:"damage,omitempty"`
+	Damage string `protobuf:"bytes,17,opt,name=damage,proto3" json:"damage,omitempty"`
+	// The sweep that it extends and that has not ended: none of its jobs are given out until then. Empty if it waits for none.
+	WaitsFor      string `protobuf:"bytes,18,opt,name=waits_for,json=waitsFor,proto3" json:"waits_for,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1105,6 +1107,13 @@ func (x *Sweep) GetStalled() string {
 func (x *Sweep) GetDamage() string {
 	if x != nil {
 		return x.Damage
+	}
+	return ""
+}
+
+func (x *Sweep) GetWaitsFor() string {
+	if x != nil {
+		return x.WaitsFor
 	}
 	return ""
 }
@@ -3737,7 +3746,7 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\aactions\x18\x03 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xa0\x8d\x06(\x00R\aactions\x125\n" +
 	"\x0fjudgement_steps\x18\x04 \x03(\x05B\f\xbaH\t\x92\x01\x06\"\x04\x1a\x02(\x00R\x0ejudgementSteps\x121\n" +
 	"\rjudged_points\x18\x05 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00H\x00R\fjudgedPoints\x88\x01\x01B\x10\n" +
-	"\x0e_judged_points\"\xa6\x05\n" +
+	"\x0e_judged_points\"\xc3\x05\n" +
 	"\x05Sweep\x12\x19\n" +
 	"\bsweep_id\x18\x01 \x01(\tR\asweepId\x12\x1d\n" +
 	"\n" +
@@ -3759,7 +3768,8 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\aeta_low\x18\x0e \x01(\v2\x19.google.protobuf.DurationR\x06etaLow\x124\n" +
 	"\beta_high\x18\x0f \x01(\v2\x19.google.protobuf.DurationR\aetaHigh\x12\x18\n" +
 	"\astalled\x18\x10 \x01(\tR\astalled\x12\x16\n" +
-	"\x06damage\x18\x11 \x01(\tR\x06damage\"\xaf\x06\n" +
+	"\x06damage\x18\x11 \x01(\tR\x06damage\x12\x1b\n" +
+	"\twaits_for\x18\x12 \x01(\tR\bwaitsFor\"\xaf\x06\n" +
 	"\bProgress\x12\x14\n" +
 	"\x05cells\x18\x01 \x01(\x03R\x05cells\x12\x1d\n" +
 	"\n" +
