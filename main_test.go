@@ -343,7 +343,7 @@ func TestWrongWays(t *testing.T) {
 		if got.code != 1 || got.stderr != "" {
 			t.Errorf("exit code %d, standard error %q", got.code, got.stderr)
 		}
-		for _, want := range []string{"study.yaml:3:1: error: unknown key \"stimulli\"", "sweep.yaml:1:29: ", "errors, 0 warnings, 0 notes"} {
+		for _, want := range []string{"study.yaml:3:1: error: unknown key \"stimulli\"", "sweep.yaml:1:29: ", "2 errors, 0 warnings, 1 note"} {
 			if !strings.Contains(got.stdout, want) {
 				t.Errorf("it does not say %q:\n%s", want, got.stdout)
 			}
@@ -379,7 +379,7 @@ func TestSample(t *testing.T) {
 	if !strings.Contains(again.stderr, "has been fitted before") || again.stdout != first.stdout {
 		t.Errorf("the second time it said\n%s%s", again.stderr, again.stdout)
 	}
-	for _, want := range []string{"\nplan-lesioned  #", "\nboltzmann      #1 alpha=1 ", "Wrote tables and figures to 'my fit'"} {
+	for _, want := range []string{"\nplan-lesioned  #", "\nboltzmann      #3 alpha=1 ", "Wrote tables and figures to 'my fit'"} {
 		if !strings.Contains(first.stdout, want) {
 			t.Errorf("it did not say %q:\n%s", want, first.stdout)
 		}

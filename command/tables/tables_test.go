@@ -170,7 +170,7 @@ func TestTablesReadBack(t *testing.T) {
 			if !c.Optional() {
 				t.Errorf("%s: column %s cannot be null", name, c.Name())
 			}
-			kind, text := c.Type().Kind(), slices.Contains([]string{"stage", "model", "stimulus", "category", "goal", "value", "part", "other_stage", "other_model", "measure", "participant", "unit", "ci_unit", "outcome", "reason"}, c.Name())
+			kind, text := c.Type().Kind(), slices.Contains([]string{"stage", "model", "stimulus", "category", "goal", "value", "part", "other_stage", "other_model", "measure", "participant", "unit", "ci_unit", "outcome", "reason", "complete"}, c.Name())
 			if text != (kind == parquet.ByteArray) || kind != parquet.ByteArray && kind != parquet.Int64 && kind != parquet.Double {
 				t.Errorf("%s: column %s is %v", name, want[0][i], c.Type())
 			}
