@@ -45,7 +45,7 @@ func (e *Env) List(ctx context.Context, t Target, asJSON bool) error {
 	w := tabwriter.NewWriter(e.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "Sweep\tState\tDone\tPriority\tMade")
 	for _, m := range all.GetSweeps() {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", m.GetSweepId(), stateText(m), cells(m), m.GetPriority(), m.GetCreateTime().AsTime().Local().Format(time.DateTime))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", m.GetSweepId(), stateText(m), cells(m), m.GetPriority(), madeAt(m))
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -59,6 +59,14 @@ func (e *Env) List(ctx context.Context, t Target, asJSON bool) error {
 		}
 	}
 	return nil
+}
+
+// madeAt is when a sweep was made; of one whose record is lost, that is not known.
+func madeAt(m *foiblev1.Sweep) string {
+	if m.GetCreateTime() == nil {
+		return "unknown"
+	}
+	return m.GetCreateTime().AsTime().Local().Format(time.DateTime)
 }
 
 func (e *Env) printJSON(v any) error {

@@ -70,7 +70,7 @@ func (e *Env) Results(ctx context.Context, o ResultsOptions) error {
 
 // unfinished says what the results of a sweep that is not done lack; unless that is what is wanted, it is an error.
 func (e *Env) unfinished(c *client, m *foiblev1.Sweep, partial bool) error {
-	if state := m.GetState(); !unended(state) && state != foiblev1.SweepState_SWEEP_STATE_CANCELLED {
+	if state := m.GetState(); m.GetDamage() == "" && !unended(state) && state != foiblev1.SweepState_SWEEP_STATE_CANCELLED {
 		return nil
 	}
 	var is, todo string
@@ -85,6 +85,9 @@ func (e *Env) unfinished(c *client, m *foiblev1.Sweep, partial bool) error {
 		is, todo = "the sweep was cancelled, "+cells(m)+" are done", "submit it again"
 	default:
 		is, todo = "version "+m.GetVersion()+" left the sweep unfinished", "submit it again"
+	}
+	if m.GetDamage() != "" && (!partial || m.GetStudyHash() == "") { // the damage says what to do
+		return errors.New(is)
 	}
 	if !partial {
 		return fmt.Errorf("%s; %s, or take what is there with --partial", is, todo)

@@ -15,14 +15,14 @@ import (
 type sweepJSON struct {
 	Sweep    string `json:"sweep" note:"id"`
 	Study    string `json:"study" note:"name of the study"`
-	State    string `json:"state" note:"running, paused, succeeded, failed (some jobs), cancelled"`
+	State    string `json:"state" note:"running, paused, succeeded, failed (some jobs), cancelled, damaged (what follows is not known then)"`
 	Extends  string `json:"extends,omitempty" note:"id of the sweep that it extends"`
 	WaitsFor string `json:"waits_for,omitempty" note:"id of the sweep that it extends and that has not ended: no jobs are given out before"`
 	Stalled  string `json:"stalled,omitempty" note:"why the coordinator gives out no jobs of any sweep; not there if it does"`
 	Damage   string `json:"damage,omitempty" note:"what is damaged of it where the coordinator stores it; not there if nothing is"`
 	Priority int    `json:"priority" note:"share of the workers"`
 	Version  string `json:"version" note:"of Foible"`
-	Created  string `json:"created" note:"time, RFC 3339"`
+	Created  string `json:"created" note:"time, RFC 3339; empty if not known"`
 	Ended    string `json:"ended,omitempty" note:"time; not there before"`
 
 	Cells          int     `json:"cells" note:"parameter sets times stimuli, of all stages"`
@@ -111,6 +111,12 @@ func newSweepJSON(m *foiblev1.Sweep) sweepJSON {
 	for _, f := range p.GetFailedCells() {
 		s.FailedCells = append(s.FailedCells, failedCellsJSON{f.GetModel(), f.GetReason(), int(f.GetCells())})
 	}
+	if m.GetDamage() != "" {
+		s.State = stateDamaged
+	}
+	if m.GetCreateTime() == nil {
+		s.Created = ""
+	}
 	if m.GetEndTime() != nil {
 		s.Ended = m.GetEndTime().AsTime().UTC().Format(time.RFC3339)
 	}
@@ -146,6 +152,9 @@ func (s sweepJSON) withBest(fits []*foiblev1.Fit) (sweepJSON, error) {
 
 // status is a sweep with its best fits.
 func (c *client) status(ctx context.Context, m *foiblev1.Sweep) (sweepJSON, error) {
+	if m.GetDamage() != "" {
+		return newSweepJSON(m), nil
+	}
 	fits, err := c.sweeps.ListFits(ctx, &foiblev1.ListFitsRequest{SweepId: m.GetSweepId(), PerModel: 3})
 	if err != nil {
 		return sweepJSON{}, c.explain(err)

@@ -100,6 +100,10 @@ func (e *Env) Status(ctx context.Context, o StatusOptions) error {
 		}
 		return e.printJSON(s)
 	}
+	if m.GetDamage() != "" {
+		e.printSweep(m)
+		return nil
+	}
 	fits, err := c.sweeps.ListFits(ctx, &foiblev1.ListFitsRequest{SweepId: o.Sweep, PerModel: 3})
 	if err != nil {
 		return c.explain(err)
@@ -212,12 +216,12 @@ func unended(state foiblev1.SweepState) bool {
 // earlier life of the coordinator, that is all.
 func cells(m *foiblev1.Sweep) string {
 	p := m.GetProgress()
-	if p != nil {
+	if p != nil && m.GetDamage() == "" {
 		return fmt.Sprintf("%d of %s", p.GetCellsDone(), words.Count(int(p.GetCells()), "cell"))
 	}
 	plan, _, err := planOf(m)
 	switch {
-	case err != nil:
+	case err != nil || m.GetDamage() != "":
 		return "an unknown number of cells"
 	case unended(m.GetState()) || m.GetState() == foiblev1.SweepState_SWEEP_STATE_CANCELLED:
 		return "some of " + words.Count(plan.Cells(), "cell")

@@ -123,6 +123,7 @@ func (c *Coordinator) stop(ctx context.Context, id string) error {
 	if err := c.cancel(ctx, id, run); err != nil {
 		return err
 	}
+	c.clearDamage(id)
 	if taken {
 		run.stopQueueing()
 		run.dropLeases()

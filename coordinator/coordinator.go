@@ -67,6 +67,7 @@ type Coordinator struct {
 	conducts map[string]*conduct // by the ids of workers: those that are connected, and some that have been
 	leases   map[uint64]*lease
 	past     map[string]*sweepRun // see viewed
+	damage   map[string]string    // by id, of sweeps that are left alone; see damageOf
 
 	background *errgroup.Group
 	ctx        context.Context // of background work; ends with Run
@@ -94,6 +95,7 @@ func New(cfg Config) (*Coordinator, error) {
 		conducts: map[string]*conduct{},
 		leases:   map[uint64]*lease{},
 		past:     map[string]*sweepRun{},
+		damage:   map[string]string{},
 	}
 	if cfg.Tracing != nil {
 		c.tracer = cfg.Tracing.Tracer("foible/coordinator")

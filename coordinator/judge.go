@@ -8,14 +8,16 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"foible/coordinator/engine"
+	"foible/coordinator/service"
 	"foible/core/sweep"
 	"foible/proto/codec"
 	foiblev1 "foible/proto/foible/v1"
 )
 
 // assign says what a job is, and for a score job the hashes that its fits must have. It returns nil for a job that needs
-// no worker: one without parameter sets, and an infer job all cells of which were kept, is recorded, and a score job that
-// cannot be made because an infer job failed is recorded as failed.
+// no worker: one without parameter sets, and an infer job all cells of which were kept, is recorded, a score job that
+// cannot be made because an infer job failed is recorded as failed, and one that cannot be made yet is left.
 func (r *sweepRun) assign(ctx context.Context, number int) (m *foiblev1.Assign, hashes [][]byte, err error) {
 	job := r.job(number)
 	m = &foiblev1.Assign{
@@ -38,6 +40,10 @@ func (r *sweepRun) assign(ctx context.Context, number int) (m *foiblev1.Assign, 
 		return nil, nil, err
 	}
 	recorded, failure, err := r.recorded(ctx, job)
+	if errors.Is(err, service.ErrNotFound) { // it was lost; when it is there again, the score job is queued again
+		r.c.log.Warn("a score job waits for a result that was lost", "sweep", r.id, "job", number)
+		return nil, nil, nil
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -178,6 +184,23 @@ func (r *sweepRun) checkFits(job sweep.Job, fits []*foiblev1.Fit, hashes [][]byt
 		}
 		if _, err := codec.ReadFit(m); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// checkRecordedFits says why recorded fits are not those of a score job; nil if they are.
+func (r *sweepRun) checkRecordedFits(job *sweep.Job, score *foiblev1.ScoreResult) error {
+	if len(score.GetFits()) != len(job.Sets) {
+		return fmt.Errorf("%d fits for %d parameter sets", len(score.GetFits()), len(job.Sets))
+	}
+	for i, m := range score.GetFits() {
+		got, err := codec.ReadParameterSet(m.GetParameterSet())
+		if err != nil {
+			return err
+		}
+		if got != job.Sets[i] {
+			return fmt.Errorf("fits of %s, not of %s", got.String(), job.Sets[i].String())
 		}
 	}
 	return nil

@@ -36,6 +36,9 @@ func (c *Coordinator) Results(ctx context.Context, id string, partial bool, each
 	if why, undone := undone[run.now()]; undone && !partial {
 		return fmt.Errorf("%w: it %s; ask for what is there with --partial", service.ErrPrecondition, why)
 	}
+	if damage := c.damageOf(id); damage != "" && !partial {
+		return fmt.Errorf("%w: %s; or ask for what is there with --partial", service.ErrPrecondition, damage)
+	}
 	send := func(job int) error {
 		result, err := run.recordedBytes(ctx, job)
 		if partial && errors.Is(err, service.ErrNotFound) {

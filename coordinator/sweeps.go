@@ -77,8 +77,9 @@ func (c *Coordinator) create(ctx context.Context, spec *foiblev1.Sweep) (made *f
 	}
 	existing, revision, err := c.stored(ctx, spec.GetSweepId())
 	existed = err == nil
+	damaged := c.damageOf(spec.GetSweepId()) != ""
 	switch {
-	case existed && existing.GetState() == cancelled:
+	case existed && (existing.GetState() == cancelled || damaged && !unended(existing.GetState())):
 		if spec, revision, err = c.revive(ctx, existing.GetSweepId()); err != nil {
 			return nil, false, err
 		}
@@ -86,10 +87,15 @@ func (c *Coordinator) create(ctx context.Context, spec *foiblev1.Sweep) (made *f
 		return existing, true, nil
 	case existed:
 		spec = existing // it could not be taken up when it was made, or another coordinator has just made it
-	case !errors.Is(err, service.ErrNotFound):
+	case !errors.Is(err, service.ErrNotFound) && !errors.Is(err, errRecordDamaged):
 		return nil, false, err
 	}
-	if run = planned; existed { // as it was made then
+	if damaged {
+		if err := c.salvage(ctx, spec, !existed); err != nil {
+			return nil, false, err
+		}
+	}
+	if run = planned; existed || damaged { // as it was made then
 		if run, err = c.newRun(ctx, spec); err != nil {
 			return nil, false, err
 		}
@@ -102,7 +108,11 @@ func (c *Coordinator) create(ctx context.Context, spec *foiblev1.Sweep) (made *f
 		if err != nil {
 			return nil, false, err
 		}
-		revision, err = c.engine.CreateSweep(ctx, run.id, value)
+		if revision > 0 { // the record is there, and damaged
+			revision, err = c.engine.UpdateSweep(ctx, run.id, value, revision)
+		} else {
+			revision, err = c.engine.CreateSweep(ctx, run.id, value)
+		}
 		if errors.Is(err, engine.ErrExists) { // by another coordinator, at this moment
 			existed = true
 			if spec, revision, err = c.stored(ctx, run.id); err == nil {
@@ -116,6 +126,7 @@ func (c *Coordinator) create(ctx context.Context, spec *foiblev1.Sweep) (made *f
 	if err := c.begin(run, revision); err != nil {
 		return nil, false, err
 	}
+	c.clearDamage(run.id)
 	c.log.Info("sweep created", "sweep", run.id, "cells", run.plan.Cells(), "jobs", run.plan.Jobs())
 	return run.snapshot(), existed, nil
 }
@@ -169,23 +180,43 @@ func (c *Coordinator) resume(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	studies := map[string]error{}
 	for _, id := range ids {
-		if err := c.resumeOne(ctx, id); err != nil {
+		switch err := c.resumeOne(ctx, id, studies); {
+		case err == nil, errors.Is(err, service.ErrNotFound): // it was deleted at this moment
+		case ctx.Err() != nil || passing(err):
 			return fmt.Errorf("sweep %s: %w", id, err)
+		default:
+			c.setDamage(id, err)
 		}
 	}
-	return nil
+	return c.findLost(ctx)
 }
 
-func (c *Coordinator) resumeOne(ctx context.Context, id string) error {
+// resumeOne takes up a sweep that has not ended. Its error says what is damaged of it, but for those that are passing;
+// studies are those that were read, with their errors.
+func (c *Coordinator) resumeOne(ctx context.Context, id string, studies map[string]error) error {
 	spec, revision, err := c.stored(ctx, id)
 	switch {
 	case err != nil:
 		return err
 	case !unended(spec.GetState()):
-		return c.engine.DeleteJobs(ctx, id) // should the end have been cut short
+		if err := c.engine.DeleteJobs(ctx, id); err != nil { // should the end have been cut short
+			return err
+		}
+		return c.checkEnded(ctx, spec)
 	}
-	return c.takeUp(ctx, spec, revision)
+	if err := c.checkStudy(ctx, spec, studies); err != nil {
+		return err
+	}
+	if err := c.engine.EnsureResults(ctx, id); err != nil {
+		return err
+	}
+	err = c.takeUp(ctx, spec, revision)
+	if errors.Is(err, service.ErrNotFound) {
+		return fmt.Errorf("something of it is lost: %v", err)
+	}
+	return err
 }
 
 func (c *Coordinator) stored(ctx context.Context, id string) (spec *foiblev1.Sweep, revision uint64, err error) {
@@ -195,7 +226,7 @@ func (c *Coordinator) stored(ctx context.Context, id string) (spec *foiblev1.Swe
 	}
 	spec = &foiblev1.Sweep{}
 	if err := proto.Unmarshal(value, spec); err != nil {
-		return nil, 0, fmt.Errorf("its record is damaged: %w", err)
+		return nil, revision, fmt.Errorf("%w: %w", errRecordDamaged, err)
 	}
 	return spec, revision, nil
 }
@@ -268,10 +299,13 @@ func (c *Coordinator) Sweep(ctx context.Context, id string) (*foiblev1.Sweep, er
 		return run.snapshot(), nil
 	}
 	spec, _, err := c.stored(ctx, id)
+	if errors.Is(err, service.ErrNotFound) || errors.Is(err, errRecordDamaged) {
+		return c.lostSweep(id)
+	}
 	if err != nil {
 		return nil, err
 	}
-	spec.Priority = cmp.Or(spec.GetPriority(), DefaultPriority)
+	spec.Priority, spec.Damage = cmp.Or(spec.GetPriority(), DefaultPriority), c.damageOf(id)
 	return spec, nil
 }
 
@@ -281,9 +315,15 @@ func (c *Coordinator) ListSweeps(ctx context.Context) ([]*foiblev1.Sweep, error)
 	if err != nil {
 		return nil, sentinel(err)
 	}
+	ids = append(ids, c.damaged()...)
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
 	sweeps := make([]*foiblev1.Sweep, 0, len(ids))
 	for _, id := range ids {
 		s, err := c.Sweep(ctx, id)
+		if errors.Is(err, service.ErrNotFound) { // it was deleted at this moment
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -48,6 +48,9 @@ const unlimited = 1 << 62
 
 // startEmbedded starts the server on a directory. The caller has locked it.
 func startEmbedded(ctx context.Context, dir string, sink *serverLog) (*embedded, error) {
+	if err := removeIndexes(dir); err != nil {
+		return nil, fmt.Errorf("engine: start server: %w", err)
+	}
 	// SyncAlways makes an acknowledgement mean "on disk"; the server otherwise syncs every two minutes.
 	srv, err := server.NewServer(&server.Options{
 		ServerName:             "foible",

@@ -275,7 +275,16 @@ func (e *Engine) attach(ctx context.Context, l *link) (err error) {
 			return fmt.Errorf("engine: open %s: %w", open.what, e.explain(err))
 		}
 	}
-	return e.repeat(ctx, "", func(ctx context.Context) error { return checkVersion(ctx, l.store) })
+	if err := e.repeat(ctx, "", func(ctx context.Context) error { return checkVersion(ctx, l.store) }); err != nil {
+		return fmt.Errorf("engine: %w", err)
+	}
+	if e.Shared() {
+		return nil
+	}
+	if err := e.adoptResults(ctx, l.js); err != nil {
+		return fmt.Errorf("engine: open results: %w", err)
+	}
+	return nil
 }
 
 // explain says what to do about servers that cannot keep anything.

@@ -66,7 +66,7 @@ func (e *Engine) Result(ctx context.Context, sweep string, job int) ([]byte, err
 		case err != nil:
 			return err
 		case msg.Header.Get("Status") == "404" && e.replicas > 1: // that server may be behind the one that leads
-			result, err = e.leadersResult(ctx, sweep, job)
+			result, _, err = e.leadersResult(ctx, sweep, job)
 			return err
 		case msg.Header.Get("Status") == "404":
 			return ErrNotFound
@@ -82,32 +82,33 @@ func (e *Engine) Result(ctx context.Context, sweep string, job int) ([]byte, err
 	return result, nil
 }
 
-// leadersResult asks the server that leads the stream.
-func (e *Engine) leadersResult(ctx context.Context, sweep string, job int) ([]byte, error) {
+// leadersResult asks the server that leads the stream, also for the sequence of the result.
+func (e *Engine) leadersResult(ctx context.Context, sweep string, job int) (result []byte, sequence uint64, err error) {
 	request, err := json.Marshal(map[string]string{"last_by_subj": resultSubject(sweep, job)})
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	reply, err := e.link().conn.RequestWithContext(ctx, "$JS.API.STREAM.MSG.GET."+resultsName(sweep), request)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	var answer struct {
 		Error   *jetstream.APIError `json:"error"`
 		Message struct {
-			Data []byte `json:"data"`
+			Sequence uint64 `json:"seq"`
+			Data     []byte `json:"data"`
 		} `json:"message"`
 	}
 	if err := json.Unmarshal(reply.Data, &answer); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if answer.Error != nil && answer.Error.ErrorCode == jetstream.JSErrCodeMessageNotFound {
-		return nil, ErrNotFound
+		return nil, 0, ErrNotFound
 	}
 	if answer.Error != nil {
-		return nil, answer.Error
+		return nil, 0, answer.Error
 	}
-	return answer.Message.Data, nil
+	return answer.Message.Data, answer.Message.Sequence, nil
 }
 
 // Recorded calls fn for each job below n that has a result, in ascending order. Every job recorded before

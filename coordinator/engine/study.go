@@ -13,18 +13,19 @@ import (
 
 const studyChunk = 1 << 20 // bytes; each chunk costs one fsync
 
-// PutStudy keeps a bundle under its hash. The same hash again is a no-op: the caller vouches that equal
-// hashes mean equal bundles.
+// PutStudy keeps a bundle under its hash. The same hash again is a no-op, unless what is stored is damaged: the caller
+// vouches that equal hashes mean equal bundles.
 func (e *Engine) PutStudy(ctx context.Context, hash string, bundle []byte) error {
 	if err := checkID("study", hash); err != nil {
 		return err
 	}
 	err := e.write(ctx, "", func(ctx context.Context) error {
-		if _, err := e.link().studies.GetInfo(ctx, hash); !errors.Is(err, jetstream.ErrObjectNotFound) {
+		stored, err := e.link().studies.GetBytes(ctx, hash)
+		if err == nil && bytes.Equal(stored, bundle) || err != nil && !errors.Is(err, jetstream.ErrObjectNotFound) && !errors.Is(err, jetstream.ErrDigestMismatch) {
 			return err
 		}
 		meta := jetstream.ObjectMeta{Name: hash, Opts: &jetstream.ObjectMetaOptions{ChunkSize: studyChunk}}
-		_, err := e.link().studies.Put(ctx, meta, unhurried{bytes.NewReader(bundle)})
+		_, err = e.link().studies.Put(ctx, meta, unhurried{bytes.NewReader(bundle)})
 		return err
 	})
 	if err != nil {
@@ -33,7 +34,7 @@ func (e *Engine) PutStudy(ctx context.Context, hash string, bundle []byte) error
 	return nil
 }
 
-// Study returns the bundle of a hash, or ErrNotFound.
+// Study returns the bundle of a hash, or ErrNotFound, also if it is damaged.
 func (e *Engine) Study(ctx context.Context, hash string) ([]byte, error) {
 	if err := checkID("study", hash); err != nil {
 		return nil, err
@@ -41,6 +42,9 @@ func (e *Engine) Study(ctx context.Context, hash string) ([]byte, error) {
 	var bundle []byte
 	err := e.try(ctx, "", func(ctx context.Context) (err error) {
 		bundle, err = e.link().studies.GetBytes(ctx, hash)
+		if errors.Is(err, jetstream.ErrDigestMismatch) && !e.Shared() {
+			err = fmt.Errorf("%w: it is damaged: %w", ErrNotFound, err)
+		}
 		return err
 	})
 	if err != nil {
