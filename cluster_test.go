@@ -282,3 +282,17 @@ func outputs(t *testing.T, dir string) map[string]string {
 	}
 	return files
 }
+
+// sameOutputs compares two output directories, byte by byte.
+func sameOutputs(t *testing.T, want, got string) {
+	t.Helper()
+	wanted, found := outputs(t, want), outputs(t, got)
+	if len(found) != len(wanted) {
+		t.Errorf("%s: %d files, not %d", got, len(found), len(wanted))
+	}
+	for _, name := range slices.Sorted(maps.Keys(wanted)) {
+		if found[name] != wanted[name] {
+			t.Errorf("%s: %s differs", got, name)
+		}
+	}
+}

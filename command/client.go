@@ -10,6 +10,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"google.golang.org/grpc"
@@ -17,6 +18,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/resolver"
 	"google.golang.org/grpc/resolver/manual"
 	"google.golang.org/grpc/status"
@@ -37,7 +39,9 @@ const DefaultAddress = "127.0.0.1:7410"
 type client struct {
 	conn    *grpc.ClientConn
 	target  Target
-	access  *access.Client // nil without encryption
+	access  *access.Client    // nil without encryption
+	warn    func(text string) // takes what is to be known of the coordinator; nil: nobody reads it
+	warned  sync.Once
 	sweeps  foiblev1.SweepServiceClient
 	studies foiblev1.StudyServiceClient
 }
@@ -45,6 +49,15 @@ type client struct {
 // dial makes a client for a user of a coordinator. It does not connect yet.
 func dial(t Target, options ...grpc.DialOption) (*client, error) {
 	return dialAs(access.User, t, options...)
+}
+
+// dial makes a client that says on standard error what is to be known of the coordinator.
+func (e *Env) dial(t Target, options ...grpc.DialOption) (*client, error) {
+	c, err := dial(t, options...)
+	if err == nil {
+		c.warn = func(text string) { e.say("%s", text) }
+	}
+	return c, err
 }
 
 // dialAs makes a client with a token of a kind.
@@ -133,17 +146,33 @@ func (c *client) again(ctx context.Context, call func() error) error {
 }
 
 func newClient(target string, options ...grpc.DialOption) (*client, error) {
+	c := &client{target: Target{Address: target}}
 	conn, err := grpc.NewClient(target, append(options, worker.Pauses(),
+		grpc.WithChainUnaryInterceptor(c.sayVersion), grpc.WithChainStreamInterceptor(sayVersionOnStream),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(coordinator.MaxResponseBytes), grpc.MaxCallSendMsgSize(coordinator.MaxRequestBytes)),
 	)...)
 	if err != nil {
 		return nil, fmt.Errorf("coordinator %s: %w", target, err)
 	}
-	return &client{
-		conn: conn, target: Target{Address: target},
-		sweeps:  foiblev1.NewSweepServiceClient(conn),
-		studies: foiblev1.NewStudyServiceClient(conn),
-	}, nil
+	c.conn, c.sweeps, c.studies = conn, foiblev1.NewSweepServiceClient(conn), foiblev1.NewStudyServiceClient(conn)
+	return c, nil
+}
+
+// sayVersion tells the coordinator which version calls, and warns once if it is of another.
+func (c *client) sayVersion(ctx context.Context, method string, request, response any, conn *grpc.ClientConn, call grpc.UnaryInvoker, options ...grpc.CallOption) error {
+	var header metadata.MD
+	ctx = metadata.AppendToOutgoingContext(ctx, coordinator.VersionHeader, Version())
+	err := call(ctx, method, request, response, conn, append(options, grpc.Header(&header))...)
+	if theirs := header.Get(coordinator.CoordinatorVersionHeader); len(theirs) > 0 && c.warn != nil {
+		c.warned.Do(func() {
+			c.warn(fmt.Sprintf("Warning: the coordinator at %s is version %s of Foible, and this is %s; use the same where you can.", c.target.where(), theirs[0], Version()))
+		})
+	}
+	return err
+}
+
+func sayVersionOnStream(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string, open grpc.Streamer, options ...grpc.CallOption) (grpc.ClientStream, error) {
+	return open(metadata.AppendToOutgoingContext(ctx, coordinator.VersionHeader, Version()), desc, conn, method, options...)
 }
 
 func (c *client) close() error { return c.conn.Close() }

@@ -22,7 +22,7 @@ import (
 
 // List prints all sweeps of a coordinator; in JSON, if asked.
 func (e *Env) List(ctx context.Context, t Target, asJSON bool) error {
-	c, err := dial(t)
+	c, err := e.dial(t)
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (e *Env) Watch(ctx context.Context, o WatchOptions) error {
 		return err
 	}
 	id := o.Sweep
-	c, err := dial(o.Coordinator)
+	c, err := e.dial(o.Coordinator)
 	if err != nil {
 		return err
 	}
@@ -170,7 +170,7 @@ type swept interface{ GetSweep() *foiblev1.Sweep }
 
 // control changes a sweep, and prints how it stands.
 func (e *Env) control(ctx context.Context, t Target, id string, call func(*client) (swept, error)) error {
-	c, err := dial(t)
+	c, err := e.dial(t)
 	if err != nil {
 		return err
 	}
@@ -196,7 +196,7 @@ func (e *Env) Extend(ctx context.Context, o ExtendOptions) error {
 	if len(o.Set) == 0 {
 		return usagef("say which values to add with --set axis=value,value")
 	}
-	c, err := dial(o.Coordinator)
+	c, err := e.dial(o.Coordinator)
 	if err != nil {
 		return err
 	}

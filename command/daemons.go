@@ -151,6 +151,8 @@ func (e *Env) Coordinator(ctx context.Context, o CoordinatorOptions) error {
 	switch {
 	case errors.Is(err, engine.ErrInUse):
 		return fmt.Errorf("another coordinator works in %s; stop that one, or give this one a directory of its own with --data", words.Quoted(o.Data))
+	case errors.Is(err, engine.ErrVersion):
+		return fmt.Errorf("%w; start that version here, or give this one a directory, or NATS servers, of its own", err)
 	case errors.Is(err, engine.ErrLogin):
 		return fmt.Errorf("%w; name a file with what they ask for, by --nats-creds or --nats-login", err)
 	case errors.Is(err, engine.ErrUntrusted):

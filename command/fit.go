@@ -267,6 +267,8 @@ func (e *Env) stopLocal(ctx context.Context, cluster *local, out string, err err
 	switch {
 	case ctx.Err() == nil && errors.Is(stopped, engine.ErrInUse):
 		return fmt.Errorf("another command works in %s; wait for it, or give this one a directory of its own with --out", words.Quoted(out))
+	case ctx.Err() == nil && errors.Is(stopped, engine.ErrVersion):
+		return fmt.Errorf("%w; use that version, or give this one a directory of its own with --out", stopped)
 	case ctx.Err() == nil && stopped != nil: // err is a consequence
 		return stopped
 	case ctx.Err() != nil, errors.Is(err, ErrInterrupted):

@@ -240,7 +240,7 @@ func (e *Env) recoverHere(ctx context.Context, r *recovering, workers int) error
 
 // recoverThere gives the sweeps to a coordinator and waits for them.
 func (e *Env) recoverThere(ctx context.Context, r *recovering) error {
-	c, err := dial(r.o.Coordinator)
+	c, err := e.dial(r.o.Coordinator)
 	if err != nil {
 		return err
 	}
@@ -287,19 +287,21 @@ func (r *recovering) gather(ctx context.Context, c *client, i int, m *foiblev1.S
 		}
 		return fmt.Errorf("some jobs or cells of the sweep %s failed%s; leave the parameter sets out that cannot be computed, and try again", m.GetSweepId(), why)
 	}
-	plan, _, err := planOf(m)
+	plan, config, err := planOf(m)
 	if err != nil {
 		return err
 	}
 	r.ids[i], r.plan, r.posteriors[i] = m.GetSweepId(), plan, recovery.NewPosteriors(len(plan.Sets))
-	return c.export(ctx, m.GetSweepId(), false, plan, sweep.NewGather(plan, func(sets ...*sweep.Gathered) error {
+	gather := sweep.NewGather(plan, func(sets ...*sweep.Gathered) error {
 		for _, g := range sets {
 			if err := r.posteriors[i].Add(plan, g); err != nil {
 				return err
 			}
 		}
 		return nil
-	}))
+	})
+	gather.Check(m.GetStudyHash(), &config)
+	return otherPlan(m, c.export(ctx, m.GetSweepId(), false, plan, gather))
 }
 
 // writeRecovery simulates the participants, fits every model to them, and writes and prints what that comes to.

@@ -42,7 +42,7 @@ type ResultsOptions struct {
 
 // Results writes what a sweep has come to into a directory.
 func (e *Env) Results(ctx context.Context, o ResultsOptions) error {
-	c, err := dial(o.Coordinator)
+	c, err := e.dial(o.Coordinator)
 	if err != nil {
 		return err
 	}
@@ -83,6 +83,9 @@ func (e *Env) unfinished(c *client, m *foiblev1.Sweep, partial bool) error {
 		is, todo = "the sweep is damaged: "+m.GetDamage(), "submit it again"
 	case stateCancelled:
 		is, todo = "the sweep was cancelled, "+cells(m)+" are done", "submit it again"
+		if m.GetVersion() != Version() {
+			todo = "submit it again, which begins anew but with version " + m.GetVersion()
+		}
 	default:
 		is, todo = "version "+m.GetVersion()+" left the sweep unfinished", "submit it again"
 	}
@@ -138,8 +141,10 @@ func (e *Env) collect(ctx context.Context, c *client, m *foiblev1.Sweep, s *doma
 	}
 	r.Story = func(st *study.Stimulus) (figure.Story, error) { return storyOf(s, st, st.JudgementSteps) }
 	r.Recovered = recovered
-	if err := c.export(ctx, m.GetSweepId(), partial, plan, sweep.NewGather(plan, r.Add)); err != nil {
-		return cannotWrite(dir, "--out", err)
+	gather := sweep.NewGather(plan, r.Add)
+	gather.Check(s.Hash, &config)
+	if err := c.export(ctx, m.GetSweepId(), partial, plan, gather); err != nil {
+		return cannotWrite(dir, "--out", otherPlan(m, err))
 	}
 	if err := r.Close(); err != nil {
 		return cannotWrite(dir, "--out", err)
@@ -160,6 +165,15 @@ func (e *Env) collect(ctx context.Context, c *client, m *foiblev1.Sweep, s *doma
 		return errors.New("no parameter set has a correlation with the judgements: the models or the people say the same everywhere, or no parameter set has a posterior")
 	}
 	return nil
+}
+
+// otherPlan says what to do about results that this version plans otherwise than the one that made them.
+func otherPlan(m *foiblev1.Sweep, err error) error {
+	if errors.Is(err, sweep.ErrOtherPlan) {
+		return fmt.Errorf("%s was made by version %s of Foible, which splits sweeps into other jobs than this one, %s, and whose results this one cannot read; use that version, or submit the study again (%w)",
+			m.GetSweepId(), m.GetVersion(), Version(), err)
+	}
+	return err
 }
 
 // recoveryOf reads a recovery of a study; nil where none is named.

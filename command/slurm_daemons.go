@@ -172,7 +172,7 @@ func (e *Env) slurmFollow(ctx context.Context, d slurmDir, r *slurmRecord, dismi
 			return err
 		}
 	}
-	c, err := dial(d.target(), grpc.WithDefaultCallOptions(grpc.WaitForReady(true)))
+	c, err := e.dial(d.target(), grpc.WithDefaultCallOptions(grpc.WaitForReady(true)))
 	if err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ func (e *Env) Submit(ctx context.Context, o SubmitOptions) error {
 	if err := judgedOr(s, o.WithoutJudgements); err != nil {
 		return err
 	}
-	c, err := dial(o.Coordinator)
+	c, err := e.dial(o.Coordinator)
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (e *Env) Status(ctx context.Context, o StatusOptions) error {
 	if o.Sweep == "" {
 		return e.List(ctx, o.Coordinator, o.JSON)
 	}
-	c, err := dial(o.Coordinator)
+	c, err := e.dial(o.Coordinator)
 	if err != nil {
 		return err
 	}

@@ -28,8 +28,11 @@ const (
 func unended(state foiblev1.SweepState) bool { return state == running || state == paused }
 
 // errEnded refuses to change a sweep that has ended.
-func errEnded(s *foiblev1.Sweep) error {
-	if s.GetState() == cancelled {
+func (c *Coordinator) errEnded(s *foiblev1.Sweep) error {
+	switch {
+	case s.GetState() == cancelled && s.GetVersion() != c.cfg.Version:
+		return fmt.Errorf("%w: it was cancelled; only version %s would go on with the results that it has, submitted to this coordinator it begins anew", service.ErrPrecondition, s.GetVersion())
+	case s.GetState() == cancelled:
 		return fmt.Errorf("%w: it was cancelled; submit it again, and it goes on with the results that it has", service.ErrPrecondition)
 	}
 	return fmt.Errorf("%w: it has ended; fetch its results, or extend it", service.ErrPrecondition)
@@ -67,7 +70,7 @@ func (c *Coordinator) update(ctx context.Context, id string, change func(*foible
 func (c *Coordinator) setState(ctx context.Context, id string, state foiblev1.SweepState) (*foiblev1.Sweep, error) {
 	_, _, err := c.update(ctx, id, func(s *foiblev1.Sweep) error {
 		if !unended(s.GetState()) {
-			return errEnded(s)
+			return c.errEnded(s)
 		}
 		s.State = state
 		return nil
@@ -94,7 +97,7 @@ func (c *Coordinator) ResumeSweep(ctx context.Context, id string) (*foiblev1.Swe
 func (c *Coordinator) SetPriority(ctx context.Context, id string, priority int) (*foiblev1.Sweep, error) {
 	_, _, err := c.update(ctx, id, func(s *foiblev1.Sweep) error {
 		if !unended(s.GetState()) {
-			return errEnded(s)
+			return c.errEnded(s)
 		}
 		s.Priority = int32(priority)
 		return nil
@@ -145,7 +148,7 @@ func (c *Coordinator) cancel(ctx context.Context, id string, run *sweepRun) erro
 		case s.GetState() == cancelled:
 			return nil
 		case !unended(s.GetState()):
-			return errEnded(s)
+			return c.errEnded(s)
 		}
 		s.State, s.EndTime = cancelled, timestamppb.New(time.Now())
 		if run != nil {

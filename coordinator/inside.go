@@ -38,6 +38,9 @@ func (c *Coordinator) viewed(ctx context.Context, id string) (*sweepRun, error) 
 		return nil, err
 	}
 	run.revision = revision
+	if err := c.samePlan(ctx, run); err != nil {
+		return nil, err
+	}
 	if err := run.replay(ctx); err != nil && !errors.Is(err, service.ErrNotFound) {
 		return nil, err
 	}

@@ -21,7 +21,11 @@ func (c *Coordinator) opened(ctx context.Context, id string) (*sweepRun, error) 
 	if err != nil {
 		return nil, err
 	}
-	return c.newRun(ctx, spec)
+	run, err := c.newRun(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	return run, c.samePlan(ctx, run)
 }
 
 // undone says why a sweep may lack results.

@@ -342,7 +342,7 @@ func (r *sweepRun) finish(ctx context.Context) {
 
 	spec, revision, err := r.c.update(ctx, r.id, func(s *foiblev1.Sweep) error {
 		if !unended(s.GetState()) {
-			return errEnded(s)
+			return r.c.errEnded(s)
 		}
 		s.Progress, s.EndTime = progress, timestamppb.New(time.Now())
 		s.State = foiblev1.SweepState_SWEEP_STATE_SUCCEEDED

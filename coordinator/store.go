@@ -14,6 +14,7 @@ import (
 
 	"foible/coordinator/engine"
 	"foible/coordinator/service"
+	foiblev1 "foible/proto/foible/v1"
 )
 
 // A store that takes no writes stalls all sweeps: no jobs are given out, results that have arrived wait, and everybody
@@ -43,15 +44,15 @@ func (o *opening) state() (done bool, reason string, changed <-chan struct{}) {
 	return o.done, o.reason, o.changed
 }
 
-// wait waits until the store is open, for which a coordinator needs a moment at its start. If it takes longer, the error
-// says why.
-func (o *opening) wait(ctx context.Context) error {
+// wait waits until the store is open, for which a coordinator needs a moment at its start. If it takes longer, and the
+// caller is not patient, the error says why.
+func (o *opening) wait(ctx context.Context, patient bool) error {
 	for {
 		done, reason, changed := o.state()
 		switch {
 		case done:
 			return nil
-		case reason != "":
+		case reason != "" && !patient:
 			return fmt.Errorf("%w: %w: %s", service.ErrUnavailable, engine.ErrStalled, reason)
 		}
 		select {
@@ -144,18 +145,21 @@ func (c *Coordinator) stall(ctx context.Context, stalled bool) {
 	c.demand.signal()
 }
 
-// admit lets calls wait until the coordinator has taken up its sweeps; those about its health need not.
+// admit lets calls wait until the coordinator has taken up its sweeps. Those about its health need not; workers wait,
+// however long it takes, and all others are told if it takes long.
 func (c *Coordinator) admit(ctx context.Context, method string) error {
-	if service, _, _ := strings.Cut(strings.TrimPrefix(method, "/"), "/"); service == healthv1.Health_ServiceDesc.ServiceName {
+	of, _, _ := strings.Cut(strings.TrimPrefix(method, "/"), "/")
+	if of == healthv1.Health_ServiceDesc.ServiceName {
 		return nil
 	}
-	return service.StatusOf(c.opening.wait(ctx))
+	return service.StatusOf(c.opening.wait(ctx, of == foiblev1.WorkerService_ServiceDesc.ServiceName))
 }
 
 func (c *Coordinator) admitCall(ctx context.Context, request any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
 	if err := c.admit(ctx, info.FullMethod); err != nil {
 		return nil, err
 	}
+	c.tellVersion(ctx)
 	return handle(ctx, request)
 }
 

@@ -13,9 +13,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/test/bufconn"
+	"google.golang.org/protobuf/proto"
 
 	"foible/coordinator"
 	"foible/coordinator/engine"
@@ -453,6 +456,64 @@ func TestOtherVersion(t *testing.T) {
 		if c.submit(c.request(1, 2)) == id {
 			t.Error("two versions share a sweep")
 		}
+		if _, err := c.sweeps.CancelSweep(t.Context(), &foiblev1.CancelSweepRequest{SweepId: id}); err != nil {
+			t.Error(err)
+		}
+		_, err := c.sweeps.PauseSweep(t.Context(), &foiblev1.PauseSweepRequest{SweepId: id})
+		wantCode(t, err, codes.FailedPrecondition, "only version test would go on with the results that it has")
+	})
+}
+
+// A sweep that another version made can be read if this one splits it into the same jobs, and is refused if not.
+func TestOtherVersionsResults(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		running := version
+		c := newCluster(t, func(cfg *coordinator.Config) { cfg.Version = running })
+		id := c.submit(c.request(40, 3))
+		drain := c.work(2, nil)
+		made := c.wait(id)
+		drain()
+		c.stop()
+		running = "newer"
+		read := func() error {
+			_, fits := c.sweeps.ListFits(t.Context(), &foiblev1.ListFitsRequest{SweepId: id})
+			_, inside := c.inner.Inside(t.Context(), id)
+			_, _, export := c.tryExport(id, false)
+			if (fits == nil) != (inside == nil) || (fits == nil) != (export == nil) {
+				t.Errorf("fits: %v; dashboard: %v; results: %v", fits, inside, export)
+			}
+			return fits
+		}
+		c.start()
+		if err := read(); err != nil {
+			t.Error(err)
+		}
+		var header metadata.MD
+		for theirs, told := range map[string]int{version: 1, running: 0} {
+			ctx := metadata.AppendToOutgoingContext(t.Context(), coordinator.VersionHeader, theirs)
+			if _, err := c.sweeps.GetSweep(ctx, &foiblev1.GetSweepRequest{SweepId: id}, grpc.Header(&header)); err != nil || len(header.Get(coordinator.CoordinatorVersionHeader)) != told {
+				t.Errorf("a caller of version %s is told %v, %v", theirs, header, err)
+			}
+		}
+		c.stop()
+		time.Sleep(time.Second)
+		e, err := engine.Open(t.Context(), engine.Config{Dir: c.dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, revision, err := e.Sweep(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		made.CellsPerJob++ // as if this version had other limits
+		if _, err := e.UpdateSweep(t.Context(), id, must(proto.Marshal(made)), revision); err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Close(); err != nil {
+			t.Fatal(err)
+		}
+		c.start()
+		wantCode(t, read(), codes.FailedPrecondition, "it was made by version test, which splits sweeps into other jobs than this coordinator's, newer")
 	})
 }
 

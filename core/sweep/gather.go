@@ -1,6 +1,8 @@
 package sweep
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -8,10 +10,16 @@ import (
 
 // Outcome is what a job came to: cells, fits, or a failure.
 type Outcome struct {
-	Cells   []Cell // of an infer job, one a parameter set
-	Fits    []Fit  // of a score job, one a parameter set
-	Failure string // why there are none
+	Cells   []Cell         // of an infer job, one a parameter set
+	Hashes  [][]byte       // the CellHash of each, as it was recorded
+	Fits    []Fit          // of a score job, one a parameter set
+	Sets    []ParameterSet // of each, as it was recorded
+	Failure string         // why there are none
 }
+
+// ErrOtherPlan says that an outcome was recorded for other cells than those that the plan has in its job: it was made by
+// a version of Foible that splits sweeps otherwise.
+var ErrOtherPlan = errors.New("it was recorded for other cells than this plan has there")
 
 // Gathered is all that is known of one parameter set. Its numbers may lie among those of
 // the others of its chunk: who keeps it for long keeps a Copy.
@@ -50,6 +58,36 @@ type Gather struct {
 	pending  map[int]*chunk
 	next     int // first chunk that has not been visited
 	standing *Standing
+	study    string  // hash of the study
+	config   *Config // nil: what outcomes are of is not checked
+}
+
+// Check lets Add and Close return ErrOtherPlan for outcomes that are not of the plan's jobs. The hash is that of the
+// sweep's study. It is for outcomes that have Hashes and Sets.
+func (g *Gather) Check(studyHash string, c *Config) { g.study, g.config = studyHash, c }
+
+// check says what is wrong with the outcome of a job.
+func (g *Gather) check(o *Outcome, job *Job) error {
+	err := o.check(job)
+	if g.config == nil || o.Failure != "" {
+		return err
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", err, ErrOtherPlan)
+	}
+	same := len(o.Hashes) == len(o.Cells) && len(o.Sets) == len(o.Fits) && (!job.Score || slices.Equal(o.Sets, job.Sets))
+	if same && !job.Score {
+		hasher := NewCellHash(g.study, g.plan.Stimuli[job.Stimulus].Stimulus, g.config.Seed, g.plan.ProcedureOf(g.config, job.Round))
+		var hash []byte
+		for i := range job.Sets {
+			hash = hasher.Append(hash[:0], &job.Sets[i])
+			same = same && bytes.Equal(hash, o.Hashes[i])
+		}
+	}
+	if !same {
+		return fmt.Errorf("job %d: %w", job.Number, ErrOtherPlan)
+	}
+	return nil
 }
 
 type chunk struct {
@@ -88,7 +126,7 @@ func (g *Gather) Add(number int, o Outcome) error {
 		return nil
 	}
 	if job.Round == 0 { // those of later rounds may not be known yet
-		if err := o.check(&job); err != nil {
+		if err := g.check(&o, &job); err != nil {
 			return err
 		}
 	}
@@ -139,7 +177,7 @@ func (g *Gather) flush() error {
 	var failures []string
 	for _, number := range slices.Sorted(maps.Keys(c.outcomes)) {
 		o, job := c.outcomes[number], g.plan.Job(number)
-		if err := o.check(&job); err != nil {
+		if err := g.check(&o, &job); err != nil {
 			return err
 		}
 		switch {

@@ -965,12 +965,19 @@ func Outcome(m *foiblev1.JobResult, plan *sweep.Plan, number int) (sweep.Outcome
 	if o.Cells, err = ReadCells(m.GetInfer(), shape); err != nil {
 		return o, err
 	}
+	for i := range o.Cells {
+		o.Hashes = append(o.Hashes, CellHash(m.GetInfer(), i))
+	}
 	for _, m := range m.GetScore().GetFits() {
 		fit, err := ReadFit(m)
 		if err != nil {
 			return o, err
 		}
-		o.Fits = append(o.Fits, fit)
+		set, err := ReadParameterSet(m.GetParameterSet())
+		if err != nil {
+			return o, err
+		}
+		o.Fits, o.Sets = append(o.Fits, fit), append(o.Sets, set)
 	}
 	o.Failure = m.GetFailure().GetReason()
 	return o, nil

@@ -670,15 +670,17 @@ func TestOutcome(t *testing.T) {
 	}
 	c, f := cell(), fit()
 	infer := &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Infer{Infer: &foiblev1.InferResult{Cells: []*foiblev1.Cell{codec.Cell(&c)}}}}
+	infer.GetInfer().Cells[0].CellHash = []byte("hash")
 	scored := &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Score{Score: &foiblev1.ScoreResult{Fits: []*foiblev1.Fit{codec.Fit(&f)}}}}
+	scored.GetScore().Fits[0].ParameterSet = boltzmann()
 	failure := &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Failure{Failure: &foiblev1.Failure{Reason: "no luck"}}}
 	for name, test := range map[string]struct {
 		m      *foiblev1.JobResult
 		number int
 		want   sweep.Outcome
 	}{
-		"infer":   {infer, 0, sweep.Outcome{Cells: []sweep.Cell{c}}},
-		"score":   {scored, 1, sweep.Outcome{Fits: []sweep.Fit{f}}},
+		"infer":   {infer, 0, sweep.Outcome{Cells: []sweep.Cell{c}, Hashes: [][]byte{[]byte("hash")}}},
+		"score":   {scored, 1, sweep.Outcome{Fits: []sweep.Fit{f}, Sets: []sweep.ParameterSet{set}}},
 		"failure": {failure, 0, sweep.Outcome{Failure: "no luck"}},
 		"nothing": {&foiblev1.JobResult{}, 0, sweep.Outcome{}}, // gather refuses it
 	} {
