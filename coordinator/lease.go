@@ -50,6 +50,16 @@ func (c *Coordinator) lend(l *lease) bool {
 	return true
 }
 
+// forgotten says whether a delivery is of a job that a worker has, and that the queue has forgotten to have given out: it
+// counts deliveries from 1 again. So it is after a full disk, where it could not note them. The lease stands: what is said
+// of the earlier delivery holds of this one.
+func (r *sweepRun) forgotten(d *engine.Delivery) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	held := r.leases[d.Job()]
+	return held != nil && held.delivery.Entry() == d.Entry() && held.delivery.Attempt() >= d.Attempt()
+}
+
 // number keeps a lease under a new number. The caller holds mu.
 func (c *Coordinator) number(l *lease) {
 	for l.id == 0 || c.leases[l.id] != nil {

@@ -187,6 +187,9 @@ func (s *session) open(ctx context.Context, o offer) (*foiblev1.Assign, error) {
 	case o.run.ended() || o.run.done(job):
 		return nil, o.delivery.Ack()
 	}
+	if o.run.forgotten(o.delivery) {
+		return nil, nil
+	}
 	if wait := o.run.waits(job); wait > 0 {
 		return nil, o.release(wait)
 	}
