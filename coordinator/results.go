@@ -144,7 +144,7 @@ func numbered(m *foiblev1.Fit, standing *sweep.Standing, set int) *foiblev1.Fit 
 	place, _ := standing.Place(set)
 	return &foiblev1.Fit{
 		ParameterSet: m.GetParameterSet(), ScoreHash: m.GetScoreHash(), Overall: m.GetOverall(), ByCategory: m.GetByCategory(),
-		ByStimulus: m.GetByStimulus(), Intervals: m.GetIntervals(), Undefined: m.GetUndefined(), Failed: m.GetFailed(), McSe: m.GetMcSe(),
+		ByStimulus: m.GetByStimulus(), Intervals: m.GetIntervals(), Undefined: m.GetUndefined(), Failed: m.GetFailed(), McSe: m.GetMcSe(), McSeUnknown: m.GetMcSeUnknown(),
 		Number: int32(set + 1), Incomplete: !place.Complete,
 	}
 }

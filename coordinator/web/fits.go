@@ -13,7 +13,7 @@ type fit struct {
 	set       int // index into the sweep's parameter sets
 	r         float64
 	low, high float64 // none unless low < high
-	mcse      float64
+	mcse      float64 // NaN where it is not known
 	rmse      float64
 	n         int
 	complete  bool // it has a posterior at every point
@@ -158,6 +158,9 @@ func newFit(set int, of *sweep.Fit) fit {
 	f := fit{set: set, r: math.NaN(), mcse: of.MCSE, rmse: of.Overall.RMSE, n: of.Overall.N}
 	if of.Overall.Defined {
 		f.r = of.Overall.PearsonR
+	}
+	if of.MCSEUnknown {
+		f.mcse = math.NaN()
 	}
 	if len(of.Intervals) > 0 {
 		f.low, f.high = of.Intervals[0].Low, of.Intervals[0].High

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,6 +22,7 @@ import (
 type look struct {
 	*foiblev1.Sweep
 	title string // of the study
+	few   []sweep.Few
 	in    *Inside
 	fits  fitsNow
 }
@@ -35,9 +37,12 @@ func (s *Server) look(ctx context.Context, id string) (*look, error) {
 		return nil, err
 	}
 	table := s.fits.get(id, func() *fitTable { return newFitTable(in) })
-	l := &look{m, m.GetStudyName(), in, table.now(s, id, in)}
+	l := &look{Sweep: m, title: m.GetStudyName(), in: in, fits: table.now(s, id, in)}
 	if study, err := s.study(ctx, m.GetStudyHash()); err == nil { // else figures do without
 		l.title = study.Title
+		if study.TooFew != nil {
+			l.few = study.TooFew(in.Config.Bootstrap)
+		}
 	}
 	return l, nil
 }
@@ -244,10 +249,16 @@ type bestViews struct {
 	Final      bool // the report's parameter sets have been chosen
 	Reported   bool
 	Incomplete bool // one lacks points
+	Few        []string
 }
 
 func newBestViews(l *look) *bestViews {
 	views := &bestViews{Interval: l.fits.interval, Final: l.in.Chosen != nil}
+	for _, few := range l.few {
+		if slices.Contains(l.in.Config.Bootstrap.Units, few.What) {
+			views.Few = append(views.Few, "No intervals by "+few.What+": "+few.Reason+".")
+		}
+	}
 	for _, f := range l.fits.best {
 		set := &l.in.Sets[f.set]
 		v := bestView{Model: set.Model, Settings: set.Settings(), Set: f.set + 1, R: words.Decimals(f.r, 3)}

@@ -23,6 +23,7 @@ import (
 
 	"foible/coordinator/access"
 	"foible/core/figure"
+	"foible/core/sweep"
 )
 
 // Config of a dashboard.
@@ -49,6 +50,8 @@ type Study struct {
 	Title string
 	// Story is a stimulus at every step, without models.
 	Story func(stimulus string) (figure.Story, error)
+	// TooFew are statistics that a bootstrap does not give of the study, and why.
+	TooFew func(sweep.Bootstrap) []sweep.Few
 }
 
 // Server serves the dashboard of one coordinator.

@@ -289,7 +289,7 @@ func TestMatrices(t *testing.T) {
 
 func TestAxes(t *testing.T) {
 	// alpha 4, .5, 1, 1, .5 fitted as 4, .5, 4, 1, 1: ranks 5, 1.5, 3.5, 3.5, 1.5 and 4.5, 1, 4.5, 2.5, 2.5.
-	r := made(t, [3]int{2, 2, 1}, [3]int{3, 3, 1}, [3]int{4, 2, 1}, [3]int{4, 4, 1}, [3]int{3, 4, 1}, [3]int{0, 1, 0}, [3]int{1, 1, 0})
+	r := made(t, [3]int{2, 2, 1}, [3]int{3, 3, 1}, [3]int{4, 2, 1}, [3]int{4, 4, 1}, [3]int{3, 4, 1}, [3]int{0, 1, 0}, [3]int{1, 1, 0}, [3]int{0, 1, 0}, [3]int{1, 1, 0}, [3]int{0, 1, 0})
 	axes := map[string]Axis{}
 	for _, a := range r.Axes() {
 		axes[a.Model+" "+a.Name] = a

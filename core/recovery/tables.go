@@ -157,8 +157,8 @@ func (a *Axis) correlate(seed uint64) {
 		a.Reason = "the grid has one value"
 	case a.Values[0].Word != "":
 		a.Reason = "words have no order"
-	case n < 2:
-		a.Reason = "fewer than 2 datasets have a fit"
+	case n < sweep.FewestUnits:
+		a.Reason = fmt.Sprintf("%s a fit, and %d are needed", map[bool]string{true: "1 dataset has", false: fmt.Sprintf("%d datasets have", n)}[n == 1], sweep.FewestUnits)
 	case !ok && slices.Min(a.True) == slices.Max(a.True):
 		a.Reason = fmt.Sprintf("all datasets have %s", a.Values[a.True[0]])
 	case !ok:

@@ -307,6 +307,9 @@ func (c *Comparison) cautions() {
 			add("%s is without %s.", s.name, words.List(lacking))
 		}
 	}
+	if stimuli := len(stimuliOf(common)); stimuli < sweep.FewestUnits {
+		add("Differences have no intervals: the sweeps have %s in common, and %d are needed.", words.Count(stimuli, "stimulus"), sweep.FewestUnits)
+	}
 	for _, model := range sweep.Models {
 		c.unlike(model.Name, add)
 	}
@@ -438,8 +441,8 @@ func (c *Comparison) difference(first, f *ComparedFit, places []site) error {
 		h.Stimuli[last].Mean = append(h.Stimuli[last].Mean, a.human[p])
 		x[last], y[last] = append(x[last], a.points[f.Model][p]), append(y[last], b.points[f.Model][p])
 	}
-	if len(x) < 2 {
-		return nil
+	if len(x) < sweep.FewestUnits {
+		return nil // said by cautions
 	}
 	resampled, err := stats.NewBootstrap(h, stats.ByStimuli, differenceResamples, sweep.BootstrapStream(a.manifest.Seed, "comparison"))
 	if err != nil {

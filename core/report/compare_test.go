@@ -50,13 +50,13 @@ func TestCompareWithItself(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"Simulated participants: a and b. None of these numbers is of people."}; !slices.Equal(c.Cautions, want) {
+	if want := []string{"Simulated participants: a and b. None of these numbers is of people.", "Differences have no intervals: the sweeps have 2 stimuli in common, and 5 are needed."}; !slices.Equal(c.Cautions, want) {
 		t.Errorf("cautions %q", c.Cautions)
 	}
 	if len(c.Settings) != 0 {
 		t.Errorf("settings that differ: %v", c.Settings)
 	}
-	if len(c.Fits) != 2 || c.Fits[0].N != 7 || math.Abs(c.Fits[0].R-1.85/math.Sqrt(4.125*1.955)) > 1e-12 || c.Fits[1].Difference != 0 || c.Fits[1].Low != 0 || c.Fits[1].High != 0 {
+	if len(c.Fits) != 2 || c.Fits[0].N != 7 || math.Abs(c.Fits[0].R-1.85/math.Sqrt(4.125*1.955)) > 1e-12 || c.Fits[1].Difference != 0 || !math.IsNaN(c.Fits[1].Low) || !math.IsNaN(c.Fits[1].High) {
 		t.Errorf("fits %+v", c.Fits)
 	}
 	checkPage(t, "comparison.html", out.text("comparison.html"))

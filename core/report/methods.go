@@ -225,12 +225,15 @@ func (r *Report) statisticsText() string {
 			text += fmt.Sprintf(" Intervals are 95%% percentile intervals of %s, of %s; all parameter sets meet the same resamples.", words.Count(b.Resamples, "bootstrap resample"), strings.Join(units, ", or of "))
 		}
 	}
+	if len(r.few) > 0 {
+		text += fmt.Sprintf(" Intervals need %d stimuli, or %d participants in each stimulus, whichever are resampled: fewer have no more than %d different resamples.", sweep.FewestUnits, sweep.FewestUnits, 35)
+	}
 	if r.ceilings.All.Ceiling > 0 {
 		c := r.ceilings.All
 		text += fmt.Sprintf(" The ceiling on r (%s over all points) is the correlation that a perfect model would reach with these means: the square root of their reliability (%s), which is the correlation of the means of two random halves of the participants (%s, the mean of %s) corrected by Spearman and Brown.",
 			words.Decimals(c.Ceiling, 2), words.Decimals(c.Means, 2), words.Decimals(c.Half, 2), words.Count(sweep.CeilingSplits, "split"))
 	} else {
-		text += " No ceiling is given: it needs the answers of several participants to each stimulus."
+		text += fmt.Sprintf(" No ceiling is given: it needs the answers of %d participants to each stimulus.", sweep.FewestUnits)
 	}
 	return text
 }

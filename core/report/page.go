@@ -154,6 +154,9 @@ func (r *Report) fitRows() (axes []string, rows []fitRow) {
 		}
 		if m, _ := sweep.ModelByName(c.Set.Model); !m.Exact {
 			row.MCSE = words.Decimals(c.Fit.MCSE, 4)
+			if c.Fit.MCSEUnknown {
+				row.MCSE = "not known"
+			}
 		}
 		if len(c.Fit.Intervals) > 0 {
 			row.Low, row.High = words.Decimals(c.Fit.Intervals[0].Low, 3), words.Decimals(c.Fit.Intervals[0].High, 3)
@@ -442,7 +445,7 @@ func (r *Report) placeFigures(p *page) {
 		if r.ceilings.All.Ceiling > 0 {
 			caption += " Ceiling on r: what a perfect model would reach with these judgements, the square root of their reliability."
 		} else {
-			caption += " There is no ceiling: it needs the answers of participants."
+			caption += fmt.Sprintf(" There is no ceiling: it needs the answers of %d participants to each stimulus.", sweep.FewestUnits)
 		}
 		return &plateOf{"scatter-" + c.Set.Model, caption}
 	}

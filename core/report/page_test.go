@@ -174,12 +174,15 @@ func warnings(t *testing.T, out *folder) []string {
 	return all
 }
 
+// tooFew is what the tiny study has not enough stimuli and participants for.
+const tooFew = "not given, for want of units: intervals by stimuli (2 stimuli, and 5 are needed); intervals by both (a stimulus has 2 participants, and 5 are needed in each); the reliability of the means and the ceiling on r (a stimulus has 2 participants, and 5 are needed in each); cross-validation (2 stimuli, and 3 are needed); the comparison of models by participants (4 participants, and 5 are needed)."
+
 func TestWarnings(t *testing.T) {
 	// Nothing to warn of, but that the study is tiny.
 	st := tiny()
 	st.Simulated = ""
 	out, _ := write(t, st, config("optimal"), 1, []int{0, 1, 2}, func(all []sweep.Outcome) { all[2].Fits[0].Intervals = nil })
-	if got, want := warnings(t, out), []string{`category "plain" has 4 points: its r says little.`, `category "odd, very" has 3 points: its r says little.`}; !slices.Equal(got, want) {
+	if got, want := warnings(t, out), []string{`category "plain" has 4 points: its r says little.`, `category "odd, very" has 3 points: its r says little.`, tooFew}; !slices.Equal(got, want) {
 		t.Errorf("warnings %q", got)
 	}
 	// A set is missing, a job failed, a stimulus is undefined, the interval is low.
@@ -195,6 +198,7 @@ func TestWarnings(t *testing.T) {
 		"boltzmann: the best setting has no posterior to the end on 1 of 2 stimuli (a; first reason: impossible at step 1, action (switch red)), so that 2 of 7 points are not in its r; no setting of the model has a posterior at all points.",
 		`category "plain" has 2 points: its r says little.`,
 		`category "odd, very" has 3 points: its r says little.`,
+		tooFew,
 	}
 	if got := warnings(t, out); !slices.Equal(got, want) {
 		t.Errorf("warnings\n%q\nwant\n%q", got, want)
@@ -225,7 +229,7 @@ func TestWarningsOfTheCaller(t *testing.T) {
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"The sweep is incomplete: what follows lacks 1 of 1 parameter set for want of a fit.", "Mind the gap.", "Noted."}
+	want := []string{"The sweep is incomplete: what follows lacks 1 of 1 parameter set for want of a fit.", "Mind the gap.", tooFew, "Noted."}
 	if got := warnings(t, out); !slices.Equal(got, want) {
 		t.Errorf("warnings %q", got)
 	}

@@ -77,7 +77,12 @@ func (r *Report) addReliability() error {
 		if rel.Ceiling == 0 {
 			return nil
 		}
-		return r.tablesOfPeople.reliability.row(part, category, sweep.CeilingSplits, rel.Half, rel.Means, rel.Ceiling)
+		return r.tablesOfPeople.reliability.row(part, category, sweep.CeilingSplits, rel.Half, rel.Means, rel.Ceiling, nil)
+	}
+	if reason := r.few[sweep.FewForReliability]; reason != "" {
+		if err := r.tablesOfPeople.reliability.row("all", nil, nil, nil, nil, nil, reason); err != nil {
+			return err
+		}
 	}
 	if err := add("all", "", r.ceilings.All); err != nil {
 		return err
@@ -119,13 +124,18 @@ func (r *Report) addDifference(scorer *sweep.Scorer, one, other *sweep.Gathered,
 			continue
 		}
 		key := r.key(one, other.Stage, other.Set.Model, other.Index+1, m.name, d.N, m.of.Value)
-		if len(m.of.Intervals) == 0 {
-			if err := r.tablesOfPeople.differences.row(append(key, nil, nil, nil, nil)...); err != nil {
-				return err
-			}
-		}
+		var rows [][]any
 		for _, in := range m.of.Intervals {
-			if err := r.tablesOfPeople.differences.row(append(slices.Clip(key), in.Unit, in.Low, in.High, in.Resamples)...); err != nil {
+			rows = append(rows, []any{in.Unit, in.Low, in.High, in.Resamples, nil})
+		}
+		for _, unit := range r.unitsWithout() {
+			rows = append(rows, []any{unit, nil, nil, nil, r.few[unit]})
+		}
+		if rows == nil {
+			rows = [][]any{{nil, nil, nil, nil, nil}}
+		}
+		for _, row := range rows {
+			if err := r.tablesOfPeople.differences.row(append(slices.Clip(key), row...)...); err != nil {
 				return err
 			}
 		}
@@ -158,7 +168,7 @@ func (r *Report) addCrossValidation(g *sweep.Gathered) error {
 	v, _ := r.cross.Of(g.Set.Model)
 	r.people.crossed = append(r.people.crossed, v)
 	add := func(set, stimulus, chosen any, c *sweep.Correlation) error {
-		row := []any{sweep.FitStage, g.Set.Model, set, stimulus, chosen, c.N, nil, nil}
+		row := []any{sweep.FitStage, g.Set.Model, set, stimulus, chosen, c.N, nil, nil, nil}
 		if c.Defined {
 			row[6] = c.PearsonR
 		}
@@ -172,6 +182,9 @@ func (r *Report) addCrossValidation(g *sweep.Gathered) error {
 		if err := add(f.Set+1, f.Group, f.ChosenR, &f.Correlation); err != nil {
 			return err
 		}
+	}
+	if reason := r.few[sweep.FewForFolds]; reason != "" {
+		return r.tablesOfPeople.crossed.row(sweep.FitStage, g.Set.Model, nil, nil, nil, nil, nil, nil, reason)
 	}
 	if len(v.Folds) == 0 {
 		return nil
@@ -194,12 +207,19 @@ func (r *Report) addLikelihoods(scorer *sweep.Scorer, best []*sweep.Gathered, pr
 		}
 	}
 	effects, ok := sweep.CompareModels(all)
+	if reason := r.few[sweep.FewForComparison]; reason != "" {
+		for k, g := range best {
+			if err := r.tablesOfPeople.comparison.row(r.key(g, len(all), total(all, k), nil, nil, nil, nil, reason)...); err != nil {
+				return err
+			}
+		}
+	}
 	if !ok {
 		return nil
 	}
 	r.people.effects = &effects
 	for k, g := range best {
-		row := r.key(g, len(all), total(all, k), effects.Frequency[k], effects.Exceedance[k], effects.Protected[k], effects.OmnibusRisk)
+		row := r.key(g, len(all), total(all, k), effects.Frequency[k], effects.Exceedance[k], effects.Protected[k], effects.OmnibusRisk, nil)
 		if err := r.tablesOfPeople.comparison.row(row...); err != nil {
 			return err
 		}

@@ -42,7 +42,7 @@ func recovered(t *testing.T) *report.Recovery {
 		}
 	}
 	result, err := recovery.Run(t.Context(), sets, shapes(), posteriors, posteriors, recovery.Config{
-		Datasets: 4, Participants: []int{1, 3}, Answers: recovery.Probability, Noise: participant.Noise{Concentration: 1e6}, Seed: 1,
+		Datasets: 5, Participants: []int{1, 3}, Answers: recovery.Probability, Noise: participant.Noise{Concentration: 1e6}, Seed: 1,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -67,33 +67,33 @@ func TestRecovery(t *testing.T) {
 model,axis,participants,values,datasets,rank_correlation,ci_low,ci_high,resamples,exact,chance,above,below,reason
 plan-lesioned,goal_noise,1,1,0,,,,,,1,,,the grid has one value
 plan-lesioned,goal_noise,3,1,0,,,,,,1,,,the grid has one value
-plan-lesioned,action_noise,1,2,0,,,,,,0.5,,,fewer than 2 datasets have a fit
-plan-lesioned,action_noise,3,2,0,,,,,,0.5,,,fewer than 2 datasets have a fit
-boltzmann,alpha,1,2,4,1,1,1,883,1,0.5,0,0,
-boltzmann,alpha,3,2,4,1,1,1,889,1,0.5,0,0,
-boltzmann,value,1,2,4,,,,,1,0.5,,,words have no order
-boltzmann,value,3,2,4,,,,,1,0.5,,,words have no order
-boltzmann,unreachable_value,1,1,4,,,,,1,1,0,0,the grid has one value
-boltzmann,unreachable_value,3,1,4,,,,,1,1,0,0,the grid has one value
+plan-lesioned,action_noise,1,2,0,,,,,,0.5,,,"0 datasets have a fit, and 5 are needed"
+plan-lesioned,action_noise,3,2,0,,,,,,0.5,,,"0 datasets have a fit, and 5 are needed"
+boltzmann,alpha,1,2,5,1,0.9999999999999998,1,922,1,0.5,0,0,
+boltzmann,alpha,3,2,5,1,0.9999999999999998,1,911,1,0.5,0,0,
+boltzmann,value,1,2,5,,,,,1,0.5,,,words have no order
+boltzmann,value,3,2,5,,,,,1,0.5,,,words have no order
+boltzmann,unreachable_value,1,1,5,,,,,1,1,0,0,the grid has one value
+boltzmann,unreachable_value,3,1,5,,,,,1,1,0,0,the grid has one value
 `)
 	compare(t, out, "inversion.csv", `
 criterion,participants,true_model,fitted_model,count,datasets,true_given_fitted
 r,1,plan-lesioned,plan-lesioned,0,0,
-r,1,plan-lesioned,boltzmann,0,4,0
+r,1,plan-lesioned,boltzmann,0,5,0
 r,1,boltzmann,plan-lesioned,0,0,
-r,1,boltzmann,boltzmann,4,4,1
+r,1,boltzmann,boltzmann,5,5,1
 r,3,plan-lesioned,plan-lesioned,0,0,
-r,3,plan-lesioned,boltzmann,0,4,0
+r,3,plan-lesioned,boltzmann,0,5,0
 r,3,boltzmann,plan-lesioned,0,0,
-r,3,boltzmann,boltzmann,4,4,1
+r,3,boltzmann,boltzmann,5,5,1
 held_out_r,1,plan-lesioned,plan-lesioned,0,0,
-held_out_r,1,plan-lesioned,boltzmann,0,4,0
+held_out_r,1,plan-lesioned,boltzmann,0,5,0
 held_out_r,1,boltzmann,plan-lesioned,0,0,
-held_out_r,1,boltzmann,boltzmann,4,4,1
+held_out_r,1,boltzmann,boltzmann,5,5,1
 held_out_r,3,plan-lesioned,plan-lesioned,0,0,
-held_out_r,3,plan-lesioned,boltzmann,0,4,0
+held_out_r,3,plan-lesioned,boltzmann,0,5,0
 held_out_r,3,boltzmann,plan-lesioned,0,0,
-held_out_r,3,boltzmann,boltzmann,4,4,1
+held_out_r,3,boltzmann,boltzmann,5,5,1
 `)
 	if got := column(t, out, "recovery.csv", "true_word"); strings.Count(strings.Join(got, " "), "heuristic") != 2*2 {
 		t.Errorf("true words are %v", got)

@@ -94,6 +94,7 @@ type Report struct {
 	warnings []sweep.Warning
 
 	cross          *sweep.CrossValidator
+	few            map[string]string // why statistics are not given, by sweep.Few.What
 	tablesOfPeople peopleTables
 	people         peopleSide // after Close
 }
@@ -138,6 +139,10 @@ func New(out Output, st *study.Study, plan *sweep.Plan, config sweep.Config, m M
 	}
 	r.cross = sweep.NewCrossValidator(unresampled, plan)
 	r.standing = sweep.NewStanding(unresampled.Points())
+	r.few = map[string]string{}
+	for _, few := range sweep.TooFew(st, config.Bootstrap) {
+		r.few[few.What] = few.Reason
+	}
 	open := func(name string) *table {
 		if err != nil {
 			return nil
@@ -270,7 +275,7 @@ func (r *Report) addFit(g *sweep.Gathered) error {
 		in := &f.Intervals[0]
 		low, high, unit = in.Low, in.High, in.Unit
 	}
-	return r.fits.row(append(row, runs, particles, samples(g), f.Overall.N, pearson, low, high, f.MCSE, rmse, unit, f.Undefined, yesNo(f.Overall.N >= r.standing.Points()))...)
+	return r.fits.row(append(row, runs, particles, samples(g), f.Overall.N, pearson, low, high, monteCarlo(f), rmse, unit, f.Undefined, yesNo(f.Overall.N >= r.standing.Points()))...)
 }
 
 // Parameters are the columns of a parameter set, in the order of [Table]; nil where its model has none.
@@ -296,6 +301,14 @@ func yesNo(is bool) string {
 	return "no"
 }
 
+// monteCarlo is the error of r; nil where it is not known.
+func monteCarlo(f *sweep.Fit) any {
+	if f.MCSEUnknown {
+		return nil
+	}
+	return f.MCSE
+}
+
 // numbers of a correlation; nil where they are not defined.
 func numbers(c *sweep.Correlation) (pearson, rmse any) {
 	if c.Defined {
@@ -307,9 +320,19 @@ func numbers(c *sweep.Correlation) (pearson, rmse any) {
 	return pearson, rmse
 }
 
+// unitsWithout are the units by which there are no intervals, for a reason.
+func (r *Report) unitsWithout() []string {
+	return slices.DeleteFunc(slices.Clone(r.config.Bootstrap.Units), func(unit string) bool { return r.few[unit] == "" })
+}
+
 func (r *Report) addIntervals(g *sweep.Gathered) error {
 	for _, in := range g.Fit.Intervals {
-		if err := r.bounds.row(g.Stage, g.Set.Model, g.Index+1, in.Unit, in.Low, in.High, in.Resamples); err != nil {
+		if err := r.bounds.row(g.Stage, g.Set.Model, g.Index+1, in.Unit, in.Low, in.High, in.Resamples, nil); err != nil {
+			return err
+		}
+	}
+	for _, unit := range r.unitsWithout() {
+		if err := r.bounds.row(g.Stage, g.Set.Model, g.Index+1, unit, nil, nil, nil, r.few[unit]); err != nil {
 			return err
 		}
 	}

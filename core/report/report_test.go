@@ -223,7 +223,7 @@ func TestReport(t *testing.T) {
 		"figures/sensitivity.pdf", "figures/sensitivity.svg",
 		"figures/timecourse-a.pdf", "figures/timecourse-a.svg",
 		"figures/timecourse-b.pdf", "figures/timecourse-b.svg",
-		"fits.csv", "fits_by_category.csv", "fits_by_stimulus.csv", "intervals.csv", "likelihoods.csv", "manifest.json", "model_comparison.csv", "posteriors.csv", "reliability.csv", "report.html", "scores.csv", "sweep.yaml", "tables/cross-validation.tex", "tables/fits.tex", "tables/intervals-of-r.tex", "tables/other-scores.tex", "tables/r-by-category.tex",
+		"fits.csv", "fits_by_category.csv", "fits_by_stimulus.csv", "intervals.csv", "likelihoods.csv", "manifest.json", "model_comparison.csv", "posteriors.csv", "reliability.csv", "report.html", "scores.csv", "sweep.yaml", "tables/fits.tex", "tables/other-scores.tex", "tables/r-by-category.tex",
 	}
 	if got := slices.Sorted(maps.Keys(out.files)); !slices.Equal(got, want) {
 		t.Errorf("files %v, want %v", got, want)
@@ -432,7 +432,7 @@ stage,model,parameter_set,stimulus,n,pearson_r,rmse
 fit,boltzmann,1,a,4,0.9999999999999998,0.1767766952966369
 fit,boltzmann,1,b,0,,
 `)
-	if units := column(t, out, "intervals.csv", "unit"); !slices.Equal(units, []string{"stimuli"}) {
+	if units := column(t, out, "intervals.csv", "unit"); !slices.Equal(units, []string{"stimuli", "both"}) || strings.Join(column(t, out, "intervals.csv", "ci_low"), "") != "" {
 		t.Errorf("intervals by %v", units)
 	}
 }

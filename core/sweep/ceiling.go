@@ -13,7 +13,7 @@ const CeilingSplits = 1000
 
 // Ceilings are the reliabilities of people's means, and the correlations that a
 // perfect model would reach with these, see [stats.Reliability]; 0 where they are
-// not known: of means alone, of answers too few, or of halves that do not agree.
+// not known: of means alone, of participants too few (see [TooFew]), or of halves that do not agree.
 type Ceilings struct {
 	All        stats.Reliability
 	ByCategory map[string]stats.Reliability
@@ -46,6 +46,9 @@ func NewCeilings(st *study.Study, seed uint64) (Ceilings, error) {
 }
 
 func splitHalf(h stats.Human, rng *rand.Rand) (stats.Reliability, error) {
+	if tooFewParticipants(h) != "" {
+		return stats.Reliability{}, nil
+	}
 	rel, _, err := stats.SplitHalf(h, CeilingSplits, rng)
 	if errors.Is(err, stats.ErrNoParticipants) {
 		return rel, nil

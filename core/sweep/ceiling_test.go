@@ -38,7 +38,7 @@ func TestCeilings(t *testing.T) {
 // Where a stimulus has means alone there is no ceiling of what it is in.
 func TestCeilingsOfMeans(t *testing.T) {
 	means := judged("b", "means", 0, 0)
-	c, err := NewCeilings(&study.Study{Stimuli: []study.Stimulus{judged("a", "alike", 4, 0.1), means}}, 7)
+	c, err := NewCeilings(&study.Study{Stimuli: []study.Stimulus{judged("a", "alike", 6, 0.1), means}}, 7)
 	if err != nil || c.All.Ceiling != 0 || c.ByCategory["means"].Ceiling != 0 || c.ByCategory["alike"].Ceiling == 0 {
 		t.Errorf("ceilings %+v, %v", c, err)
 	}

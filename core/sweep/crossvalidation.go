@@ -132,10 +132,11 @@ func (c *CrossValidator) fit(predictions []Prediction) bool {
 	return true
 }
 
-// Of a model; not ok where there is a stimulus, without which no set has an r.
+// Of a model; not ok where there is a stimulus, without which no set has an r, and of too few
+// stimuli, see [FewestFolds].
 func (c *CrossValidator) Of(model string) (v CrossValidation, ok bool) {
 	of := c.of[model]
-	if of == nil {
+	if of == nil || judgedStimuli(c.scorer.human) < FewestFolds {
 		return v, false
 	}
 	var all points

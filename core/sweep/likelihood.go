@@ -77,9 +77,9 @@ type answered struct {
 }
 
 // CompareModels says which model describes how many participants, see
-// [stats.CompareRandomEffects]; not ok without a participant, or two models.
+// [stats.CompareRandomEffects]; not ok of too few participants (see [FewestUnits]), or without two models.
 func CompareModels(all []Likelihood) (effects stats.RandomEffects, ok bool) {
-	if len(all) == 0 || len(all[0].Log) < 2 {
+	if len(all) < FewestUnits || len(all[0].Log) < 2 {
 		return effects, false
 	}
 	logs := make([][]float64, len(all))

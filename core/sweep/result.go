@@ -100,16 +100,16 @@ func (c *Cell) copy() *Cell {
 	return &out
 }
 
-// Error is the standard error of Posterior[row][goal]; not known of a Judged
-// cell with fewer than two runs, 0 of an exact model.
+// Error is the standard error of Posterior[row][goal]; not known of a cell with a
+// single run, 0 of an exact model.
 func (c *Cell) Error(row, goal int) (se float64, known bool) {
 	switch n := c.Runs.Len(); {
+	case n == 1: // a run by itself has no spread
+		return 0, false
 	case row < len(c.SE):
 		return c.SE[row][goal], true
 	case !c.Judged || n == 0:
 		return 0, true
-	case n == 1:
-		return 0, false
 	default:
 		xs := make([]float64, n)
 		for i := range xs {
@@ -158,8 +158,10 @@ type Fit struct {
 	Undefined  int           // stimuli without a posterior from some step on; their later points are not in n
 	Failed     int           // of these, stimuli whose cell could not be computed
 	// MCSE is the Monte-Carlo standard error of the overall r, from the spread
-	// of runs; 0 for exact models, and where Overall is not defined.
+	// of runs; 0 for exact models, where Overall is not defined, and where it is not known.
 	MCSE float64
+	// MCSEUnknown: a stimulus was sampled in a single run, which has no spread.
+	MCSEUnknown bool
 }
 
 // Correlation is Pearson's r with what it rests on.
@@ -167,7 +169,7 @@ type Correlation struct {
 	Group    string // category or stimulus; empty for the whole study
 	N        int    // points: (stimulus, judgement step, goal)
 	PearsonR float64
-	Defined  bool    // r exists: at least two points, and both sides vary
+	Defined  bool    // r exists: at least FewestPoints, and both sides vary
 	RMSE     float64 // root mean squared error; 0 where N is 0
 }
 

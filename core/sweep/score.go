@@ -33,7 +33,7 @@ type resampled struct {
 const level = 0.95
 
 // NewScorer resamples the people of a study. A unit that needs participants is
-// left out where only means are known.
+// left out where only means are known, and so is one of which there are too few, see [TooFew].
 func NewScorer(st *study.Study, b Bootstrap, seed uint64) (*Scorer, error) {
 	s := &Scorer{study: st, bootstrap: b, seed: seed, human: human(st)}
 	for i := range st.Stimuli {
@@ -59,6 +59,9 @@ func (s *Scorer) resample(h stats.Human) ([]resampled, error) {
 		unit, ok := unitByName(name)
 		if !ok {
 			return nil, fmt.Errorf("bootstrap: unknown unit %q", name)
+		}
+		if tooFewUnits(h, name) != "" {
+			continue
 		}
 		b, err := stats.NewBootstrap(h, unit, s.bootstrap.Resamples, BootstrapStream(s.seed, name))
 		if errors.Is(err, stats.ErrNoParticipants) {
@@ -156,6 +159,12 @@ func (s *Scorer) Score(predictions []Prediction) (Fit, error) {
 	}
 	if fit.Overall.Defined {
 		fit.MCSE = s.monteCarloError(predictions, model, all)
+	}
+	for i := range predictions {
+		fit.MCSEUnknown = fit.MCSEUnknown || predictions[i].Runs.Len() == 1
+	}
+	if fit.MCSEUnknown {
+		fit.MCSE = 0
 	}
 	fit.Intervals, err = s.intervals(model)
 	return fit, err
@@ -358,7 +367,9 @@ func (p *points) add(model, human []float64) {
 
 func (p *points) correlation(group string) Correlation {
 	c := Correlation{Group: group, N: len(p.model)}
-	c.PearsonR, c.Defined = stats.Pearson(p.model, p.human)
+	if c.N >= FewestPoints {
+		c.PearsonR, c.Defined = stats.Pearson(p.model, p.human)
+	}
 	if c.N > 0 {
 		c.RMSE = stats.RMSE(p.model, p.human)
 	}

@@ -42,6 +42,7 @@ type place struct {
 	round         int32
 	model         uint8
 	there, ranked bool // there is a fit; its r is defined
+	unsure        bool // its Monte-Carlo error is not known
 }
 
 // Place is the fit by which a parameter set is ranked.
@@ -51,7 +52,9 @@ type Place struct {
 	PearsonR float64
 	Defined  bool // PearsonR exists; a place without it has no rank
 	MCSE     float64
-	Complete bool // it has a posterior at every point
+	// MCSEUnknown: see [Fit].
+	MCSEUnknown bool
+	Complete    bool // it has a posterior at every point
 }
 
 // NewStanding is that of no fit. points is the number of points that people judged, 0 if it
@@ -70,7 +73,7 @@ func (s *Standing) Add(model string, set, round int, f *Fit) (best bool) {
 	m := s.model(model)
 	p := place{
 		r: f.Overall.PearsonR, mcse: f.MCSE, n: int32(f.Overall.N), points: s.pointsOf(f),
-		round: int32(round), model: uint8(m), there: true, ranked: f.Overall.Defined,
+		round: int32(round), model: uint8(m), there: true, ranked: f.Overall.Defined, unsure: f.MCSEUnknown,
 	}
 	if before := s.places[set]; before.there && cmp.Or(
 		order(p.ranked, before.ranked), cmp.Compare(p.n, before.n), cmp.Compare(p.round, before.round)) < 0 {
@@ -100,7 +103,7 @@ func (s *Standing) AddJob(job *Job, fits []Fit) {
 // Report takes the fit of a parameter set in the report.
 func (s *Standing) Report(model string, set int, f *Fit) {
 	s.most = max(s.most, f.Overall.N)
-	s.reported[set] = Place{N: f.Overall.N, PearsonR: f.Overall.PearsonR, Defined: f.Overall.Defined, MCSE: f.MCSE}
+	s.reported[set] = Place{N: f.Overall.N, PearsonR: f.Overall.PearsonR, Defined: f.Overall.Defined, MCSE: f.MCSE, MCSEUnknown: f.MCSEUnknown}
 	s.chosen[s.model(model)] = set
 }
 
@@ -176,7 +179,7 @@ func (s *Standing) Best(model string) (set int, ok bool) {
 // Place is the fit by which a parameter set ranks. It is not ok without one.
 func (s *Standing) Place(set int) (p Place, ok bool) {
 	x := s.at(set)
-	return Place{Round: int(x.round), N: int(x.n), PearsonR: x.r, Defined: x.ranked, MCSE: x.mcse, Complete: s.complete(int(x.n))}, x.there
+	return Place{Round: int(x.round), N: int(x.n), PearsonR: x.r, Defined: x.ranked, MCSE: x.mcse, MCSEUnknown: x.unsure, Complete: s.complete(int(x.n))}, x.there
 }
 
 // Reported is the fit of a parameter set in the report, Round aside. It is not ok without one.

@@ -80,7 +80,7 @@ func (p Procedure) times(n int) Procedure {
 }
 
 // contenders of a model in a round: the ties of all rivals, unless they are one parameter
-// set that has had the runs of the round before. A model that has none has none in later
+// set that has had the runs of the round before, or an error is not known. A model that has none has none in later
 // rounds.
 func (p *Plan) contenders(m *ModelSets, round int, s *Standing) []int {
 	if modelOf(m.Name).Exact {
@@ -97,6 +97,9 @@ func (p *Plan) contenders(m *ModelSets, round int, s *Standing) []int {
 	var rs, ses []float64
 	for _, i := range index {
 		at, _ := s.Place(i)
+		if at.MCSEUnknown {
+			return nil // nothing says which of them may be the best
+		}
 		rs, ses = append(rs, at.PearsonR), append(ses, at.MCSE)
 	}
 	if len(index) < 2 {

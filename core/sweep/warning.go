@@ -38,6 +38,7 @@ const (
 	PointsWarning    = "points"    // settings, or models, are of different points
 	DeadWarning      = "dead"      // goals have become impossible
 	CategoryWarning  = "category"  // a category has few points
+	FewWarning       = "few"       // a statistic is not given, of too few units
 )
 
 // fewPoints in a category, of which r says little.
@@ -69,6 +70,7 @@ type settings struct {
 	chosen   *Gathered // the best, as it was chosen; nil if there is none
 	reported *Gathered // the best, as it is reported
 	best     int       // place of the best in index; set by rivals
+	unsure   bool      // the Monte-Carlo error of one is not known; set by rivals
 }
 
 // roundR is the r of a setting after a round of topping up.
@@ -145,6 +147,7 @@ func (w *Warner) rivals(s *settings) *settings {
 		place, _ := w.standing.Place(i)
 		out.index, out.values = append(out.index, i), append(out.values, s.values[k])
 		out.r, out.se = append(out.r, place.PearsonR), append(out.se, place.MCSE)
+		out.unsure = out.unsure || place.MCSEUnknown
 	}
 	return out
 }
@@ -184,7 +187,7 @@ func (w *Warner) Warnings() []Warning {
 		all = append(all, w.unequalSettings(model, s)...)
 		all = append(all, w.outcomes(model, s)...)
 	}
-	return slices.Concat(all, w.points(), w.gap(), w.unequal(), w.categories())
+	return slices.Concat(all, w.points(), w.gap(), w.unequal(), w.categories(), w.few())
 }
 
 // ties says whether the settings of a model can be told apart, and if not, or not
@@ -193,6 +196,10 @@ func (w *Warner) ties(model *Model, s *settings) (flat bool, all []Warning) {
 	n := len(s.r)
 	if n < 2 {
 		return false, nil
+	}
+	if s.unsure {
+		return false, []Warning{{Kind: ErrorWarning, Model: model.Name, Text: fmt.Sprintf(
+			"%s: whether its %d settings differ by more than chance is not known, since a single run has no Monte-Carlo error; --runs 2 or more tells", model.Name, n)}}
 	}
 	if slices.Min(s.r) == slices.Max(s.r) && slices.Max(s.se) == 0 {
 		return true, []Warning{{Kind: FlatWarning, Model: model.Name, Text: fmt.Sprintf(
@@ -433,6 +440,9 @@ func (w *Warner) outcomes(model *Model, s *settings) []Warning {
 		all = append(all, Warning{Kind: kind, Model: model.Name, Text: model.Name + ": " + fmt.Sprintf(format, args...)})
 	}
 	g := s.reported
+	if g.Fit.MCSEUnknown {
+		warn(ErrorWarning, "the Monte-Carlo error of the best r is not known, since a stimulus has a single run: what differs may differ by chance; --runs 2 or more tells")
+	}
 	if asked := w.config.Inference.MCSE; !model.Exact && w.config.Inference.Method == Marginal && g.Fit.MCSE > asked {
 		warn(ErrorWarning, "the Monte-Carlo error of the best r, %s, is larger than the %v asked for", decimal(g.Fit.MCSE), asked)
 	}
@@ -587,6 +597,9 @@ func (w *Warner) gap() []Warning {
 	})
 	first, second := all[0], all[1]
 	a, b := first.Fit, second.Fit
+	if a.MCSEUnknown || b.MCSEUnknown {
+		return nil
+	}
 	difference := a.Overall.PearsonR - b.Overall.PearsonR
 	if min(a.Overall.N, b.Overall.N) < w.standing.Points() {
 		x, known := w.plan.Predictions(first)
@@ -662,6 +675,25 @@ func (w *Warner) categories() []Warning {
 		}
 	}
 	return all
+}
+
+// few says which statistics are not given.
+func (w *Warner) few() []Warning {
+	names := map[string]string{
+		FewForReliability: "the reliability of the means and the ceiling on r", FewForFolds: "cross-validation", FewForComparison: "the comparison of models by participants",
+	}
+	var all []string
+	for _, f := range TooFew(w.study, w.config.Bootstrap) {
+		name, ok := names[f.What]
+		if !ok {
+			name = "intervals by " + f.What
+		}
+		all = append(all, fmt.Sprintf("%s (%s)", name, f.Reason))
+	}
+	if all == nil {
+		return nil
+	}
+	return []Warning{{Kind: FewWarning, Text: "not given, for want of units: " + strings.Join(all, "; ")}}
 }
 
 // decimal is a number as people read it.

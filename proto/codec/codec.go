@@ -830,7 +830,7 @@ func shares[T float32 | float64](row []T) error {
 
 // Fit is the message of a fit's numbers; the caller adds what it answers.
 func Fit(f *sweep.Fit) *foiblev1.Fit {
-	m := &foiblev1.Fit{Overall: correlation(&f.Overall), Undefined: int32(f.Undefined), Failed: int32(f.Failed), McSe: f.MCSE}
+	m := &foiblev1.Fit{Overall: correlation(&f.Overall), Undefined: int32(f.Undefined), Failed: int32(f.Failed), McSe: f.MCSE, McSeUnknown: f.MCSEUnknown}
 	m.ByCategory, m.ByStimulus = correlations(f.ByCategory), correlations(f.ByStimulus)
 	for _, in := range f.Intervals {
 		m.Intervals = append(m.Intervals, &foiblev1.Interval{Unit: in.Unit, Low: in.Low, High: in.High, Resamples: int32(in.Resamples)})
@@ -859,7 +859,7 @@ func correlation(c *sweep.Correlation) *foiblev1.Correlation {
 
 // ReadFit is the fit of a message.
 func ReadFit(m *foiblev1.Fit) (sweep.Fit, error) {
-	f := sweep.Fit{Undefined: int(m.GetUndefined()), Failed: int(m.GetFailed()), MCSE: m.GetMcSe()}
+	f := sweep.Fit{Undefined: int(m.GetUndefined()), Failed: int(m.GetFailed()), MCSE: m.GetMcSe(), MCSEUnknown: m.GetMcSeUnknown()}
 	if m.GetOverall() == nil || f.Failed < 0 || f.Failed > f.Undefined {
 		return f, fmt.Errorf("a fit without a correlation, or with %d undefined stimuli, of which %d failed", f.Undefined, f.Failed)
 	}
@@ -901,7 +901,7 @@ func readCorrelations(ms []*foiblev1.Correlation) ([]sweep.Correlation, error) {
 
 func readCorrelation(m *foiblev1.Correlation) (sweep.Correlation, error) {
 	c := sweep.Correlation{Group: m.GetGroup(), N: int(m.GetN()), Defined: m.PearsonR != nil}
-	if c.N < 0 || c.N < 2 && c.Defined {
+	if c.N < 0 || c.N < sweep.FewestPoints && c.Defined {
 		return c, fmt.Errorf("%s: a correlation of %d points", c.Group, c.N)
 	}
 	if c.Defined {

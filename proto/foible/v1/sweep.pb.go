@@ -3391,8 +3391,10 @@ type Fit struct {
 	Intervals []*Interval `protobuf:"bytes,6,rep,name=intervals,proto3" json:"intervals,omitempty"`
 	// Stimuli whose posterior is undefined from some step on; their later points are left out of n.
 	Undefined int32 `protobuf:"varint,7,opt,name=undefined,proto3" json:"undefined,omitempty"`
-	// Monte-Carlo standard error of the overall r; 0 for exact models.
+	// Monte-Carlo standard error of the overall r; 0 for exact models, and where it is not known.
 	McSe float64 `protobuf:"fixed64,8,opt,name=mc_se,json=mcSe,proto3" json:"mc_se,omitempty"`
+	// A stimulus was sampled in a single run, so that mc_se is not known.
+	McSeUnknown bool `protobuf:"varint,12,opt,name=mc_se_unknown,json=mcSeUnknown,proto3" json:"mc_se_unknown,omitempty"`
 	// Number of the parameter set in its sweep, from 1; 0 in the result of a job, which does not have it.
 	Number int32 `protobuf:"varint,9,opt,name=number,proto3" json:"number,omitempty"`
 	// The parameter set has no posterior at some points that others of the sweep have, so that it is not compared with
@@ -3490,6 +3492,13 @@ func (x *Fit) GetMcSe() float64 {
 	return 0
 }
 
+func (x *Fit) GetMcSeUnknown() bool {
+	if x != nil {
+		return x.McSeUnknown
+	}
+	return false
+}
+
 func (x *Fit) GetNumber() int32 {
 	if x != nil {
 		return x.Number
@@ -3518,7 +3527,7 @@ type Correlation struct {
 	Group string `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
 	// Number of (stimulus, judgement step, goal) points.
 	N int32 `protobuf:"varint,2,opt,name=n,proto3" json:"n,omitempty"`
-	// Pearson's r; unset where it is undefined (fewer than two points, or a side that does not vary).
+	// Pearson's r; unset where it is undefined (fewer than three points, or a side that does not vary).
 	PearsonR *float64 `protobuf:"fixed64,3,opt,name=pearson_r,json=pearsonR,proto3,oneof" json:"pearson_r,omitempty"`
 	// Root mean squared error; unset without points.
 	Rmse          *float64 `protobuf:"fixed64,4,opt,name=rmse,proto3,oneof" json:"rmse,omitempty"`
@@ -3933,7 +3942,7 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x16\n" +
 	"\x06failed\x18\x03 \x01(\bR\x06failed\"1\n" +
 	"\vScoreResult\x12\"\n" +
-	"\x04fits\x18\x01 \x03(\v2\x0e.foible.v1.FitR\x04fits\"\xbc\x03\n" +
+	"\x04fits\x18\x01 \x03(\v2\x0e.foible.v1.FitR\x04fits\"\xe0\x03\n" +
 	"\x03Fit\x12<\n" +
 	"\rparameter_set\x18\x01 \x01(\v2\x17.foible.v1.ParameterSetR\fparameterSet\x12\x1d\n" +
 	"\n" +
@@ -3945,7 +3954,8 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"byStimulus\x121\n" +
 	"\tintervals\x18\x06 \x03(\v2\x13.foible.v1.IntervalR\tintervals\x12\x1c\n" +
 	"\tundefined\x18\a \x01(\x05R\tundefined\x12\x13\n" +
-	"\x05mc_se\x18\b \x01(\x01R\x04mcSe\x12\x16\n" +
+	"\x05mc_se\x18\b \x01(\x01R\x04mcSe\x12\"\n" +
+	"\rmc_se_unknown\x18\f \x01(\bR\vmcSeUnknown\x12\x16\n" +
 	"\x06number\x18\t \x01(\x05R\x06number\x12\x1e\n" +
 	"\n" +
 	"incomplete\x18\n" +
