@@ -254,10 +254,10 @@ func outputs(t *testing.T, dir string) map[string]string {
 		if err != nil {
 			return err
 		}
-		if strings.HasPrefix(d.Name(), ".") {
+		switch hidden := strings.HasPrefix(d.Name(), "."); {
+		case hidden && d.IsDir():
 			return fs.SkipDir
-		}
-		if d.IsDir() {
+		case hidden, d.IsDir():
 			return nil
 		}
 		content, err := os.ReadFile(path)

@@ -338,8 +338,13 @@ func notifyFlag(c *cobra.Command, to *command.Notify) {
 	c.Flags().StringVar((*string)(to), "notify", "", "`command` to run when the sweep has ended, with what `foible status --json` prints on its standard input,\nand FOIBLE_SWEEP and FOIBLE_STATE set; or an http(s) URL to post that to")
 }
 
-func outFlag(c *cobra.Command, out *string) {
+func outFlag(c *cobra.Command, out *string, overwrite *bool) {
 	c.Flags().StringVar(out, "out", "", "output `directory` (default: foible-NAME, by the study's name)")
+	overwriteFlag(c, overwrite)
+}
+
+func overwriteFlag(c *cobra.Command, overwrite *bool) {
+	c.Flags().BoolVar(overwrite, "overwrite", false, "replace what the output directory holds, though it is of something else; files that no foible command wrote stay")
 }
 
 func recoveryFlag(c *cobra.Command, dir *string) {
@@ -367,7 +372,7 @@ of a sample: ` + strings.Join(domains.Names(), ", ") + `.`,
 	notifyFlag(c, &o.Notify)
 	c.Flags().IntVar(&o.Workers, "workers", 0, "`number` of worker slots (default: one a core)")
 	memoryFlag(c, &o.Memory)
-	outFlag(c, &o.Out)
+	outFlag(c, &o.Out, &o.Overwrite)
 	recoveryFlag(c, &o.Recovery)
 	withoutJudgementsFlag(c, &o.WithoutJudgements)
 	return c
@@ -418,6 +423,7 @@ and settings.csv, each as Parquet beside, and the figures. It needs no coordinat
 		},
 	}
 	c.Flags().StringVar(&o.Out, "out", command.DefaultComparison, "output `directory`")
+	overwriteFlag(c, &o.Overwrite)
 	c.Flags().BoolVar(&o.DifferentStudies, "different-studies", false, "compare sweeps of different studies, at the stimuli, steps and goals that have one name in all")
 	return c
 }
@@ -502,6 +508,7 @@ is printed. STUDY is a directory with study.yaml, or the name of a sample: ` + s
 	}
 	c.Flags().Float64Var(&o.Inference.ResampleThreshold, "resample-threshold", 0, fmt.Sprintf("effective sample size, as a `part` of the particles, below which sips resamples (default %v)", sweep.PaperInference.ResampleThreshold))
 	c.Flags().StringVar(&o.Out, "out", "", "output `directory` (default: foible-NAME-STIMULUS, by the study's name)")
+	overwriteFlag(c, &o.Overwrite)
 	return c
 }
 
@@ -529,7 +536,8 @@ its default grid; what was used is printed. Equal seeds give equal trajectories,
 	c.Flags().IntVar(&o.N, "n", o.N, "`number` of trajectories")
 	c.Flags().IntVar(&o.Steps, "steps", o.Steps, "`number` of steps after which a trajectory ends anyway")
 	wordFlag(c, command.ActionNoiseKind, &o.Inference)
-	c.Flags().StringVar(&o.Out, "out", "", "output `directory` (default: foible-NAME-STIMULUS-simulated, by the study's name)")
+	c.Flags().StringVar(&o.Out, "out", "", "output `directory` (default: foible-NAME-STIMULUS-GOAL-simulated, by the study's name)")
+	overwriteFlag(c, &o.Overwrite)
 	return c
 }
 
@@ -939,7 +947,7 @@ func results(env *command.Env) *cobra.Command {
 		},
 	}
 	targetFlags(c, &o.Coordinator)
-	outFlag(c, &o.Out)
+	outFlag(c, &o.Out, &o.Overwrite)
 	recoveryFlag(c, &o.Recovery)
 	c.Flags().BoolVar(&o.Partial, "partial", false, "write what is there, though the sweep is not done")
 	return c

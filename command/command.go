@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 
@@ -25,6 +24,7 @@ type Env struct {
 	Logger   hclog.Logger
 	Logs     *Logs // where the logger writes; nil: where that is does not matter
 
+	create func(path string) (*os.File, error)   // opens the files of an output, in tests; nil: os.Create
 	around func(worker.Executor) worker.Executor // what stands between the worker of fit and its jobs, in tests; nil: nothing
 }
 
@@ -109,22 +109,4 @@ func cannotWrite(dir, flag string, err error) error {
 		return err
 	}
 	return fmt.Errorf("cannot write to the directory %s: %w; name another with %s", words.Quoted(dir), cause(err), flag)
-}
-
-// replaceFile gives a file a new content at once: who reads it sees the old or the new.
-func replaceFile(path string, content []byte, mode fs.FileMode) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name())
-		}
-	}()
-	_, err = f.Write(content)
-	if err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }

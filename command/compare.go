@@ -17,8 +17,9 @@ import (
 
 // CompareOptions say which sweeps to put side by side, and where.
 type CompareOptions struct {
-	Sweeps []string // output directories of fit or results
-	Out    string   // directory
+	Sweeps    []string // output directories of fit or results
+	Out       string   // directory
+	Overwrite bool     // what Out holds of others
 	// DifferentStudies: the sweeps may be of different studies, compared at what has one name in all.
 	DifferentStudies bool
 }
@@ -58,14 +59,27 @@ func (e *Env) Compare(o CompareOptions) error {
 			break
 		}
 	}
-	c, err := report.Compare(directory(o.Out), report.CompareOptions{DifferentStudies: o.DifferentStudies}, sweeps...)
+	var names []string
+	for _, dir := range o.Sweeps {
+		path, err := filepath.Abs(dir)
+		if err != nil {
+			return err
+		}
+		names = append(names, path)
+	}
+	of := owner{Command: "report", Of: strings.Join(names, "\n"), About: "a comparison of " + words.List(o.Sweeps)}
+	if err := free(o.Out, of, o.Overwrite); err != nil {
+		return err
+	}
+	var c *report.Comparison
+	err := e.writeOutput(o.Out, of, func(out *output) (err error) {
+		c, err = report.Compare(out, report.CompareOptions{DifferentStudies: o.DifferentStudies}, sweeps...)
+		return err
+	})
 	if errors.Is(err, report.ErrDifferentStudies) {
 		return fmt.Errorf("%w; with --different-studies they are compared all the same, at the stimuli, steps and goals of one name", err)
 	}
 	if err != nil {
-		if path := (*fs.PathError)(nil); errors.As(err, &path) && strings.HasPrefix(path.Path, o.Out) {
-			return cannotWrite(o.Out, "--out", err)
-		}
 		return err
 	}
 	w := tabwriter.NewWriter(e.Out, 0, 0, 2, ' ', 0)

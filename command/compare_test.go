@@ -52,7 +52,7 @@ func TestCompare(t *testing.T) {
 		"no sweep": {[]string{sweeps[0], dir}, to, false, "has no manifest.json: name the output directories"},
 		"its own":  {sweeps, sweeps[1], true, "is a sweep's own directory"},
 	} {
-		err := e.Compare(CompareOptions{Sweeps: c.sweeps, Out: c.out})
+		err := e.Compare(CompareOptions{Sweeps: c.sweeps, Out: c.out, Overwrite: true})
 		if usage := (*UsageError)(nil); err == nil || errors.As(err, &usage) != c.usage || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}

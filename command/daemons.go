@@ -24,6 +24,7 @@ import (
 	"foible/coordinator/access"
 	"foible/coordinator/engine"
 	"foible/core/words"
+	"foible/internal/replace"
 	"foible/worker"
 )
 
@@ -269,7 +270,7 @@ func (o *CoordinatorOptions) announce(at net.Addr) error {
 	if err != nil {
 		return err
 	}
-	if err := replaceFile(o.AddressFile, []byte(net.JoinHostPort(host, port)+"\n"), cmp.Or(o.addressMode, 0o644)); err != nil {
+	if err := replace.Content(o.AddressFile, cmp.Or(o.addressMode, 0o644), []byte(net.JoinHostPort(host, port)+"\n")); err != nil {
 		return fmt.Errorf("--address-file %s: %w; name another file", words.Quoted(o.AddressFile), cause(err))
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"foible/coordinator/access"
 	"foible/coordinator/web"
 	"foible/core/figure"
+	"foible/core/sweep"
 	"foible/domains"
 )
 
@@ -70,7 +71,8 @@ func openForWeb(bundle []byte) (*web.Study, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &web.Study{Title: studyTitle(s), Story: func(stimulus string) (figure.Story, error) {
+	tooFew := func(b sweep.Bootstrap) []sweep.Few { return sweep.TooFew(s.Study, b) }
+	return &web.Study{Title: studyTitle(s), TooFew: tooFew, Story: func(stimulus string) (figure.Story, error) {
 		st, ok := s.Stimulus(stimulus)
 		if !ok {
 			return figure.Story{}, fmt.Errorf("the study has no stimulus %q", stimulus)

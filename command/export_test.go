@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -129,11 +131,23 @@ func TestFitOnAFullDisk(t *testing.T) {
 		t.Skip("a file that has no room is a device of Linux")
 	}
 	dir := t.TempDir()
-	if err := os.Symlink("/dev/full", filepath.Join(dir, "posteriors.csv.part")); err != nil {
+	e := &Env{Out: io.Discard, Err: io.Discard, Logger: hclog.NewNullLogger()}
+	o := FitOptions{Out: dir, Workers: 2, Sweep: SweepChoice{Models: []string{"boltzmann"}, Set: []string{"alpha=1"}}}
+	if err := e.Fit(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
-	e := &Env{Out: io.Discard, Err: io.Discard, Logger: hclog.NewNullLogger()}
-	err := e.Fit(t.Context(), FitOptions{Out: dir, Workers: 2, Sweep: SweepChoice{Models: []string{"boltzmann"}, Set: []string{"alpha=1,2"}}})
+	before := outputOf(t, dir)
+	e.create = func(path string) (*os.File, error) {
+		if filepath.Base(path) == "posteriors.csv" {
+			return os.OpenFile("/dev/full", os.O_WRONLY, 0)
+		}
+		return os.Create(path)
+	}
+	o.Sweep.Set, o.Overwrite = []string{"alpha=1,2"}, true
+	err := e.Fit(t.Context(), o)
+	if after := outputOf(t, dir); !maps.Equal(before, after) {
+		t.Errorf("a disk that was full has left %v, not %v", slices.Sorted(maps.Keys(after)), slices.Sorted(maps.Keys(before)))
+	}
 	if want := "cannot write to the directory " + words.Quoted(dir) + ": no space left on device; name another with --out"; err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}

@@ -26,13 +26,14 @@ import (
 
 // FitOptions say what to fit, and how.
 type FitOptions struct {
-	Study   string
-	Sweep   SweepChoice
-	Workers int    // worker slots; 0: one a core
-	Memory  string // that the process may use, as in 8GiB; "": most of what there is
-	Out     string // output directory; "": named after the study
-	Notify  Notify
-	Web     string // address of the dashboard, of this machine; "": none
+	Study     string
+	Sweep     SweepChoice
+	Workers   int    // worker slots; 0: one a core
+	Memory    string // that the process may use, as in 8GiB; "": most of what there is
+	Out       string // output directory; "": named after the study
+	Notify    Notify
+	Web       string // address of the dashboard, of this machine; "": none
+	Overwrite bool   // what the directory holds of others
 	// WithoutJudgements: the study may be without judgements, for the posteriors alone.
 	WithoutJudgements bool
 	// Recovery is the directory of a recovery of the same study, for the page; "": none.
@@ -87,6 +88,13 @@ func (e *Env) Fit(ctx context.Context, o FitOptions) error {
 	}
 	dashboard, err := e.invite(o.Web)
 	if err != nil {
+		return err
+	}
+	id, err := sweepID(s, config)
+	if err != nil {
+		return err
+	}
+	if err := claim(o.Out, sweepOwner(id), o.Overwrite); err != nil {
 		return err
 	}
 	_, err = os.Stat(filepath.Join(o.Out, stateDir))

@@ -12,6 +12,7 @@ import (
 
 	"foible/core/figure"
 	"foible/core/inference"
+	"foible/core/report"
 	"foible/core/study"
 	"foible/core/sweep"
 	"foible/core/words"
@@ -23,6 +24,7 @@ type InferOptions struct {
 	Runs             int    // of sips, or batches of marginal inference, for models that are not exact
 	ParticlesPerGoal int    // of sips
 	Out              string // output directory; "": named after study and stimulus
+	Overwrite        bool   // what the directory holds of others
 }
 
 // Default fills in what was not given as a flag by the defaults of the method,
@@ -93,6 +95,14 @@ func (e *Env) Infer(ctx context.Context, o InferOptions) error {
 	if err != nil {
 		return err
 	}
+	if o.Out == "" {
+		o.Out = "foible-" + c.study.Name + "-" + fileName(c.stimulus.ID)
+	}
+	about := "stimulus " + c.stimulus.ID + " of " + c.study.Name
+	of := owner{Command: "infer", Of: about, About: about}
+	if err := free(o.Out, of, o.Overwrite); err != nil {
+		return err
+	}
 	cells, err := inferAll(ctx, ready, c, p)
 	if err != nil {
 		return interrupted(ctx, err)
@@ -101,11 +111,8 @@ func (e *Env) Infer(ctx context.Context, o InferOptions) error {
 	for i := range c.sets {
 		e.printInference(c, &c.sets[i], p, &cells[i])
 	}
-	if o.Out == "" {
-		o.Out = "foible-" + c.study.Name + "-" + fileName(c.stimulus.ID)
-	}
-	if err := writeInference(directory(o.Out), c, p, cells); err != nil {
-		return cannotWrite(o.Out, "--out", err)
+	if err := e.writeOutput(o.Out, of, func(out *output) error { return writeInference(out, c, p, cells) }); err != nil {
+		return err
 	}
 	fmt.Fprintf(e.Out, "Wrote posteriors and figures to %s; look at %s first.\n", words.Quoted(o.Out), filepath.Join("figures", "storyboard.svg"))
 	return nil
@@ -216,7 +223,7 @@ func outcomes(st *study.Stimulus, set *sweep.ParameterSet, p sweep.Procedure, ce
 }
 
 // writeInference writes table, figures and manifest.
-func writeInference(out directory, c *chosen, p sweep.Procedure, cells []sweep.Cell) error {
+func writeInference(out report.Output, c *chosen, p sweep.Procedure, cells []sweep.Cell) error {
 	write := func(name string, content func(io.Writer) error) error {
 		f, err := out.Create(name)
 		if err != nil {

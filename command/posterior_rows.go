@@ -31,8 +31,8 @@ func posteriorRow(st *study.Stimulus, cell *sweep.Cell, step, goal int) []any {
 	row := []any{st.ID, step, actionText(st, step), st.Goals[goal].Name, nil, nil, nil, nil, nil, nil, nil, nil, nil}
 	if step < len(cell.Posterior) {
 		row[4] = cell.Posterior[step][goal]
-		if step < len(cell.SE) {
-			row[5] = cell.SE[step][goal]
+		if se, known := cell.Error(step, goal); known && step < len(cell.SE) {
+			row[5] = se
 		}
 	} else if cell.Undefined != nil {
 		row[12] = cell.Undefined.Reason

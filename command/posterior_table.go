@@ -136,14 +136,20 @@ func sampledColumns(cell *sweep.Cell) []sampledColumn {
 	if cell.SE == nil {
 		return nil
 	}
-	se := sampledColumn{"MC SE", func(step int) string {
-		return at(cell.SE, step, func(se []float64) string { return words.Fixed(slices.Max(se), 3) })
-	}}
+	largest := func(digits int) func(step int) string {
+		return func(step int) string {
+			return at(cell.SE, step, func(se []float64) string {
+				if _, known := cell.Error(step, 0); !known {
+					return "-" // of a single run
+				}
+				return words.Fixed(slices.Max(se), digits)
+			})
+		}
+	}
+	se := sampledColumn{"MC SE", largest(3)}
 	evidence := sampledColumn{"ln P", func(step int) string { return at(cell.Evidence, step, logText) }}
 	if len(cell.ESS) > 0 {
-		se.at = func(step int) string {
-			return at(cell.SE, step, func(se []float64) string { return words.Fixed(slices.Max(se), 2) })
-		}
+		se.at = largest(2)
 		return []sampledColumn{
 			se,
 			{"ESS", func(step int) string {

@@ -7,6 +7,7 @@ import (
 
 	"foible/coordinator/access"
 	"foible/core/words"
+	"foible/internal/replace"
 )
 
 // Flags whose value is a file with a secret, and flags whose value is a directory that has some.
@@ -75,7 +76,7 @@ func sheltered(path string) bool {
 // printSecret prints a text with a secret, or writes it to a file that this user alone can read.
 func (e *Env) printSecret(text []byte, path string) error {
 	if path != "" {
-		if err := replaceFile(path, text, 0o600); err != nil {
+		if err := replace.Content(path, 0o600, text); err != nil {
 			return fmt.Errorf("--out %s: %w; name a file in a directory where you can write", words.Quoted(path), cause(err))
 		}
 		return nil

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -38,6 +37,7 @@ type RecoverOptions struct {
 	Workers      int    // worker slots in this process; 0: one a core
 	Memory       string // that the process may use, as in 8GiB; "": most of what there is
 	Out          string
+	Overwrite    bool // what the directory holds of others
 	Notify       Notify
 	Submit       bool // to Coordinator, in place of workers in this process
 	Coordinator  Target
@@ -129,17 +129,19 @@ func (e *Env) Recover(ctx context.Context, o RecoverOptions) error {
 	if o.Out == "" {
 		o.Out = defaultOut(s) + "-recovery"
 	}
-	if _, err := os.Stat(filepath.Join(o.Out, "fits.csv")); err == nil {
-		return fmt.Errorf("the directory %s holds what `foible fit` wrote; name another with --out", words.Quoted(o.Out))
-	}
 	if o.Plans == PlansSimulated {
 		if err := r.simulate(ctx); err != nil {
 			return interrupted(ctx, err)
 		}
 	}
 	r.sweeps = [2]*foiblev1.SweepConfig{truthOf(m, config.Inference.Method), m}
-	if err := os.MkdirAll(o.Out, 0o755); err != nil {
-		return cannotWrite(o.Out, "--out", err)
+	id, err := sweepID(r.judged, m)
+	if err != nil {
+		return err
+	}
+	r.owner = owner{Command: "recover", Of: id, About: "a recovery of the sweep " + id}
+	if err := claim(o.Out, r.owner, o.Overwrite); err != nil {
+		return err
 	}
 	if o.Submit {
 		err = e.recoverThere(ctx, r)
@@ -155,6 +157,7 @@ func (e *Env) Recover(ctx context.Context, o RecoverOptions) error {
 // recovering is a recovery on its way.
 type recovering struct {
 	o       *RecoverOptions
+	owner   owner
 	study   *domains.Study
 	judged  *domains.Study // with the plans that are judged
 	config  sweep.Config
@@ -326,15 +329,19 @@ func (e *Env) writeRecovery(ctx context.Context, r *recovering) error {
 	}
 	if r.stimuli != nil {
 		manifest.Trajectories = o.Trajectories
-		for name, content := range r.judged.Files() {
-			if err := writeFile(directory(o.Out), "study/"+name, content); err != nil {
-				return cannotWrite(o.Out, "--out", err)
-			}
-		}
 	}
 	page := &report.Recovery{Manifest: manifest, Study: r.study.Study, Config: r.config, Stimuli: r.stimuli, Result: result}
-	if err := page.Write(directory(o.Out)); err != nil {
-		return cannotWrite(o.Out, "--out", err)
+	if err := e.writeOutput(o.Out, r.owner, func(out *output) error {
+		if r.stimuli != nil {
+			for name, content := range r.judged.Files() {
+				if err := writeFile(out, "study/"+name, content); err != nil {
+					return err
+				}
+			}
+		}
+		return page.Write(out)
+	}); err != nil {
+		return err
 	}
 	e.printRecovery(page)
 	fmt.Fprintf(e.Out, "Wrote tables and figures to %s; open %s first.\n", words.Quoted(o.Out), words.Quoted(filepath.Join(o.Out, "report.html")))
@@ -344,7 +351,7 @@ func (e *Env) writeRecovery(ctx context.Context, r *recovering) error {
 	return nil
 }
 
-func writeFile(out directory, name string, content []byte) error {
+func writeFile(out report.Output, name string, content []byte) error {
 	f, err := out.Create(name)
 	if err != nil {
 		return err

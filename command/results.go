@@ -20,7 +20,6 @@ import (
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc/status"
 
-	"foible/command/tables"
 	"foible/core/figure"
 	"foible/core/report"
 	"foible/core/study"
@@ -38,6 +37,7 @@ type ResultsOptions struct {
 	Out         string // output directory; "": named after the study
 	Partial     bool   // though the sweep is running
 	Recovery    string // directory of a recovery of the same study, for the page; "": none
+	Overwrite   bool   // what the directory holds of others
 }
 
 // Results writes what a sweep has come to into a directory.
@@ -63,6 +63,9 @@ func (e *Env) Results(ctx context.Context, o ResultsOptions) error {
 	}
 	recovered, err := recoveryOf(o.Recovery, s)
 	if err != nil {
+		return err
+	}
+	if err := free(o.Out, sweepOwner(m.GetSweepId()), o.Overwrite); err != nil {
 		return err
 	}
 	return e.collect(ctx, c, m, s, o.Out, o.Partial, recovered, extending(c, m))
@@ -101,6 +104,9 @@ func (e *Env) unfinished(c *client, m *foiblev1.Sweep, partial bool) error {
 
 func defaultOut(s *domains.Study) string { return "foible-" + s.Name }
 
+// sweepOwner is that of the results of a sweep, whether fit or results writes them.
+func sweepOwner(id string) owner { return owner{Command: "fit", Of: id, About: "the sweep " + id} }
+
 // planOf is the plan that a coordinator made of a sweep.
 func planOf(m *foiblev1.Sweep) (*sweep.Plan, sweep.Config, error) {
 	config, err := codec.Config(m.GetConfig())
@@ -126,28 +132,25 @@ func (e *Env) collect(ctx context.Context, c *client, m *foiblev1.Sweep, s *doma
 	if err != nil {
 		return err
 	}
-	for _, name := range []string{failuresFile, "failures.parquet"} { // of an earlier report
-		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return cannotWrite(dir, "--out", err)
+	var r *report.Report
+	if err := e.writeOutput(dir, sweepOwner(m.GetSweepId()), func(out *output) error {
+		if r, err = report.New(out, s.Study, plan, config, report.Manifest{
+			SweepID: m.GetSweepId(), StudyHash: s.Hash, Inputs: inputs, Version: m.GetVersion(),
+			Complete: m.GetState() == foiblev1.SweepState_SWEEP_STATE_SUCCEEDED,
+			Created:  m.GetCreateTime().AsTime().UTC().Format(time.RFC3339),
+		}); err != nil {
+			return err
 		}
-	}
-	r, err := report.New(directory(dir), s.Study, plan, config, report.Manifest{
-		SweepID: m.GetSweepId(), StudyHash: s.Hash, Inputs: inputs, Version: m.GetVersion(),
-		Complete: m.GetState() == foiblev1.SweepState_SWEEP_STATE_SUCCEEDED,
-		Created:  m.GetCreateTime().AsTime().UTC().Format(time.RFC3339),
-	})
-	if err != nil {
-		return cannotWrite(dir, "--out", err)
-	}
-	r.Story = func(st *study.Stimulus) (figure.Story, error) { return storyOf(s, st, st.JudgementSteps) }
-	r.Recovered = recovered
-	gather := sweep.NewGather(plan, r.Add)
-	gather.Check(s.Hash, &config)
-	if err := c.export(ctx, m.GetSweepId(), partial, plan, gather); err != nil {
-		return cannotWrite(dir, "--out", otherPlan(m, err))
-	}
-	if err := r.Close(); err != nil {
-		return cannotWrite(dir, "--out", err)
+		r.Story = func(st *study.Stimulus) (figure.Story, error) { return storyOf(s, st, st.JudgementSteps) }
+		r.Recovered = recovered
+		gather := sweep.NewGather(plan, r.Add)
+		gather.Check(s.Hash, &config)
+		if err := c.export(ctx, m.GetSweepId(), partial, plan, gather); err != nil {
+			return otherPlan(m, err)
+		}
+		return r.Close()
+	}); err != nil {
+		return err
 	}
 	for _, f := range r.Failures() {
 		fmt.Fprintf(e.Out, "%s\n", f)
@@ -281,7 +284,7 @@ func (e *Env) summarize(r *report.Report, s *domains.Study) (fitted bool) {
 			in := b.Fit.Intervals[0]
 			interval = words.Interval(in.Low, in.High, 3, false) + " by " + in.Unit
 		}
-		fmt.Fprintf(w, "%s\t#%d %s\t%s\t%s\t%s\t%s\t%s\n", b.Set.Model, b.Number, b.Set.Settings(), rText(&b.Fit.Overall), words.Fixed(b.Fit.MCSE, 3), interval, words.Fixed(b.Fit.Overall.RMSE, 3), pointsText(b.Fit.Overall.N, b.Points))
+		fmt.Fprintf(w, "%s\t#%d %s\t%s\t%s\t%s\t%s\t%s\n", b.Set.Model, b.Number, b.Set.Settings(), rText(&b.Fit.Overall), errorText(&b.Fit), interval, words.Fixed(b.Fit.Overall.RMSE, 3), pointsText(b.Fit.Overall.N, b.Points))
 	}
 	_ = w.Flush()
 	e.differences(r.Differences(), best[0].Points)
@@ -293,6 +296,14 @@ func (e *Env) summarize(r *report.Report, s *domains.Study) (fitted bool) {
 		}
 	}
 	return true
+}
+
+// errorText is the Monte-Carlo error of an r, if it is known.
+func errorText(f *sweep.Fit) string {
+	if f.MCSEUnknown {
+		return "not known"
+	}
+	return words.Fixed(f.MCSE, 3)
 }
 
 // rText is an r, if it is defined.
@@ -379,42 +390,4 @@ func hashes(bundle []byte) (map[string]string, error) {
 		all[f.Name] = hex.EncodeToString(sum[:])
 	}
 	return all, nil
-}
-
-// directory is a report's output below a directory. A file appears under its name when it is complete.
-type directory string
-
-// Create implements [report.Output].
-func (d directory) Create(name string) (io.WriteCloser, error) {
-	path := filepath.Join(string(d), filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return nil, err
-	}
-	f, err := os.Create(path + ".part")
-	if err != nil {
-		return nil, err
-	}
-	return &part{File: f, path: path}, nil
-}
-
-// CreateTable implements [report.TableOutput]: tables are Parquet beside the CSV.
-func (d directory) CreateTable(name string, columns []report.Column) (report.Rows, error) {
-	f, err := d.Create(name + ".parquet")
-	if err != nil {
-		return nil, err
-	}
-	return tables.Create(f, columns), nil
-}
-
-type part struct {
-	*os.File
-	path string
-}
-
-// Close gives the file its name.
-func (p *part) Close() error {
-	if err := p.File.Close(); err != nil {
-		return err
-	}
-	return os.Rename(p.Name(), p.path)
 }

@@ -22,7 +22,9 @@ type SimulateOptions struct {
 	Goal  string // of the stimulus's; "": its true goal
 	N     int    // trajectories
 	Steps int    // at most, of each
-	Out   string // output directory; "": named after study and stimulus
+	Out   string // output directory; "": named after study, stimulus and goal
+	// Overwrite: what the directory holds of others.
+	Overwrite bool
 }
 
 // Limits of a simulation.
@@ -55,21 +57,29 @@ func (e *Env) Simulate(ctx context.Context, o SimulateOptions) error {
 		return err
 	}
 	if o.Out == "" {
-		o.Out = "foible-" + c.study.Name + "-" + fileName(c.stimulus.ID) + "-simulated"
+		o.Out = "foible-" + c.study.Name + "-" + fileName(c.stimulus.ID) + "-" + fileName(c.stimulus.Goals[goal].Name) + "-simulated"
 	}
 	s := simulation{chosen: c, o: &o, goal: c.stimulus.Goals[goal].Name}
-	for i := range o.N {
-		rng := sweep.RunStream(c.seed, "simulate "+s.goal, &c.sets[0], c.stimulus.ID, i)
-		t, err := ready.Simulate(ctx, &c.sets[0], o.Inference, goal, o.Steps, rng)
-		if err != nil {
-			return interrupted(ctx, err)
-		}
-		if err := s.write(i, t); err != nil {
-			return cannotWrite(o.Out, "--out", err)
-		}
+	about := "goal " + s.goal + ", stimulus " + c.stimulus.ID + " of " + c.study.Name
+	of := owner{Command: "simulate", Of: about, About: about}
+	if err := free(o.Out, of, o.Overwrite); err != nil {
+		return err
 	}
-	if err := s.writeTable(); err != nil {
-		return cannotWrite(o.Out, "--out", err)
+	if err := e.writeOutput(o.Out, of, func(out *output) error {
+		s.out = out
+		for i := range o.N {
+			rng := sweep.RunStream(c.seed, "simulate "+s.goal, &c.sets[0], c.stimulus.ID, i)
+			t, err := ready.Simulate(ctx, &c.sets[0], o.Inference, goal, o.Steps, rng)
+			if err != nil {
+				return interrupted(ctx, err)
+			}
+			if err := s.write(i, t); err != nil {
+				return err
+			}
+		}
+		return s.writeTable()
+	}); err != nil {
+		return err
 	}
 	e.describe(c)
 	s.print(e.Out)
@@ -99,6 +109,7 @@ func goalOf(st *study.Stimulus, name string) (int, error) {
 type simulation struct {
 	*chosen
 	o       *SimulateOptions
+	out     report.Output
 	goal    string
 	tallies []inference.Tally
 	acts    []int // steps, by trajectory
@@ -115,7 +126,7 @@ func (s *simulation) file(i int) string {
 }
 
 func (s *simulation) create(name string, content func(io.Writer) error) error {
-	f, err := directory(s.o.Out).Create(name)
+	f, err := s.out.Create(name)
 	if err != nil {
 		return err
 	}
@@ -150,7 +161,7 @@ func (s *simulation) kind() string {
 
 // writeTable writes a row a trajectory. Counts that the model cannot have, or that are not known, are empty.
 func (s *simulation) writeTable() error {
-	return report.WriteTable(directory(s.o.Out), "trajectories", func(row func(...any) error) error {
+	return report.WriteTable(s.out, "trajectories", func(row func(...any) error) error {
 		for i, t := range s.tallies {
 			values := []any{s.goal, i + 1, s.file(i), t.Actions, s.acts[i], nil, nil, nil, nil, nil, nil, nil, strconv.FormatBool(s.reached[i])}
 			if s.bounded() {

@@ -92,13 +92,16 @@ func TestUnknownPathsAreNotCounted(t *testing.T) {
 	o.N, o.Out = 2, t.TempDir()
 	sim := simulation{chosen: &chosen{study: s, stimulus: &s.Stimuli[0], sets: []sweep.ParameterSet{{Model: "full"}}}, o: &o, goal: "lamp"}
 	known := &inference.Plan{Actions: 3, Path: optional.Known(inference.Path{Detour: 2})}
-	for i, plan := range []*inference.Plan{known, {Actions: 3}} {
-		act := inference.Act{Taken: "(pick-up l)", Intended: "(pick-up l)", Goal: "lamp", Plan: plan}
-		if err := sim.write(i, &inference.Trajectory{Goal: "lamp", Acts: []inference.Act{act}}); err != nil {
-			t.Fatal(err)
+	if err := (&Env{}).writeOutput(o.Out, owner{}, func(out *output) error {
+		sim.out = out
+		for i, plan := range []*inference.Plan{known, {Actions: 3}} {
+			act := inference.Act{Taken: "(pick-up l)", Intended: "(pick-up l)", Goal: "lamp", Plan: plan}
+			if err := sim.write(i, &inference.Trajectory{Goal: "lamp", Acts: []inference.Act{act}}); err != nil {
+				return err
+			}
 		}
-	}
-	if err := sim.writeTable(); err != nil {
+		return sim.writeTable()
+	}); err != nil {
 		t.Fatal(err)
 	}
 	written := files(t, o.Out)

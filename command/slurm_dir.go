@@ -18,6 +18,7 @@ import (
 	"foible/coordinator/access"
 	"foible/core/words"
 	"foible/domains"
+	"foible/internal/replace"
 	foiblev1 "foible/proto/foible/v1"
 )
 
@@ -72,7 +73,7 @@ func (d slurmDir) state() (slurmState, error) {
 }
 
 func (d slurmDir) setState(s slurmState) error {
-	return replaceFile(d.path(slurmStateFile), []byte(s+"\n"), d.mode(0o644))
+	return replace.Content(d.path(slurmStateFile), d.mode(0o644), []byte(s+"\n"))
 }
 
 // shared reports whether others may read what is in the directory, but for its tokens.
@@ -160,7 +161,7 @@ func (d slurmDir) setRecord(r *slurmRecord) error {
 	if err != nil {
 		return err
 	}
-	return replaceFile(d.path(slurmRecordFile), append(text, '\n'), d.mode(0o644))
+	return replace.Content(d.path(slurmRecordFile), d.mode(0o644), append(text, '\n'))
 }
 
 // errLocked is of a directory whose lock another process holds.
@@ -301,7 +302,7 @@ func (d slurmDir) fill(s *domains.Study, config *foiblev1.SweepConfig, r *slurmR
 		name    string
 		content []byte
 	}{{slurmStudyFile, s.Bundle}, {slurmSweepFile, sweep}} {
-		if err := replaceFile(d.path(f.name), f.content, d.mode(0o644)); err != nil {
+		if err := replace.Content(d.path(f.name), d.mode(0o644), f.content); err != nil {
 			return err
 		}
 	}
@@ -314,8 +315,8 @@ func (d slurmDir) fill(s *domains.Study, config *foiblev1.SweepConfig, r *slurmR
 // writeScripts writes the batch scripts of workers and coordinator.
 func (d slurmDir) writeScripts(r *slurmRecord) error {
 	return errors.Join(
-		replaceFile(d.path(slurmWorkerSh), d.script("worker", r), d.mode(0o755)),
-		replaceFile(d.path(slurmCoordSh), d.script("coordinator", r), d.mode(0o755)),
+		replace.Content(d.path(slurmWorkerSh), d.mode(0o755), d.script("worker", r)),
+		replace.Content(d.path(slurmCoordSh), d.mode(0o755), d.script("coordinator", r)),
 	)
 }
 
@@ -344,16 +345,10 @@ func (d slurmDir) copyProgram() error {
 		return err
 	}
 	defer from.Close()
-	part := d.path(slurmProgram + ".part")
-	to, err := os.OpenFile(part, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, d.mode(0o755))
-	if err != nil {
+	return replace.File(d.path(slurmProgram), d.mode(0o755), func(to io.Writer) error {
+		_, err := io.Copy(to, from)
 		return err
-	}
-	_, err = io.Copy(to, from)
-	if err = errors.Join(err, to.Close()); err != nil {
-		return err
-	}
-	return os.Rename(part, d.path(slurmProgram))
+	})
 }
 
 // sweep reads back the study and the configuration.
@@ -388,7 +383,7 @@ func (d slurmDir) copyTokens(data string) error {
 		if known, err := os.ReadFile(path); err == nil && string(known) == string(text) {
 			continue
 		}
-		if err := replaceFile(path, text, 0o600); err != nil {
+		if err := replace.Content(path, 0o600, text); err != nil {
 			return err
 		}
 	}

@@ -114,9 +114,7 @@ func fitting(o *FitOptions, s *domains.Study) beyond {
 		if o.Workers > 0 {
 			line += " --workers " + strconv.Itoa(o.Workers)
 		}
-		if o.Out != defaultOut(s) {
-			line += " --out " + words.Quoted(o.Out)
-		}
+		line += " --out " + words.Quoted(nextTo(o.Out)) // which this sweep's results are not in
 		if o.Recovery != "" {
 			line += " --recovery " + words.Quoted(o.Recovery)
 		}

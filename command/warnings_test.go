@@ -31,7 +31,7 @@ func TestWarn(t *testing.T) {
 	want := `Warning: first.
 Warning: second.
 Warning: third.
-To go on beyond the edge: foible fit 'my study' --models full,plan-lesioned --set budget_r=2 --method sips --runs 3 --seed 7 --set goal_noise=0,0.1,0.2,0.4 --set action_noise=0.05,0.1,0.2,0.4 --workers 2 --out out
+To go on beyond the edge: foible fit 'my study' --models full,plan-lesioned --set budget_r=2 --method sips --runs 3 --seed 7 --set goal_noise=0,0.1,0.2,0.4 --set action_noise=0.05,0.1,0.2,0.4 --workers 2 --out out-2
 `
 	if out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"foible/internal/replace"
 )
 
 // Record is what a coordinator keeps of a token: enough to know it again.
@@ -246,22 +248,4 @@ func lock(dir string) (unlock func(), err error) {
 }
 
 // writeFile replaces a file at once by another that only its owner can read.
-func writeFile(path string, content []byte) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name())
-		}
-	}()
-	_, err = f.Write(content)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
-}
+func writeFile(path string, content []byte) error { return replace.Content(path, 0o600, content) }
