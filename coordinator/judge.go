@@ -8,7 +8,6 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"foible/coordinator/engine"
 	"foible/coordinator/service"
 	"foible/core/sweep"
 	"foible/proto/codec"
