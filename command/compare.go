@@ -49,7 +49,7 @@ func (e *Env) Compare(o CompareOptions) error {
 		if same(o.Out, dir) {
 			return usagef("--out %s is a sweep's own directory", words.Quoted(dir))
 		}
-		sweeps = append(sweeps, report.Finished{Name: filepath.Base(filepath.Clean(dir)), Files: os.DirFS(dir)})
+		sweeps = append(sweeps, report.Finished{Name: filepath.Base(filepath.Clean(dir)), Files: resultsDir(dir)})
 	}
 	for i := range sweeps { // names that tell them apart
 		if slices.ContainsFunc(sweeps, func(s report.Finished) bool { return s.Name == sweeps[i].Name && s.Files != sweeps[i].Files }) {

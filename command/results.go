@@ -184,7 +184,7 @@ func recoveryOf(dir string, s *domains.Study) (*report.Recovered, error) {
 	if dir == "" {
 		return nil, nil
 	}
-	recovered, err := report.ReadRecovery(words.Quoted(dir), os.DirFS(dir), s.Hash)
+	recovered, err := report.ReadRecovery(words.Quoted(dir), resultsDir(dir), s.Hash)
 	if err != nil {
 		return nil, fmt.Errorf("--recovery: %w", err)
 	}

@@ -49,7 +49,7 @@ func openStudy(name string) (fs.FS, error) {
 	} else if err != nil {
 		return nil, fmt.Errorf("the directory %s holds no %s; `foible sample DIR` writes a study to start from", words.Quoted(name), studyFile)
 	}
-	return os.DirFS(name), nil
+	return studyDir(name)
 }
 
 // How long check, and commands that run a sweep, try whether its models can be used.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -154,18 +153,18 @@ func (c *SweepChoice) base(fsys fs.FS, domain *domains.Domain) (*foiblev1.SweepC
 		return nil, usagef("--preset %q: it can be published", c.Preset)
 	}
 	if c.File != "" {
-		src, err := os.ReadFile(c.File)
+		src, err := readFile(c.File, domains.MaxYAMLBytes)
 		if err != nil {
 			return nil, fmt.Errorf("--sweep %s: %w", words.Quoted(c.File), cause(err))
 		}
 		return domains.LoadSweep(c.File, src)
 	}
-	src, err := fs.ReadFile(fsys, "sweep.yaml")
+	src, err := readStudyFile(fsys, "sweep.yaml", domains.MaxYAMLBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		src, err = domain.Sweep, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("sweep.yaml: %w", err)
 	}
 	return domains.LoadSweep("sweep.yaml", src)
 }

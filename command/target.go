@@ -70,7 +70,7 @@ func (t Target) current() (string, error) {
 	if t.AddressFile == "" {
 		return t.Address, nil
 	}
-	text, err := os.ReadFile(t.AddressFile)
+	text, err := readFile(t.AddressFile, maxSmallFile)
 	if err != nil {
 		return "", fmt.Errorf("--coordinator-file %s: %w; a coordinator writes its address there with --address-file", words.Quoted(t.AddressFile), cause(err))
 	}

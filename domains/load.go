@@ -53,7 +53,7 @@ func Draft(fsys fs.FS) (*Study, study.Findings) {
 	if _, limited := fsys.(*files.FS); !limited {
 		fsys = files.Limited(fsys, files.StudyLimits())
 	}
-	src, err := fs.ReadFile(fsys, studyFile)
+	src, err := files.Read(fsys, studyFile, MaxYAMLBytes)
 	if err != nil {
 		return nil, study.Findings{{Pos: pddl.Pos{File: studyFile}, Message: "cannot be read: " + reason(err)}}
 	}
@@ -100,6 +100,9 @@ func Draft(fsys fs.FS) (*Study, study.Findings) {
 }
 
 const studyFile = "study.yaml"
+
+// MaxYAMLBytes bounds study.yaml and sweep.yaml.
+const MaxYAMLBytes = 1 << 20
 
 // Open loads a study from its bundle.
 func Open(bundle []byte) (*Study, error) {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"sync"
 
 	"google.golang.org/grpc"
@@ -149,7 +148,7 @@ func Roots(file string) (*x509.CertPool, error) {
 	if file == "system" {
 		return x509.SystemCertPool()
 	}
-	text, err := os.ReadFile(file)
+	text, err := readFile(file)
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"foible/core/files"
 	"foible/internal/replace"
 )
 
@@ -231,11 +232,19 @@ func find(all []Record, secret string) *Record {
 
 // ReadToken reads a token from a file.
 func ReadToken(path string) (Token, error) {
-	text, err := os.ReadFile(path)
+	text, err := readFile(path)
 	if err != nil {
 		return Token{}, err
 	}
 	return ParseToken(string(text))
+}
+
+// maxFileBytes bounds the files that a user names.
+const maxFileBytes = 4 << 20
+
+// readFile reads a regular file. The error says what is wrong without its name.
+func readFile(path string) ([]byte, error) {
+	return files.Read(os.DirFS(filepath.Dir(path)), filepath.Base(path), maxFileBytes)
 }
 
 // lock makes others who change the directory wait.

@@ -39,8 +39,11 @@ func Limitf(format string, args ...any) error { return limitError(fmt.Sprintf(fo
 
 // Read reads a regular file of at most limit bytes. It does not open what is no
 // regular file, because to open a FIFO waits for another process. The error says
-// what is wrong without the file's name.
+// what is wrong without the file's name. Of an [FS], what is read counts.
 func Read(fsys fs.FS, name string, limit int64) ([]byte, error) {
+	if f, ok := fsys.(*FS); ok {
+		return f.read(name, min(limit, f.limits.FileBytes))
+	}
 	info, err := fs.Stat(fsys, name)
 	if err != nil {
 		return nil, plain(err)
@@ -125,16 +128,16 @@ func plain(err error) error {
 type FS struct {
 	fsys   fs.FS
 	limits Limits
-	read   map[string]int64 // bytes of the files that were read, by name
+	sizes  map[string]int64 // bytes of the files that were read, by name
 	total  int64
 }
 
 // Limited puts limits before a file system.
 func Limited(fsys fs.FS, limits Limits) *FS {
-	return &FS{fsys: fsys, limits: limits, read: map[string]int64{}}
+	return &FS{fsys: fsys, limits: limits, sizes: map[string]int64{}}
 }
 
-// Open implements [fs.FS]. A file is read when it is opened; a directory can only be listed.
+// Open implements [fs.FS]. Of a file, all of its bytes count at once; a directory can only be listed.
 func (f *FS) Open(name string) (fs.File, error) {
 	info, err := fs.Stat(f.fsys, name)
 	if err != nil {
@@ -143,40 +146,60 @@ func (f *FS) Open(name string) (fs.File, error) {
 	if info.IsDir() {
 		return f.fsys.Open(name)
 	}
-	content, err := f.ReadFile(name)
+	if err = checkFile(info, f.limits.FileBytes); err == nil {
+		err = f.count(name, info.Size())
+	}
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
-	return &file{Reader: strings.NewReader(string(content)), info: info}, nil
-}
-
-// file is a file that has been read.
-type file struct {
-	*strings.Reader
-	info fs.FileInfo
-}
-
-// Stat implements [fs.File].
-func (f *file) Stat() (fs.FileInfo, error) { return f.info, nil }
-
-// Close implements [fs.File].
-func (f *file) Close() error { return nil }
-
-// ReadFile implements [fs.ReadFileFS]. A file that is read again counts once.
-func (f *FS) ReadFile(name string) ([]byte, error) { return f.ReadAtMost(name, f.limits.FileBytes) }
-
-// ReadAtMost is ReadFile with a limit of the file's own, if that is lower.
-func (f *FS) ReadAtMost(name string, limit int64) ([]byte, error) {
-	content, err := Read(f.fsys, name, min(limit, f.limits.FileBytes))
+	opened, err := f.fsys.Open(name)
 	if err != nil {
 		return nil, err
 	}
-	total := f.total - f.read[name] + int64(len(content))
-	if total > f.limits.TotalBytes {
-		return nil, Limitf("with it, the files have %s, and the limit is %s", words.Bytes(total), words.Bytes(f.limits.TotalBytes))
+	return &file{File: opened, left: info.Size()}, nil
+}
+
+// file is an open file that has no more bytes than it had at first.
+type file struct {
+	fs.File
+	left int64
+}
+
+// Read implements [fs.File].
+func (f *file) Read(p []byte) (int, error) {
+	n, err := f.File.Read(p[:min(int64(len(p)), f.left)])
+	f.left -= int64(n)
+	if f.left == 0 && err == nil && len(p) > 0 {
+		err = io.EOF
 	}
-	f.read[name], f.total = int64(len(content)), total
+	return n, err
+}
+
+// ReadFile implements [fs.ReadFileFS]. A file that is read again counts once.
+func (f *FS) ReadFile(name string) ([]byte, error) {
+	content, err := f.read(name, f.limits.FileBytes)
+	if err != nil {
+		return nil, &fs.PathError{Op: "read", Path: name, Err: err}
+	}
 	return content, nil
+}
+
+func (f *FS) read(name string, limit int64) ([]byte, error) {
+	content, err := Read(f.fsys, name, limit)
+	if err != nil {
+		return nil, err
+	}
+	return content, f.count(name, int64(len(content)))
+}
+
+// count counts the bytes of a file, once.
+func (f *FS) count(name string, bytes int64) error {
+	total := f.total - f.sizes[name] + bytes
+	if total > f.limits.TotalBytes {
+		return Limitf("with it, the files have %s, and the limit is %s", words.Bytes(total), words.Bytes(f.limits.TotalBytes))
+	}
+	f.sizes[name], f.total = bytes, total
+	return nil
 }
 
 // ReadDir implements [fs.ReadDirFS].

@@ -83,6 +83,11 @@ func TestRead(t *testing.T) {
 			if got := fmt.Sprint(err); err != nil && got != want || err == nil && want != "" {
 				t.Errorf("%s: %v, want %s", name, err, want)
 			}
+			if f, opened := files.Limited(root.FS(), files.Limits{FileBytes: 10, TotalBytes: 100, Files: 9}).Open(name); name != "dir" && (opened == nil) != (err == nil) {
+				t.Errorf("%s: read %v, opened %v", name, err, opened)
+			} else if opened == nil {
+				_ = f.Close()
+			}
 			if errors.Is(err, files.ErrLimit) != strings.Contains(want, "limit") {
 				t.Errorf("%s: whether %v is ErrLimit", name, err)
 			}
@@ -130,7 +135,7 @@ func TestTotal(t *testing.T) {
 			t.Errorf("%s: %d bytes, %v", name, len(content), err)
 		}
 	}
-	if _, err := fs.ReadFile(fsys, "c"); !errors.Is(err, files.ErrLimit) || err.Error() != "with it, the files have 101 B, and the limit is 100 B" {
+	if _, err := files.Read(fsys, "c", 60); !errors.Is(err, files.ErrLimit) || err.Error() != "with it, the files have 101 B, and the limit is 100 B" {
 		t.Error(err)
 	}
 	if _, err := fsys.Open("c"); !errors.Is(err, files.ErrLimit) {

@@ -44,6 +44,8 @@ func refused(err **pddl.Error) {
 // attempt compiles what may be refused.
 func (t *Task) attempt(compile func() *condition) (c *condition, err *pddl.Error) {
 	defer func(depth int) { t.building = depth }(t.building)
+	defer func(cost expense) { t.cost = cost }(t.cost)
+	t.cost.steps, t.cost.made = 0, 0
 	defer refused(&err)
 	return compile(), nil
 }
@@ -91,23 +93,31 @@ func (t *Task) compileQuantified(q *pddl.Quantified, s scope) *condition {
 	if q.All {
 		kind, decisive = conjunction, never
 	}
+	neutral := never
+	if q.All {
+		neutral = always
+	}
+	t.checkChoices(q.Parameters, q.Pos)
 	var parts []*condition
-	t.bindings(q.Parameters, s, func(inner scope) bool {
+	t.bindings(q.Parameters, q.Pos, s, func(inner scope) bool {
 		part := t.compile(q.Body, inner)
-		parts = append(parts, part)
+		if part.kind != neutral {
+			parts = append(parts, part)
+		}
 		return part.kind != decisive
 	})
 	return join(kind, parts, q)
 }
 
 // bindings visits the scope with every choice of objects for the parameters, the last
-// parameter varying fastest, until visit returns false.
-func (t *Task) bindings(ps []*pddl.Parameter, s scope, visit func(scope) bool) bool {
+// parameter varying fastest, until visit returns false. What they are parameters of stands at pos.
+func (t *Task) bindings(ps []*pddl.Parameter, pos pddl.Pos, s scope, visit func(scope) bool) bool {
 	if len(ps) == 0 {
 		return visit(s)
 	}
 	for _, object := range t.objectsOf(ps[0]) {
-		if !t.bindings(ps[1:], s.bind(ps[0], constant(objectValue(object))), visit) {
+		t.step(pos, 1)
+		if !t.bindings(ps[1:], pos, s.bind(ps[0], t.objectValues[object]), visit) {
 			return false
 		}
 	}
@@ -133,12 +143,15 @@ func (t *Task) compileAtom(a *pddl.Atom, s scope) *condition {
 		case static:
 			return folded(truthOf(t.static.find(symbol, args) >= 0))
 		case !t.frozen:
+			t.make(a.Pos)
 			return &condition{kind: fact, id: t.dynamic.intern(symbol, args), source: a}
 		}
+		t.make(a.Pos)
 		if id := t.dynamic.find(symbol, args); id >= 0 {
 			return &condition{kind: fact, id: id, source: a}
 		}
 	}
+	t.make(a.Pos)
 	return &condition{kind: lookup, id: symbol, static: static, terms: terms, source: a}
 }
 
@@ -166,6 +179,7 @@ func (t *Task) compileCompare(c *pddl.Compare, s scope) *condition {
 	if args, ok := constants(terms); ok {
 		return folded(compare(c.Op, args[0], args[1]))
 	}
+	t.make(c.Pos)
 	return &condition{kind: comparison, op: c.Op, terms: terms, source: c}
 }
 

@@ -127,7 +127,9 @@ func (t *Task) newInstance(rs *rules, symbol int32, args []value, terms []*expre
 	id := t.instanceIDs.intern(symbol, args)
 	t.instances = append(t.instances, derivedInstance{rules: rs, body: falsity})
 	t.building++
+	made := t.cost.made
 	body := t.expand(rs, terms, a)
+	t.cost.made, t.cost.kept = made, t.cost.kept+t.cost.made-made // it stays, whatever becomes of what refers to it
 	t.building--
 	t.instances[id].body = body
 	return id

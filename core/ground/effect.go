@@ -70,11 +70,14 @@ func (t *Task) compileEffect(op *Operator, e pddl.Effect, s scope, when *conditi
 			t.compileEffect(op, part, s, when)
 		}
 	case *pddl.Each:
-		t.bindings(e.Parameters, s, func(inner scope) bool {
+		t.checkChoices(e.Parameters, e.Pos)
+		t.bindings(e.Parameters, e.Pos, s, func(inner scope) bool {
 			t.compileEffect(op, e.Body, inner, when)
 			return true
 		})
 	case *pddl.When:
+		t.step(e.Pos, len(when.parts))
+		t.cost.made += len(when.parts) / 16 // of a conjunction, the parts are copied
 		c := join(conjunction, []*condition{when, t.compile(e.If, s)}, e.If)
 		t.refuseUndefined(c)
 		if c.kind != never {
@@ -94,6 +97,7 @@ func (t *Task) compileLiteral(op *Operator, e *pddl.Literal, s scope, when *cond
 	if bad != nil {
 		panic(bad)
 	}
+	t.make(e.Atom.Pos)
 	l := literal{delete: e.Delete, symbol: t.predicates[e.Atom.Predicate], terms: terms, source: e}
 	if args, ok := constants(terms); ok {
 		l.id, l.terms = t.dynamic.intern(l.symbol, args), nil
@@ -113,7 +117,7 @@ func (es *effects) fact(l literal) {
 		words = &es.del
 	}
 	word, bits := l.id>>6, uint64(1)<<(l.id&63)
-	for i := range *words {
+	for i := len(*words) - 1; i >= 0; i-- { // facts that are new follow each other
 		if (*words)[i].word == word {
 			(*words)[i].bits |= bits
 			return
@@ -149,7 +153,9 @@ func (t *Task) compileAssign(op *Operator, e *pddl.Assign, s scope, when *condit
 	case "scale-up", "scale-down":
 		a.op, a.negate = scaling, e.Op == "scale-down"
 	}
+	t.make(e.Pos)
 	for _, g := range op.effects.groups {
+		t.step(e.Pos, len(g.assigns))
 		for _, b := range g.assigns {
 			if b.fluent != a.fluent {
 				continue

@@ -5,7 +5,11 @@ import "foible/core/pddl"
 // New grounds a problem, with goals over its objects; the problem's own goal has no
 // part in it. The error is an *pddl.Error.
 func New(p *pddl.Problem, goals []pddl.Formula) (*Task, error) {
-	t := &Task{Problem: p, Goals: goals, loaded: -1, load: 1}
+	return newTask(p, goals, taskLimits)
+}
+
+func newTask(p *pddl.Problem, goals []pddl.Formula, l limits) (*Task, error) {
+	t := &Task{Problem: p, Goals: goals, limits: l, loaded: -1, load: 1}
 	if err := t.build(); err != nil {
 		return nil, err
 	}
@@ -62,6 +66,7 @@ func (t *Task) addGoal(f pddl.Formula) {
 	c := t.compile(f, nil)
 	t.refuseUndefined(c)
 	g, ok := guardOf(c)
+	t.settle(true)
 	t.goals = append(t.goals, goal{guard: g, never: !ok})
 }
 

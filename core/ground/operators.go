@@ -6,15 +6,12 @@ import (
 	"foible/core/pddl"
 )
 
-// maxOperators bounds the size of a task.
-const maxOperators = 1 << 20
-
 // operators instantiates an action, testing its static conjuncts as soon as their
 // parameters are bound.
 func (t *Task) operators(a *pddl.Action) {
 	choices, restricted := 1, false
 	for _, p := range a.Parameters {
-		choices = min(choices*len(t.objectsOf(p)), maxOperators+1)
+		choices = min(choices*len(t.objectsOf(p)), t.limits.operators+1)
 	}
 	var dynamic []pddl.Formula
 	static := make([][]pddl.Formula, len(a.Parameters)+1) // by the number of parameters bound
@@ -27,7 +24,7 @@ func (t *Task) operators(a *pddl.Action) {
 			dynamic = append(dynamic, f)
 		}
 	}
-	if choices > maxOperators && !restricted {
+	if choices > t.limits.operators && !restricted {
 		t.refuseSize(a)
 	}
 	var bind func(s scope, undecided []*condition)
@@ -47,7 +44,8 @@ func (t *Task) operators(a *pddl.Action) {
 		}
 		p := a.Parameters[len(s)]
 		for _, object := range t.objectsOf(p) {
-			bind(s.bind(p, constant(objectValue(object))), undecided)
+			t.step(a.Pos, 1)
+			bind(s.bind(p, t.objectValues[object]), undecided)
 		}
 	}
 	bind(nil, nil)
@@ -99,6 +97,7 @@ func (t *Task) operator(a *pddl.Action, s scope, parts []*condition) {
 	c := join(conjunction, parts, a.Precondition)
 	g, ok := guardOf(c)
 	if !ok {
+		t.settle(false)
 		return
 	}
 	t.refuseUndefined(c)
@@ -107,7 +106,8 @@ func (t *Task) operator(a *pddl.Action, s scope, parts []*condition) {
 		op.Args = append(op.Args, t.text(b.term.constant))
 	}
 	t.compileEffect(&op, a.Effect, s, validity)
-	if len(t.Operators) == maxOperators {
+	t.settle(len(g.rest)+len(op.effects.groups) > 0)
+	if len(t.Operators) == t.limits.operators {
 		t.refuseSize(a)
 	}
 	t.operatorIDs[operatorKey(op.Name, op.Args)] = OperatorID(len(t.Operators))
@@ -115,7 +115,7 @@ func (t *Task) operator(a *pddl.Action, s scope, parts []*condition) {
 }
 
 func (t *Task) refuseSize(a *pddl.Action) {
-	refuse(a.Pos, "action %q: the problem has more than %d ground actions", a.Name, maxOperators)
+	refuse(a.Pos, "action %q: the problem has more than %d ground actions", a.Name, t.limits.operators)
 }
 
 // refuseUndefined reports a reference to a fluent that has no value in any state.

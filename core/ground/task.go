@@ -51,6 +51,7 @@ type Task struct {
 	objects        map[*pddl.Object]int
 	objectNames    []string
 	objectTypes    []*pddl.Type
+	objectValues   []*expression // constants
 	objectLists    map[*pddl.Parameter][]int
 	predicates     map[*pddl.Predicate]int32
 	functions      map[*pddl.Function]int32
@@ -64,7 +65,9 @@ type Task struct {
 	constantValues []value
 	instanceIDs    *tuples
 	instances      []derivedInstance
-	building       int  // depth of instances being built
+	building       int // depth of instances being built
+	limits         limits
+	cost           expense
 	frozen         bool // numbers, and the facts that operators mention, are complete
 
 	states  *states

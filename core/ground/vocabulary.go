@@ -9,6 +9,7 @@ func (t *Task) vocabulary() {
 		t.objects[o] = i
 		t.objectNames = append(t.objectNames, o.Name)
 		t.objectTypes = append(t.objectTypes, o.Type)
+		t.objectValues = append(t.objectValues, constant(objectValue(i)))
 	}
 	t.objectLists = map[*pddl.Parameter][]int{}
 	t.predicates = map[*pddl.Predicate]int32{}

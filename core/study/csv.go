@@ -1,10 +1,13 @@
 package study
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"foible/core/pddl"
+	"foible/core/words"
 )
 
 // cell is one cell of a table: its text without surrounding white space.
@@ -27,12 +30,15 @@ func (c cell) at(i int) pddl.Pos {
 
 // split cuts a text into records of cells (RFC 4180, with white space allowed
 // around quotes). Records of empty cells are left out. A record that cannot
-// be read is left out and its error returned.
-func split(file, text string, separator rune) (records [][]cell, errs []*pddl.Error) {
-	s := splitter{file: file, src: []rune(text), separator: separator, line: 1, column: 1}
+// be read is left out and its error returned. beyond is where the text exceeds
+// the limits and is not read on; nil if it does not.
+func split(file, text string, separator rune, l limits) (records [][]cell, errs []*pddl.Error, beyond *pddl.Error) {
+	s := splitter{file: file, src: text, separator: separator, limits: l, line: 1, column: 1}
 	for s.peek() != end {
 		record, err := s.record()
 		switch {
+		case s.beyond != nil:
+			return nil, nil, s.beyond
 		case err != nil:
 			errs = append(errs, err)
 			for s.peek() != end && s.peek() != '\n' {
@@ -43,7 +49,7 @@ func split(file, text string, separator rune) (records [][]cell, errs []*pddl.Er
 			records = append(records, record)
 		}
 	}
-	return records, errs
+	return records, errs, nil
 }
 
 func blank(record []cell) bool {
@@ -57,10 +63,14 @@ func blank(record []cell) bool {
 
 type splitter struct {
 	file         string
-	src          []rune
+	src          string
 	separator    rune
-	i            int
-	line, column int
+	limits       limits
+	i            int // in src
+	line, column int // column in characters
+	cells        int // that have been read
+	width        int // cells of the last record
+	beyond       *pddl.Error
 }
 
 const end rune = -1
@@ -69,17 +79,25 @@ func (s *splitter) peek() rune {
 	if s.i == len(s.src) {
 		return end
 	}
-	return s.src[s.i]
+	if c := s.src[s.i]; c < utf8.RuneSelf {
+		return rune(c)
+	}
+	r, _ := utf8.DecodeRuneInString(s.src[s.i:])
+	return r
 }
 
 func (s *splitter) next() {
 	if s.i == len(s.src) {
 		return
 	}
-	if s.src[s.i] == '\n' {
+	size := 1
+	switch c := s.src[s.i]; {
+	case c == '\n':
 		s.line, s.column = s.line+1, 0
+	case c >= utf8.RuneSelf:
+		_, size = utf8.DecodeRuneInString(s.src[s.i:])
 	}
-	s.i, s.column = s.i+1, s.column+1
+	s.i, s.column = s.i+size, s.column+1
 }
 
 func (s *splitter) pos() pddl.Pos { return pddl.Pos{File: s.file, Line: s.line, Column: s.column} }
@@ -94,7 +112,7 @@ func (s *splitter) skipBlanks() {
 
 // record reads one record and the newline behind it.
 func (s *splitter) record() ([]cell, *pddl.Error) {
-	var record []cell
+	record := make([]cell, 0, s.width)
 	for {
 		c, err := s.cell()
 		if err != nil {
@@ -104,33 +122,56 @@ func (s *splitter) record() ([]cell, *pddl.Error) {
 		more := s.peek() == s.separator
 		s.next()
 		if !more {
+			s.width = len(record)
 			return record, nil
 		}
 	}
 }
 
+// limit notes where the limits are exceeded by the cell at a place that began at from.
+func (s *splitter) limit(at pddl.Pos, from int) bool {
+	switch {
+	case s.cells > s.limits.cells:
+		s.beyond = &pddl.Error{Pos: at, Message: fmt.Sprintf("the file has more than %s cells, which is the limit", words.Thousands(s.limits.cells))}
+	case s.i-from > s.limits.cellBytes:
+		s.beyond = &pddl.Error{Pos: at, Message: fmt.Sprintf("a cell of more than %s, which is the limit: is a quote not closed, or a line not ended?", words.Bytes(s.limits.cellBytes))}
+	}
+	return s.beyond != nil
+}
+
 func (s *splitter) cell() (cell, *pddl.Error) {
 	s.skipBlanks()
+	s.cells++
 	c := cell{pos: s.pos(), column: s.column}
+	if s.limit(c.pos, s.i) {
+		return c, s.beyond
+	}
 	if s.peek() == '"' {
 		return s.quoted(c)
 	}
 	from := s.i
 	for r := s.peek(); !s.ends(r); r = s.peek() {
+		if s.limit(c.pos, from) {
+			return c, s.beyond
+		}
 		if r == '"' {
 			return c, &pddl.Error{Pos: s.pos(), Message: `a quote inside a cell: put the whole cell in quotes and double this one`}
 		}
 		s.next()
 	}
-	c.text = strings.TrimSpace(string(s.src[from:s.i]))
+	c.text = strings.TrimSpace(s.src[from:s.i])
 	return c, nil
 }
 
 func (s *splitter) quoted(c cell) (cell, *pddl.Error) {
 	s.next()
 	c.column = s.column
+	from := s.i
 	var text []rune
 	for {
+		if s.limit(c.pos, from) {
+			return c, s.beyond
+		}
 		r := s.peek()
 		if r == end {
 			return c, &pddl.Error{Pos: c.pos, Message: "this quote is never closed"}

@@ -7,15 +7,19 @@ import (
 	"regexp"
 	"strings"
 
+	"foible/core/files"
 	"foible/core/pddl"
+	"foible/core/words"
 )
 
 // Read reads a study and reports everything wrong with it, in the order of
 // files and lines. The study holds what could be read; it is nil only if
 // nothing could. Without an error among the findings every field is as
 // documented.
-func Read(fsys fs.FS, src Source) (*Study, Findings) {
-	r := &reader{fsys: fsys, src: src, doubted: map[string]bool{}}
+func Read(fsys fs.FS, src Source) (*Study, Findings) { return read(fsys, src, studyLimits) }
+
+func read(fsys fs.FS, src Source, l limits) (*Study, Findings) {
+	r := &reader{fsys: fsys, src: src, limits: l, doubted: map[string]bool{}, entries: map[string]listing{}}
 	stimuli := r.readStimuli()
 	r.readTasks(stimuli)
 	r.readHuman(stimuli)
@@ -38,11 +42,21 @@ func Read(fsys fs.FS, src Source) (*Study, Findings) {
 // reader is the state of one Read.
 type reader struct {
 	report
-	fsys fs.FS
-	src  Source
+	fsys   fs.FS
+	src    Source
+	limits limits
+
+	pddl    int64              // bytes of PDDL that were read
+	entries map[string]listing // of directories that were listed
 
 	// doubted are the ids of stimuli whose row is unusable.
 	doubted map[string]bool
+}
+
+// listing is what a directory holds, or why that is not known.
+type listing struct {
+	entries []fs.DirEntry
+	err     error
 }
 
 // draft is a stimulus being read. What depends on a part that is in doubt is
@@ -55,23 +69,36 @@ type draft struct {
 }
 
 // file reads the file that a field of the study file names, for a stimulus if
-// there is one. at is what refers to it.
-func (r *reader) file(field, name string, at pddl.Pos, stimulus string) ([]byte, bool) {
+// there is one, of at most so many bytes. at is what refers to it.
+func (r *reader) file(field, name string, limit int64, at pddl.Pos, stimulus string) ([]byte, bool) {
 	if !fs.ValidPath(name) {
 		r.errorf(at, stimulus, "%s: %s is not a path inside the study's directory", field, quote(name))
 		return nil, false
 	}
-	src, err := fs.ReadFile(r.fsys, name)
+	src, err := files.Read(r.fsys, name, limit)
 	switch {
 	case err == nil:
 		return src, true
 	case errors.Is(err, fs.ErrNotExist):
 		r.errorf(at, stimulus, "%s: there is no file %s%s", field, name, r.sibling(name))
 	default:
-		if p := (*fs.PathError)(nil); errors.As(err, &p) {
-			err = p.Err
-		}
 		r.errorf(at, stimulus, "%s: cannot read %s: %v", field, name, err)
+	}
+	return nil, false
+}
+
+// pddlFile reads a file of PDDL or of a plan, of at most so many bytes. Of all of them together, there is a limit too.
+func (r *reader) pddlFile(field, name string, limit int64, at pddl.Pos, stimulus string) ([]byte, bool) {
+	src, ok := r.file(field, name, limit, at, stimulus)
+	if !ok {
+		return nil, false
+	}
+	before := r.pddl
+	if r.pddl += int64(len(src)); r.pddl <= r.limits.pddlTotal {
+		return src, true
+	}
+	if before <= r.limits.pddlTotal { // what comes after is not read, and that has been said
+		r.errorf(at, stimulus, "%s: with %s, the domain, the problems and the plans have more than %s, which is the limit", field, name, words.Bytes(r.limits.pddlTotal))
 	}
 	return nil, false
 }
@@ -79,7 +106,12 @@ func (r *reader) file(field, name string, at pddl.Pos, stimulus string) ([]byte,
 // sibling suggests a file that differs only in case or extension.
 func (r *reader) sibling(name string) string {
 	dir := path.Dir(name)
-	entries, err := fs.ReadDir(r.fsys, dir)
+	list, listed := r.entries[dir]
+	if !listed {
+		list.entries, list.err = fs.ReadDir(r.fsys, dir)
+		r.entries[dir] = list
+	}
+	entries, err := list.entries, list.err
 	if err != nil {
 		if dir == "." || !errors.Is(err, fs.ErrNotExist) {
 			return ""

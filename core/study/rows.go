@@ -21,8 +21,9 @@ var (
 
 // answers are the rows about one stimulus.
 type answers struct {
-	participants []string   // in order of first appearance; means have one, ""
-	vectors      [][]vector // [participant][j]
+	participants []string       // in order of first appearance; means have one, ""
+	index        map[string]int // of participants
+	vectors      [][]vector     // [participant][j]
 }
 
 // vector is the answer of one participant at one judgement step.
@@ -47,6 +48,17 @@ type rowReader struct {
 	excluded   exclusions
 	absent     absences
 	people     map[[2]string]string // (scope, canonical id): id
+	room       int                  // for answers
+	suggested  int                  // names that were looked for, for the sake of those that are unknown
+}
+
+// maxSuggestions bounds the names that are looked for: one unknown name in each row would take hours.
+const maxSuggestions = 200
+
+// suggests says whether another name is looked for.
+func (q *rowReader) suggests() bool {
+	q.suggested++
+	return q.suggested <= maxSuggestions
 }
 
 // readRows reads the rows of a table with or without participants.
@@ -57,12 +69,16 @@ func (r *reader) readRows(t *table, stimuli []*draft) *rowReader {
 		selections: !t.has("probability"),
 		answers:    make([]answers, len(stimuli)),
 		people:     map[[2]string]string{},
+		room:       r.limits.answers,
 	}
 	for i, d := range stimuli {
 		q.byID[d.ID] = i
 	}
 	for _, row := range t.rows {
-		q.read(row)
+		if q.read(row); q.room < 0 {
+			r.errorf(row.pos(), "", "participants with more than %s answers, as many as stimuli have judgement steps for each, which is the limit", words.Thousands(r.limits.answers))
+			break
+		}
 	}
 	for _, row := range t.bad {
 		q.doubt(row)
@@ -149,8 +165,8 @@ func (q *rowReader) doubt(row row) {
 		return
 	}
 	j, ok := slices.BinarySearch(q.stimuli[i].JudgementSteps, k)
-	p := slices.Index(q.answers[i].participants, row.cell("participant").text)
-	if ok && p >= 0 {
+	p, known := q.answers[i].index[row.cell("participant").text]
+	if ok && known {
 		q.answers[i].vectors[p][j].broken = true
 	}
 }
@@ -183,9 +199,11 @@ func (q *rowReader) stimulus(c cell) (int, bool) {
 	if ok || len(q.stimuli) == 0 || q.doubted[c.text] {
 		return i, ok
 	}
-	ids := make([]string, len(q.stimuli))
-	for i, d := range q.stimuli {
-		ids[i] = d.ID
+	var ids []string
+	if q.suggests() {
+		for _, d := range q.stimuli {
+			ids = append(ids, d.ID)
+		}
 	}
 	message := "no stimulus " + quote(c.text) + " in " + q.stimuli[0].Pos.File
 	switch meant := words.Nearest(c.text, ids); {
@@ -207,7 +225,10 @@ func (q *rowReader) goal(d *draft, c cell) (g int, unsure bool) {
 		return -1, true
 	}
 	if !d.goalsDoubtful {
-		message := d.unknownGoal("goal", c.text)
+		message := "goal " + quote(c.text) + " is none of its goals"
+		if q.suggests() {
+			message = d.unknownGoal("goal", c.text)
+		}
 		if q.selections && !d.resembles(c.text) {
 			message += "; " + acceptedWords(true)
 		}
@@ -230,10 +251,15 @@ func (s *Stimulus) resembles(name string) bool {
 func (q *rowReader) vector(i, j int, row row) *vector {
 	a, d := &q.answers[i], q.stimuli[i]
 	id := row.cell("participant")
-	p := slices.Index(a.participants, id.text)
-	if p < 0 {
+	p, known := a.index[id.text]
+	if !known {
 		q.alike(id, d)
+		q.room -= len(d.JudgementSteps)
 		p = len(a.participants)
+		if a.index == nil {
+			a.index = map[string]int{}
+		}
+		a.index[id.text] = p
 		a.participants = append(a.participants, id.text)
 		a.vectors = append(a.vectors, make([]vector, len(d.JudgementSteps)))
 	}

@@ -27,6 +27,10 @@ func (r *reader) readStimuli() []*draft {
 	if len(t.rows) == 0 && len(t.bad) == 0 {
 		r.errorf(pddl.Pos{File: t.file}, "", "no stimuli")
 	}
+	if n := len(t.rows); n > r.limits.stimuli {
+		r.errorf(t.rows[r.limits.stimuli].pos(), "", "%s stimuli, and the limit is %s", words.Thousands(n), words.Thousands(r.limits.stimuli))
+		return nil
+	}
 	var all []*draft
 	lines := map[string]int{}
 	for _, row := range t.rows {
@@ -52,11 +56,11 @@ func (r *reader) table(field, name string, known columns) *table {
 		return nil
 	}
 	name = path.Clean(name)
-	src, ok := r.file(field, name, r.src.where(field), "")
+	src, ok := r.file(field, name, r.limits.tableBytes, r.src.where(field), "")
 	if !ok {
 		return nil
 	}
-	return readTable(&r.report, name, src, known)
+	return readTable(&r.report, name, src, known, r.limits)
 }
 
 func (r *reader) ignored(t *table) {
@@ -66,7 +70,13 @@ func (r *reader) ignored(t *table) {
 }
 
 func (r *reader) readGoals(d *draft, c cell) {
-	for _, w := range listed(c.text) {
+	named := listed(c.text)
+	if n := len(named); n > r.limits.goals {
+		r.errorf(c.pos, d.ID, "%s goals, and the limit is %s", words.Thousands(n), words.Thousands(r.limits.goals))
+		d.goalsDoubtful = true
+		return
+	}
+	for _, w := range named {
 		if g := d.goal(w.text); g >= 0 {
 			r.errorf(c.at(w.at), d.ID, "goal %s is there twice", quote(w.text))
 			d.goalsDoubtful = true
@@ -113,7 +123,13 @@ func (r *reader) readTrueGoal(d *draft, c cell) {
 
 func (r *reader) readSteps(d *draft, c cell) {
 	d.stepsPos = c.pos
-	for _, w := range listed(c.text) {
+	named := listed(c.text)
+	if n := len(named); n > r.limits.steps {
+		r.errorf(c.pos, d.ID, "%s judgement steps, and the limit is %s", words.Thousands(n), words.Thousands(r.limits.steps))
+		d.stepsDoubtful = true
+		return
+	}
+	for _, w := range named {
 		pos := c.at(w.at)
 		k, err := step(w.text)
 		n := len(d.JudgementSteps)

@@ -48,14 +48,18 @@ func (r row) pos() pddl.Pos { return r.cells[0].pos }
 // readTable reads a file of cells separated by commas, semicolons or tabs, as
 // its header line shows (or Excel's line "sep=;" before it). Records it cannot
 // read are reported and left out. It is nil without a usable header.
-func readTable(r *report, file string, src []byte, known columns) *table {
+func readTable(r *report, file string, src []byte, known columns, l limits) *table {
 	text, err := decode(file, src)
 	if err != nil {
 		r.errorf(err.Pos, "", "%s", err.Message)
 		return nil
 	}
-	text, separator := separatorOf(text, known)
-	records, errs := split(file, text, separator)
+	text, separator := separatorOf(text, known, l)
+	records, errs, beyond := split(file, text, separator, l)
+	if beyond != nil {
+		r.errorf(beyond.Pos, "", "%s", beyond.Message)
+		return nil
+	}
 	for _, err := range errs {
 		r.row("records that cannot be read", err.Message+err.Pos.String(), Finding{Severity: Error, Pos: err.Pos, Message: err.Message})
 	}
@@ -83,7 +87,7 @@ var excelSeparator = regexp.MustCompile(`^\s*"?(?i:sep)=([,;\t])"?[,;\t ]*(\n|$)
 
 // separatorOf is the separator under which the header has most of the known
 // columns. Excel's sep line is blanked, so that positions stay.
-func separatorOf(text string, known columns) (string, rune) {
+func separatorOf(text string, known columns, l limits) (string, rune) {
 	if m := excelSeparator.FindStringSubmatchIndex(text); m != nil {
 		separator := rune(text[m[2]])
 		return strings.Repeat("\n", strings.Count(text[:m[1]], "\n")) + text[m[1]:], separator
@@ -91,7 +95,7 @@ func separatorOf(text string, known columns) (string, rune) {
 	header, _, _ := strings.Cut(strings.TrimLeft(text, "\n\t ,;"), "\n")
 	best, most := ',', -1
 	for _, separator := range []rune{',', ';', '\t'} {
-		records, _ := split("", header, separator)
+		records, _, _ := split("", header, separator, l)
 		if len(records) == 0 {
 			continue
 		}

@@ -35,7 +35,7 @@ func (r *reader) readDomain() *pddl.Domain {
 	if r.src.DomainPDDL != "" {
 		name = path.Clean(r.src.DomainPDDL)
 		var ok bool
-		if src, ok = r.file("domain_pddl", name, r.src.where("domain_pddl"), ""); !ok {
+		if src, ok = r.pddlFile("domain_pddl", name, r.limits.pddlBytes, r.src.where("domain_pddl"), ""); !ok {
 			return nil
 		}
 	} else if len(src) == 0 {
@@ -80,7 +80,7 @@ func (r *reader) readProblem(name string, domain *pddl.Domain, d *draft, read ma
 		return p
 	}
 	read[name] = nil
-	src, ok := r.file("problems", name, d.Pos, d.ID)
+	src, ok := r.pddlFile("problems", name, r.limits.pddlBytes, d.Pos, d.ID)
 	if !ok || domain == nil {
 		return nil
 	}
@@ -117,7 +117,7 @@ func (r *reader) readPlan(name string, d *draft, read map[string][]pddl.Step) {
 
 // parsePlan is nil if the plan cannot be read.
 func (r *reader) parsePlan(name string, d *draft) []pddl.Step {
-	src, ok := r.file("plans", name, d.Pos, d.ID)
+	src, ok := r.pddlFile("plans", name, r.limits.planBytes, d.Pos, d.ID)
 	if !ok {
 		return nil
 	}

@@ -6,10 +6,16 @@ import (
 	"strings"
 )
 
+// maxNameBytes bounds the names that are compared, which takes time by the product of their lengths.
+const maxNameBytes = 200
+
 // Nearest is the one of known that name was probably meant to be, or "". Names that differ
 // only in their numbers are different names, unless they differ only in how these are
 // written: see [Canonical].
 func Nearest(name string, known []string) string {
+	if len(name) > maxNameBytes {
+		return ""
+	}
 	for _, k := range known {
 		if Canonical(k) == Canonical(name) {
 			return k
@@ -20,7 +26,7 @@ func Nearest(name string, known []string) string {
 		return ""
 	}
 	for _, k := range known {
-		if WithoutDigits(k) == WithoutDigits(name) {
+		if len(k) > maxNameBytes || WithoutDigits(k) == WithoutDigits(name) {
 			continue
 		}
 		if d := distance(strings.ToLower(name), strings.ToLower(k)); d < least {
