@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -238,6 +239,15 @@ func (c *cluster) submit(m *foiblev1.CreateSweepRequest) string {
 	r, err := c.sweeps.CreateSweep(c.t.Context(), m)
 	if err != nil {
 		c.t.Fatal(err)
+	}
+	var names []string
+	for _, s := range m.GetStimuli() {
+		if strings.HasPrefix(s.GetStimulus(), "long") {
+			names = append(names, s.GetStimulus())
+		}
+	}
+	if names != nil {
+		longSweeps.Store(r.GetSweep().GetSweepId(), names)
 	}
 	return r.GetSweep().GetSweepId()
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"sync"
 	"time"
 
 	"foible/core/optional"
@@ -56,8 +57,11 @@ func answer(job *foiblev1.Assign) *foiblev1.JobResult {
 		var hashes []byte
 		for i := range sets {
 			cell := predicted(numbers.Of(&sets[i]), &sets[i], procedure)
-			if strings.HasPrefix(work.GetStimulus(), "long") {
-				cell = &sweep.Cell{Undefined: &sweep.Undefined{Reason: "too long"}}
+			if strings.HasPrefix(work.GetStimulus(), "long") { // its judgement steps come before that
+				cell.Undefined = &sweep.Undefined{Step: actions + 1, Reason: "too long"}
+				if cell.ESS != nil {
+					cell.FailedRuns = procedure.Runs
+				}
 			}
 			cells, hashes = append(cells, *cell), hasher.Append(hashes, &sets[i])
 		}
@@ -70,22 +74,32 @@ func answer(job *foiblev1.Assign) *foiblev1.JobResult {
 	if n == 0 {
 		n = len(work.GetScored()[0].GetPredictions())
 	}
-	all := must(codec.ReadScored(work, codec.Shapes(stimuli(n))))
+	shapes := codec.Shapes(stimuliOf(job.GetSweepId(), n))
+	all := must(codec.ReadScored(work, shapes))
 	for i, scored := range work.GetScored() {
 		set := must(codec.ReadParameterSet(scored.GetParameterSet()))
 		predictions := all[i]
 		hash := sweep.ScoreHash(job.GetStudyHash(), job.GetSeed(), bootstrap, &set, predictions)
-		f := sweep.Fit{Overall: sweep.Correlation{N: 2 * goals * n, PearsonR: unit(hash), Defined: set.Model != undefined, RMSE: 0.5}}
+		f := sweep.Fit{}
 		for i := range predictions {
+			of := sweep.Correlation{Group: shapes[i].Stimulus, N: len(predictions[i].Rows) * goals}
+			if of.N > 0 {
+				of.RMSE = 0.5
+			}
+			f.ByStimulus = append(f.ByStimulus, of)
+			f.Overall.N += of.N
 			if predictions[i].Undefined {
 				f.Undefined++
 			}
 			if predictions[i].Failed {
 				f.Failed++
-				f.Overall.N -= 2 * goals
 			}
 		}
-		f.Overall.Defined = f.Overall.Defined && f.Overall.N > 0
+		if f.Overall.N > 0 {
+			f.Overall.RMSE = 0.5
+		}
+		f.ByCategory = []sweep.Correlation{f.Overall}
+		f.Overall.PearsonR, f.Overall.Defined = unit(hash), set.Model != undefined && f.Overall.N > 0
 		if runs := predictions[0].Runs.Len(); runs > 0 && f.Overall.Defined {
 			f.MCSE = 0.2 / math.Sqrt(float64(runs))
 		}
@@ -94,6 +108,20 @@ func answer(job *foiblev1.Assign) *foiblev1.JobResult {
 		result.Fits = append(result.Fits, fit)
 	}
 	return &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Score{Score: result}}
+}
+
+// longSweeps are those with stimuli made up by long: their ids, by sweep.
+var longSweeps sync.Map
+
+// stimuliOf are the n stimuli of a sweep.
+func stimuliOf(sweep string, n int) []*foiblev1.StimulusShape {
+	all := stimuli(n)
+	if names, ok := longSweeps.Load(sweep); ok {
+		for i, name := range names.([]string) {
+			all[i].Stimulus = name
+		}
+	}
+	return all
 }
 
 // asked are the parameter sets of an infer job; none of another.
@@ -112,6 +140,7 @@ func predicted(hash []byte, set *sweep.ParameterSet, p sweep.Procedure) *sweep.C
 		defer c.Judge([]int{2, actions})
 	}
 	if model, ok := sweep.ModelByName(set.Model); !ok || model.Exact {
+		c.UnreachableFrom = []int{-1, -1, -1}
 		return c
 	}
 	for k := range c.Posterior {

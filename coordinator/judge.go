@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,10 +15,10 @@ import (
 	foiblev1 "foible/proto/foible/v1"
 )
 
-// assign says what a job is, and for a score job the hashes that its fits must have. It returns nil for a job that needs
+// assign says what a job is, and for a score job what its fits must be of. It returns nil for a job that needs
 // no worker: one without parameter sets, and an infer job all cells of which were kept, is recorded, a score job that
 // cannot be made because an infer job failed is recorded as failed, and one that cannot be made yet is left.
-func (r *sweepRun) assign(ctx context.Context, number int) (m *foiblev1.Assign, hashes [][]byte, err error) {
+func (r *sweepRun) assign(ctx context.Context, number int) (m *foiblev1.Assign, fits []expectedFit, err error) {
 	job := r.job(number)
 	m = &foiblev1.Assign{
 		SweepId: r.id, Job: int32(number), StudyHash: r.spec.GetStudyHash(), Seed: r.config.Seed,
@@ -67,7 +68,7 @@ func (r *sweepRun) assign(ctx context.Context, number int) (m *foiblev1.Assign, 
 		score.Scored = append(score.Scored, scored)
 	}
 	m.Work = &foiblev1.Assign_Score{Score: score}
-	return m, r.scoreHashes(job, predictions), nil
+	return m, r.expectedFits(job, predictions), nil
 }
 
 func failed(reason string) *foiblev1.JobResult {
@@ -94,16 +95,23 @@ func (r *sweepRun) recorded(ctx context.Context, job sweep.Job) (all []*foiblev1
 	return all, "", nil
 }
 
-func (r *sweepRun) scoreHashes(job sweep.Job, predictions [][]sweep.Prediction) [][]byte {
-	hashes := make([][]byte, len(job.Sets))
-	hasher := sweep.NewScoreHash(r.spec.GetStudyHash(), r.config.Seed, r.plan.BootstrapOf(&r.config, job.Stage))
-	for i := range job.Sets {
-		hashes[i] = hasher.Of(&job.Sets[i], predictions[i])
-	}
-	return hashes
+// expectedFit is what is known of a fit before a worker makes it.
+type expectedFit struct {
+	hash     []byte
+	outlines []sweep.Outline // of the predictions, one a stimulus
 }
 
-// judge says what is to become of a result, and why. The lease, if there is one, spares the making of hashes. The
+// expectedFits are those of a score job, one a parameter set.
+func (r *sweepRun) expectedFits(job sweep.Job, predictions [][]sweep.Prediction) []expectedFit {
+	fits := make([]expectedFit, len(job.Sets))
+	hasher := sweep.NewScoreHash(r.spec.GetStudyHash(), r.config.Seed, r.plan.BootstrapOf(&r.config, job.Stage))
+	for i := range job.Sets {
+		fits[i] = expectedFit{hasher.Of(&job.Sets[i], predictions[i]), sweep.Outlines(predictions[i])}
+	}
+	return fits
+}
+
+// judge says what is to become of a result, and why. The lease, if there is one, spares looking up what is expected. The
 // error is of the engine.
 func (r *sweepRun) judge(ctx context.Context, l *lease, number int, result *foiblev1.JobResult) (foiblev1.Verdict, string, error) {
 	if size := proto.Size(result); size > sweep.MaxResultBytes {
@@ -120,8 +128,8 @@ func (r *sweepRun) judge(ctx context.Context, l *lease, number int, result *foib
 		err = errors.New("an answer to a job whose parameters have not been chosen yet")
 	case !job.Score:
 		err = r.checkCells(job, result.GetInfer())
-	case l != nil && l.hashes != nil:
-		err = r.checkFits(job, result.GetScore().GetFits(), l.hashes)
+	case l != nil && l.fits != nil:
+		err = r.checkFits(job, result.GetScore().GetFits(), l.fits)
 	case !r.scorable(job.Chunk):
 		err = errors.New("a score of parameter sets that have no posteriors yet")
 	default:
@@ -137,7 +145,7 @@ func (r *sweepRun) judge(ctx context.Context, l *lease, number int, result *foib
 		if e != nil {
 			return 0, "", e
 		}
-		err = r.checkFits(job, result.GetScore().GetFits(), r.scoreHashes(job, predictions))
+		err = r.checkFits(job, result.GetScore().GetFits(), r.expectedFits(job, predictions))
 	}
 	if err != nil {
 		return foiblev1.Verdict_VERDICT_REFUSED, "the result does not answer the job: " + err.Error(), nil
@@ -165,7 +173,13 @@ func (r *sweepRun) checkCells(job sweep.Job, answer *foiblev1.InferResult) error
 			return fmt.Errorf("%s: rows of judgement steps alone: %v", &job.Sets[i], judged)
 		}
 	}
-	return codec.CheckCells(answer, shape)
+	var wrong error // the first
+	err := codec.VisitCells(answer, shape, func(i int, c *sweep.Cell) {
+		if err := shape.CheckCell(c, &job.Sets[i], &procedure); err != nil && wrong == nil {
+			wrong = fmt.Errorf("stimulus %s: %s: %w", shape.Stimulus, &job.Sets[i], err)
+		}
+	})
+	return cmp.Or(err, wrong)
 }
 
 func otherHash(set *sweep.ParameterSet) error {
@@ -173,16 +187,21 @@ func otherHash(set *sweep.ParameterSet) error {
 }
 
 // checkFits says why fits do not answer a score job; nil if they do.
-func (r *sweepRun) checkFits(job sweep.Job, fits []*foiblev1.Fit, hashes [][]byte) error {
+func (r *sweepRun) checkFits(job sweep.Job, fits []*foiblev1.Fit, expected []expectedFit) error {
 	if len(fits) != len(job.Sets) {
 		return fmt.Errorf("%d fits for %d parameter sets", len(fits), len(job.Sets))
 	}
+	bootstrap := r.plan.BootstrapOf(&r.config, job.Stage)
 	for i, m := range fits {
-		if err := echo(m.GetParameterSet(), &job.Sets[i], m.GetScoreHash(), hashes[i]); err != nil {
+		if err := echo(m.GetParameterSet(), &job.Sets[i], m.GetScoreHash(), expected[i].hash); err != nil {
 			return err
 		}
-		if _, err := codec.ReadFit(m); err != nil {
+		fit, err := codec.ReadFit(m)
+		if err != nil {
 			return err
+		}
+		if err := sweep.CheckFit(&fit, job.Sets[i].Model, expected[i].outlines, r.plan.Stimuli, bootstrap); err != nil {
+			return fmt.Errorf("%s: %w", &job.Sets[i], err)
 		}
 	}
 	return nil

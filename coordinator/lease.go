@@ -19,10 +19,10 @@ type lease struct {
 	delivery *engine.Delivery
 	attempt  int // how often the job has been given out, with this time
 	span     trace.Span
-	hashes   [][]byte // that a right answer to a score job has
-	worker   string   // id of the one that it was given to
-	session  uint64   // number of the connection by which it was given out
-	owner    *session // nil while its worker is away; guarded by Coordinator.mu
+	fits     []expectedFit // what is known of the fits of a score job
+	worker   string        // id of the one that it was given to
+	session  uint64        // number of the connection by which it was given out
+	owner    *session      // nil while its worker is away; guarded by Coordinator.mu
 
 	copies int       // how often the job was given to another worker because it took too long; guarded by the sweep's mu
 	copied time.Time // when last

@@ -199,14 +199,14 @@ func (s *session) open(ctx context.Context, o offer) (*foiblev1.Assign, error) {
 		}
 		return nil, o.delivery.Ack()
 	}
-	assign, hashes, err := o.run.assign(ctx, job)
+	assign, fits, err := o.run.assign(ctx, job)
 	if err != nil {
 		return nil, err
 	}
 	if assign == nil {
 		return nil, o.delivery.Ack()
 	}
-	l := &lease{run: o.run, job: job, delivery: o.delivery, attempt: attempt, hashes: hashes, worker: s.worker, session: s.number, owner: s}
+	l := &lease{run: o.run, job: job, delivery: o.delivery, attempt: attempt, fits: fits, worker: s.worker, session: s.number, owner: s}
 	l.begin(s.c.tracer, assign)
 	switch {
 	case o.overdue != nil && !s.c.lendCopy(l, o.overdue):

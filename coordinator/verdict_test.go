@@ -53,6 +53,15 @@ var wrong = []struct {
 	{"interval", true, func(r *foiblev1.JobResult) {
 		fit(r).Intervals = []*foiblev1.Interval{{Unit: "both", Low: math.NaN(), High: 1}}
 	}, "interval by both from NaN"},
+	{"points", true, func(r *foiblev1.JobResult) { fit(r).Overall.N = math.MaxInt32 }, "2147483647 points"},
+	{"resamples", true, func(r *foiblev1.JobResult) {
+		fit(r).Intervals = []*foiblev1.Interval{{Unit: "both", Low: 0, High: 1, Resamples: -5}}
+	}, "-5 resamples of 500"},
+	{"a fit without stimuli", true, func(r *foiblev1.JobResult) { fit(r).ByStimulus = nil }, "correlations of 0 stimuli, want 1"},
+	{"a fit without categories", true, func(r *foiblev1.JobResult) { fit(r).ByCategory = nil }, "0 points in 0 categories"},
+	{"a fit of what was not undefined", true, func(r *foiblev1.JobResult) { fit(r).Undefined = 1 }, "1 undefined and 0 failed stimuli, want 0 and 0"},
+	{"evidence of an exact model", false, func(r *foiblev1.JobResult) { cell(r).Evidence = []float64{0, 0, 0, 0, 1e300} }, "samples of a model that is exact"},
+	{"reachability left out", false, func(r *foiblev1.JobResult) { cell(r).UnreachableFrom = nil }, "with goals that cannot be reached: false"},
 	{"no fits", true, func(r *foiblev1.JobResult) { r.GetScore().Fits = nil }, "0 fits for 1 parameter sets"},
 	{"posteriors for a score", true, func(r *foiblev1.JobResult) {
 		r.Outcome = &foiblev1.JobResult_Infer{Infer: &foiblev1.InferResult{Cells: []*foiblev1.Cell{{}}}}

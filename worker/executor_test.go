@@ -228,3 +228,72 @@ func TestFailureKinds(t *testing.T) {
 		}
 	}
 }
+
+// What the science answers passes the checks of answers, for every model, method and detail.
+func TestAnswersPass(t *testing.T) {
+	const models = `models:
+  full: {goal_noise: [0.1], budget_r: [1], budget_q: [0.5], search_noise: [0.1], action_noise: [0.1]}
+  goal-lesioned: {budget_r: [1], budget_q: [0.5], search_noise: [0.1], action_noise: [0.1]}
+  plan-lesioned: {goal_noise: [0.1], action_noise: [0.1]}
+  action-lesioned: {goal_noise: [0.1], budget_r: [1], budget_q: [0.5], search_noise: [0.1]}
+  boltzmann: {alpha: [1], value: [optimal, heuristic]}
+`
+	for name, settings := range map[string]string{
+		"sips":       "inference: {method: sips}\nfit: {runs: 3, particles_per_goal: 4}\n",
+		"sips exact": "inference: {method: sips, observe: exact, filters: per_goal}\nfit: {runs: 1, particles_per_goal: 2}\n",
+		"marginal":   "inference: {mc_se: 0.5, posterior_se: 0.5}\nfit: {runs: 4}\n",
+	} {
+		for _, detail := range []string{sweep.DetailSteps, sweep.DetailJudged, sweep.DetailMistakes} {
+			e, study := sample(t)
+			job, sets := request(t, study, models+settings, false)
+			p, _, err := codec.ReadInferJob(job.GetInfer())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p.Detail = detail; p.Method == sweep.SIPS && detail == sweep.DetailMistakes {
+				continue
+			}
+			var predictions [][]sweep.Prediction // [set][stimulus]
+			shapes := codec.Shapes(study.Shapes())
+			for i := range shapes {
+				job.Work = &foiblev1.Assign_Infer{Infer: codec.InferJob(shapes[i].Stimulus, p, sets)}
+				result, err := e.Execute(t.Context(), job)
+				if err != nil {
+					t.Fatal(err)
+				}
+				cells, err := codec.ReadCells(result.GetInfer(), &shapes[i])
+				if err != nil {
+					t.Fatal(err)
+				}
+				for k := range cells {
+					if err := shapes[i].CheckCell(&cells[k], &sets[k], &p); err != nil {
+						t.Errorf("%s, %s, stimulus %s: %s: %v", name, detail, shapes[i].Stimulus, &sets[k], err)
+					}
+					if i == 0 {
+						predictions = append(predictions, nil)
+					}
+					predictions[k] = append(predictions[k], shapes[i].Predict(&cells[k]))
+				}
+			}
+			b := sweep.Bootstrap{Resamples: 10, Units: []string{"participants", "stimuli", "both"}}
+			score := &foiblev1.ScoreJob{Bootstrap: codec.Bootstrap(b)}
+			for k := range sets {
+				score.Scored = append(score.Scored, &foiblev1.Scored{ParameterSet: codec.ParameterSet(&sets[k]), Predictions: codec.Predictions(predictions[k])})
+			}
+			job.Work = &foiblev1.Assign_Score{Score: score}
+			result, err := e.Execute(t.Context(), job)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for k, m := range result.GetScore().GetFits() {
+				fit, err := codec.ReadFit(m)
+				if err == nil {
+					err = sweep.CheckFit(&fit, sets[k].Model, sweep.Outlines(predictions[k]), shapes, b)
+				}
+				if err != nil {
+					t.Errorf("%s, %s: %s: %v", name, detail, &sets[k], err)
+				}
+			}
+		}
+	}
+}

@@ -135,6 +135,12 @@ func ReadCells(m *foiblev1.InferResult, shape *sweep.Shape) ([]sweep.Cell, error
 	return cells, nil
 }
 
+// VisitCells calls a function with each cell of a message, which is good until it returns. The error says why the cells
+// cannot be read.
+func VisitCells(m *foiblev1.InferResult, shape *sweep.Shape, visit func(int, *sweep.Cell)) error {
+	return eachCell(m, shape, visit)
+}
+
 // CheckCells says why cells of a message cannot be read; nil if they can.
 func CheckCells(m *foiblev1.InferResult, shape *sweep.Shape) error {
 	return eachCell(m, shape, func(int, *sweep.Cell) {})
