@@ -103,7 +103,9 @@ func with(t *testing.T, e *Science, hash string, heuristics func(*ground.Task) (
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.study.Domain.Heuristics = heuristics
+	domain := *l.study.Domain // which all studies share
+	domain.Heuristics = heuristics
+	l.study.Domain = &domain
 }
 
 // cells are those of a result, checked as a coordinator does.
