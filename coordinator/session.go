@@ -187,7 +187,7 @@ func (s *session) open(ctx context.Context, o offer) (*foiblev1.Assign, error) {
 	case o.run.ended() || o.run.done(job):
 		return nil, o.delivery.Ack()
 	}
-	if o.run.forgotten(o.delivery) {
+	if o.overdue == nil && o.run.forgotten(o.delivery) { // one that is overdue is of the lease's own delivery
 		return nil, nil
 	}
 	if wait := o.run.waits(job); wait > 0 {
