@@ -202,7 +202,8 @@ func TestTablesReadBack(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if len(got) < 2 || len(got) != len(want) {
+		empty := name == "reliability" // two participants are too few for it
+		if empty != (len(got) < 2) || len(got) != len(want) {
 			t.Errorf("%s: %d rows, want %d", name, len(got), len(want))
 			continue
 		}
