@@ -246,10 +246,12 @@ func (c *cluster) submit(m *foiblev1.CreateSweepRequest) string {
 			names = append(names, s.GetStimulus())
 		}
 	}
+	id := r.GetSweep().GetSweepId()
 	if names != nil {
-		longSweeps.Store(r.GetSweep().GetSweepId(), names)
+		longSweeps.Store(id, names)
+		c.t.Cleanup(func() { longSweeps.Delete(id) }) // another test may ask for the same sets, and so have the same id
 	}
-	return r.GetSweep().GetSweepId()
+	return id
 }
 
 func (c *cluster) sweep(id string) *foiblev1.Sweep {
