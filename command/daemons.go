@@ -24,6 +24,7 @@ import (
 	"foible/coordinator/access"
 	"foible/coordinator/engine"
 	"foible/core/words"
+	"foible/domains"
 	"foible/internal/replace"
 	"foible/worker"
 )
@@ -117,6 +118,7 @@ func (e *Env) Coordinator(ctx context.Context, o CoordinatorOptions) error {
 	cfg := coordinator.DefaultConfig()
 	cfg.Listener, cfg.DataDir, cfg.Servers, cfg.Version, cfg.Logger = listener, o.Data, servers, Version(), e.Logger
 	cfg.JobDeadline = o.JobDeadline
+	cfg.Scorer = domains.Scorer
 	cfg.Lease, cfg.Grace = o.Lease, min(cfg.Grace, o.Lease)
 	cfg.Limits = o.Limits
 	cfg.Metrics, cfg.Tracing = watched.metrics, watched.tracing

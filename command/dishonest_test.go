@@ -100,6 +100,39 @@ func TestDishonestWorker(t *testing.T) {
 	}
 }
 
+// flatterer says of each fit that it is perfect.
+type flatterer struct{ worker.Executor }
+
+// Execute implements [worker.Executor].
+func (f flatterer) Execute(ctx context.Context, job *foiblev1.Assign) (*foiblev1.JobResult, error) {
+	result, err := f.Executor.Execute(ctx, job)
+	for _, fit := range result.GetScore().GetFits() {
+		fit.Overall.PearsonR = proto.Float64(1)
+	}
+	return result, err
+}
+
+// Fits that are not those of the recorded posteriors reach no table.
+func TestFlattererOfFits(t *testing.T) {
+	dir := t.TempDir()
+	e := &Env{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}}
+	e.around = func(science worker.Executor) worker.Executor { return flatterer{science} }
+	err := e.Fit(t.Context(), FitOptions{Out: dir, Workers: 2, Sweep: SweepChoice{
+		Models: []string{"boltzmann"}, Seed: "1", Set: []string{"alpha=1,2"},
+	}})
+	if err == nil || !strings.Contains(err.Error(), "some parameter sets have no fit") {
+		t.Fatalf("the sweep of a worker that flatters: %v", err)
+	}
+	for _, f := range table(t, content(t, dir, failuresFile)) {
+		if !strings.Contains(f["reason"], "r is 1; computed here, it is ") {
+			t.Errorf("a failure for another reason: %v", f)
+		}
+	}
+	if fits := table(t, content(t, dir, "fits.csv")); len(fits) != 0 {
+		t.Errorf("fits that nobody computed: %v", fits)
+	}
+}
+
 // If the worker forges the hashes, the coordinator cannot know. The fits can: the settings differ by no more than noise,
 // which report.html and manifest.json say, with those that may be the best. The test of it has a level of .05: of
 // 20 seeds one would not do, and this one does.

@@ -19,6 +19,7 @@ import (
 	"foible/coordinator/access"
 	"foible/coordinator/engine"
 	"foible/coordinator/web"
+	"foible/core/sweep"
 )
 
 // Config of a coordinator. The zero value of a field has no meaning but where it says so; start from DefaultConfig.
@@ -49,6 +50,9 @@ type Config struct {
 	JobDeadline time.Duration
 	// Limits bound what others can use up. Those of Access and Web are of the Keeper and the dashboard, which have their own copies.
 	Limits Limits
+	// Scorer reads the judgements of a study from its bundle, so that the fits that workers send can be computed again and
+	// compared; nil: fits are checked for what they can be, no more.
+	Scorer func(bundle []byte, b sweep.Bootstrap, seed uint64) (*sweep.Scorer, error)
 	// Web serves the dashboard; nil: there is none.
 	Web *web.Server
 	// Listening is called when calls are answered; its error ends the coordinator. nil: nothing.

@@ -53,6 +53,7 @@ type Coordinator struct {
 
 	transfers *service.Transfers // set by Run
 	watchers  atomic.Int64       // calls of WatchSweep that go on
+	scorers   scorers
 
 	taking sync.Mutex // held while a sweep is stored and taken up, or cancelled
 	shares shares     // of the dispatcher alone

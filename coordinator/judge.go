@@ -68,7 +68,10 @@ func (r *sweepRun) assign(ctx context.Context, number int) (m *foiblev1.Assign, 
 		score.Scored = append(score.Scored, scored)
 	}
 	m.Work = &foiblev1.Assign_Score{Score: score}
-	return m, r.expectedFits(job, predictions), nil
+	if fits, err = r.expectedFits(ctx, job, predictions); err != nil {
+		return nil, nil, err
+	}
+	return m, fits, nil
 }
 
 func failed(reason string) *foiblev1.JobResult {
@@ -93,22 +96,6 @@ func (r *sweepRun) recorded(ctx context.Context, job sweep.Job) (all []*foiblev1
 		all = append(all, result.GetInfer())
 	}
 	return all, "", nil
-}
-
-// expectedFit is what is known of a fit before a worker makes it.
-type expectedFit struct {
-	hash     []byte
-	outlines []sweep.Outline // of the predictions, one a stimulus
-}
-
-// expectedFits are those of a score job, one a parameter set.
-func (r *sweepRun) expectedFits(job sweep.Job, predictions [][]sweep.Prediction) []expectedFit {
-	fits := make([]expectedFit, len(job.Sets))
-	hasher := sweep.NewScoreHash(r.spec.GetStudyHash(), r.config.Seed, r.plan.BootstrapOf(&r.config, job.Stage))
-	for i := range job.Sets {
-		fits[i] = expectedFit{hasher.Of(&job.Sets[i], predictions[i]), sweep.Outlines(predictions[i])}
-	}
-	return fits
 }
 
 // judge says what is to become of a result, and why. The lease, if there is one, spares looking up what is expected. The
@@ -145,7 +132,11 @@ func (r *sweepRun) judge(ctx context.Context, l *lease, number int, result *foib
 		if e != nil {
 			return 0, "", e
 		}
-		err = r.checkFits(job, result.GetScore().GetFits(), r.expectedFits(job, predictions))
+		expected, e := r.expectedFits(ctx, job, predictions)
+		if e != nil {
+			return 0, "", e
+		}
+		err = r.checkFits(job, result.GetScore().GetFits(), expected)
 	}
 	if err != nil {
 		return foiblev1.Verdict_VERDICT_REFUSED, "the result does not answer the job: " + err.Error(), nil
@@ -193,15 +184,8 @@ func (r *sweepRun) checkFits(job sweep.Job, fits []*foiblev1.Fit, expected []exp
 	}
 	bootstrap := r.plan.BootstrapOf(&r.config, job.Stage)
 	for i, m := range fits {
-		if err := echo(m.GetParameterSet(), &job.Sets[i], m.GetScoreHash(), expected[i].hash); err != nil {
+		if err := expected[i].check(m, &job.Sets[i], r.plan.Stimuli, bootstrap); err != nil {
 			return err
-		}
-		fit, err := codec.ReadFit(m)
-		if err != nil {
-			return err
-		}
-		if err := sweep.CheckFit(&fit, job.Sets[i].Model, expected[i].outlines, r.plan.Stimuli, bootstrap); err != nil {
-			return fmt.Errorf("%s: %w", &job.Sets[i], err)
 		}
 	}
 	return nil

@@ -22,10 +22,13 @@ import (
 )
 
 // logged is a cluster whose coordinator's log is kept.
-func logged(t *testing.T) (*cluster, *safeLog) {
+func logged(t *testing.T, adjust ...func(*coordinator.Config)) (*cluster, *safeLog) {
 	log := &safeLog{}
 	return newCluster(t, func(cfg *coordinator.Config) {
 		leases(cfg)
+		for _, more := range adjust {
+			more(cfg)
+		}
 		cfg.Logger = hclog.New(&hclog.LoggerOptions{Output: log, Level: hclog.Info})
 	}), log
 }

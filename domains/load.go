@@ -114,6 +114,23 @@ func Open(bundle []byte) (*Study, error) {
 	return s, found.Err()
 }
 
+// Scorer compares predictions with the judgements of the study in a bundle. It holds nothing else of the study.
+func Scorer(bundle []byte, b sweep.Bootstrap, seed uint64) (*sweep.Scorer, error) {
+	s, err := Open(bundle)
+	if err != nil {
+		return nil, err
+	}
+	judged := &study.Study{Stimuli: make([]study.Stimulus, len(s.Stimuli)), ParticipantsLinked: s.ParticipantsLinked}
+	for i := range s.Stimuli {
+		of := &s.Stimuli[i]
+		judged.Stimuli[i] = study.Stimulus{
+			ID: of.ID, Category: of.Category, Goals: make([]study.Goal, len(of.Goals)), JudgementSteps: of.JudgementSteps,
+			Human: of.Human,
+		}
+	}
+	return sweep.NewScorer(judged, b, seed)
+}
+
 // pack archives the files of a study in the order of their names.
 func pack(fsys fs.FS, spec *foiblev1.Study, s *study.Study) ([]byte, error) {
 	names := []string{studyFile}

@@ -234,3 +234,54 @@ func checkIntervals(all []Interval, b Bootstrap) error {
 	}
 	return nil
 }
+
+// CheckSame says why a fit is not the one that was computed here of the same predictions; nil if all its numbers are.
+func (f *Fit) CheckSame(o *Fit) error {
+	if err := f.Overall.checkSame(&o.Overall); err != nil {
+		return err
+	}
+	for _, g := range []struct {
+		name  string
+		f, of []Correlation
+	}{{"category", f.ByCategory, o.ByCategory}, {"stimulus", f.ByStimulus, o.ByStimulus}} {
+		if len(g.f) != len(g.of) {
+			return fmt.Errorf("correlations of %d groups by %s; computed here, there are %d", len(g.of), g.name, len(g.f))
+		}
+		for i := range g.f {
+			if err := g.f[i].checkSame(&g.of[i]); err != nil {
+				return fmt.Errorf("%s %s: %w", g.name, g.f[i].Group, err)
+			}
+		}
+	}
+	switch {
+	case !slices.Equal(f.Intervals, o.Intervals):
+		return fmt.Errorf("intervals %v; computed here, they are %v", o.Intervals, f.Intervals)
+	case f.Undefined != o.Undefined || f.Failed != o.Failed:
+		return fmt.Errorf("%d undefined and %d failed stimuli; computed here, they are %d and %d", o.Undefined, o.Failed, f.Undefined, f.Failed)
+	case f.MCSE != o.MCSE || f.MCSEUnknown != o.MCSEUnknown:
+		return fmt.Errorf("a Monte-Carlo error of %v (unknown: %v); computed here, it is %v (%v)", o.MCSE, o.MCSEUnknown, f.MCSE, f.MCSEUnknown)
+	}
+	return nil
+}
+
+func (c *Correlation) checkSame(o *Correlation) error {
+	switch {
+	case c.Group != o.Group:
+		return fmt.Errorf("a correlation of %q, where it is of %q here", o.Group, c.Group)
+	case c.N != o.N:
+		return fmt.Errorf("%d points; counted here, there are %d", o.N, c.N)
+	case c.Defined != o.Defined || c.PearsonR != o.PearsonR:
+		return fmt.Errorf("r is %v; computed here, it is %v", o.r(), c.r())
+	case c.RMSE != o.RMSE:
+		return fmt.Errorf("rmse is %v; computed here, it is %v", o.RMSE, c.RMSE)
+	}
+	return nil
+}
+
+// r is PearsonR in words.
+func (c *Correlation) r() string {
+	if !c.Defined {
+		return "undefined"
+	}
+	return fmt.Sprint(c.PearsonR)
+}

@@ -152,3 +152,37 @@ func TestCheckFit(t *testing.T) {
 		t.Error("intervals are there, where none are asked for")
 	}
 }
+
+// A fit of other numbers than those computed here is found, whichever number it is, and both are said.
+func TestCheckSame(t *testing.T) {
+	fit := func() *sweep.Fit {
+		c := sweep.Correlation{N: 4, PearsonR: 0.5, Defined: true, RMSE: 0.25}
+		category, stimulus := c, c
+		category.Group, stimulus.Group = "c", "s"
+		return &sweep.Fit{
+			Overall: c, ByCategory: []sweep.Correlation{category}, ByStimulus: []sweep.Correlation{stimulus},
+			Intervals: []sweep.Interval{{Unit: "both", Low: 0.25, High: 0.75, Resamples: 100}}, Undefined: 1, MCSE: 0.125,
+		}
+	}
+	if err := fit().CheckSame(fit()); err != nil {
+		t.Error(err)
+	}
+	for want, spoil := range map[string]func(*sweep.Fit){
+		"r is -1; computed here, it is 0.5":                           func(f *sweep.Fit) { f.Overall.PearsonR = -1 },
+		"r is undefined; computed here, it is 0.5":                    func(f *sweep.Fit) { f.Overall.Defined = false },
+		"5 points; counted here, there are 4":                         func(f *sweep.Fit) { f.Overall.N = 5 },
+		"category c: rmse is 0.5; computed here, it is 0.25":          func(f *sweep.Fit) { f.ByCategory[0].RMSE = 0.5 },
+		`category c: a correlation of "d", where it is of "c" here`:   func(f *sweep.Fit) { f.ByCategory[0].Group = "d" },
+		"stimulus s: r is 0.75; computed here, it is 0.5":             func(f *sweep.Fit) { f.ByStimulus[0].PearsonR = 0.75 },
+		"of 0 groups by stimulus; computed here, there are 1":         func(f *sweep.Fit) { f.ByStimulus = nil },
+		"intervals [{both 0.25 0.75 99}]; computed here, they are":    func(f *sweep.Fit) { f.Intervals[0].Resamples = 99 },
+		"2 undefined and 0 failed stimuli; computed here":             func(f *sweep.Fit) { f.Undefined = 2 },
+		"a Monte-Carlo error of 0 (unknown: true); computed here, it": func(f *sweep.Fit) { f.MCSE, f.MCSEUnknown = 0, true },
+	} {
+		other := fit()
+		spoil(other)
+		if err := fit().CheckSame(other); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
