@@ -16,6 +16,7 @@ require (
 	charm.land/bubbletea/v2 v2.1.1
 	codeberg.org/go-pdf/fpdf v0.10.0
 	github.com/KimMachineGun/automemlimit v1.0.1
+	github.com/bufbuild/protocompile v0.14.1
 	github.com/creack/pty v1.1.24
 	github.com/gofrs/flock v0.13.2
 	github.com/grpc-ecosystem/go-grpc-middleware/providers/prometheus v1.1.1
