@@ -375,7 +375,12 @@ of a sample: ` + strings.Join(domains.Names(), ", ") + `.`,
 	outFlag(c, &o.Out, &o.Overwrite)
 	recoveryFlag(c, &o.Recovery)
 	withoutJudgementsFlag(c, &o.WithoutJudgements)
+	verifyFlag(c, &o.Verify)
 	return c
+}
+
+func verifyFlag(c *cobra.Command, share *float64) {
+	c.Flags().Float64Var(share, "verify", 0, "`share` of the cells, from 0 to 1, to compute twice, by different workers where there are others; a job whose numbers differ fails, and the exit code says so")
 }
 
 func withoutJudgementsFlag(c *cobra.Command, without *bool) {
@@ -802,6 +807,7 @@ func submit(env *command.Env) *cobra.Command {
 	c.Flags().IntVar(&o.Priority, "priority", 0, "the sweep's `share` of the workers, see `foible priority` (default 10)")
 	c.Flags().BoolVar(&o.Wait, "wait", false, "follow it until it ends, with the exit codes of `foible watch`")
 	notifyFlag(c, &o.Notify)
+	verifyFlag(c, &o.Verify)
 	withoutJudgementsFlag(c, &o.WithoutJudgements)
 	targetFlags(c, &o.Coordinator)
 	return c

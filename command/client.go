@@ -279,7 +279,7 @@ func (c *client) noSweep(ctx context.Context, id string) error {
 }
 
 // submit sends a study and makes a sweep of it.
-func (c *client) submit(ctx context.Context, s *domains.Study, config *foiblev1.SweepConfig, priority int) (*foiblev1.CreateSweepResponse, error) {
+func (c *client) submit(ctx context.Context, s *domains.Study, config *foiblev1.SweepConfig, priority int, verify float64) (*foiblev1.CreateSweepResponse, error) {
 	var created *foiblev1.CreateStudyResponse
 	err := c.again(ctx, func() error {
 		stream, err := c.studies.CreateStudy(ctx)
@@ -303,7 +303,7 @@ func (c *client) submit(ctx context.Context, s *domains.Study, config *foiblev1.
 		return nil, fmt.Errorf("study %s arrived as %s", s.Hash, created.GetStudyHash())
 	}
 	response, err := c.sweeps.CreateSweep(ctx, &foiblev1.CreateSweepRequest{
-		StudyHash: s.Hash, StudyName: s.Name, Config: config, Stimuli: s.Shapes(), Priority: int32(priority),
+		StudyHash: s.Hash, StudyName: s.Name, Config: config, Stimuli: s.Shapes(), Priority: int32(priority), Verify: verify,
 	})
 	return response, c.explain(err)
 }

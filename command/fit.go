@@ -36,6 +36,7 @@ type FitOptions struct {
 	Overwrite bool   // what the directory holds of others
 	// WithoutJudgements: the study may be without judgements, for the posteriors alone.
 	WithoutJudgements bool
+	Verify            float64 // share of the cells to compute twice, from 0 to 1
 	// Recovery is the directory of a recovery of the same study, for the page; "": none.
 	Recovery string
 }
@@ -71,6 +72,9 @@ func (e *Env) Fit(ctx context.Context, o FitOptions) error {
 	}
 	if _, _, err := net.SplitHostPort(o.Study); err == nil && o.Web == AnyWebAddress {
 		return usagef("--web takes its address behind a =: write --web=%s", o.Study)
+	}
+	if err := checkVerify(o.Verify); err != nil {
+		return err
 	}
 	s, config, err := e.prepare(ctx, o.Study, o.Sweep)
 	if err != nil {
@@ -124,11 +128,12 @@ func (e *Env) Fit(ctx context.Context, o FitOptions) error {
 // fit makes the sweep, waits for it and writes the report.
 func (e *Env) fit(cluster *local, s *domains.Study, config *foiblev1.SweepConfig, workers int, recovered *report.Recovered, ahead *foretold, o *FitOptions) error {
 	ctx, c := cluster.ctx, cluster.client
-	created, err := e.submitWithRoom(cluster, s, config)
+	created, err := e.submitWithRoom(cluster, s, config, o.Verify)
 	if err != nil {
 		return err
 	}
 	m := created.GetSweep()
+	e.sayVerify(created, o.Verify)
 	if m.GetState() != foiblev1.SweepState_SWEEP_STATE_RUNNING {
 		e.say("%s has been fitted before; writing its tables and figures again.", s.Name)
 	} else if m, err = e.runSweep(cluster, s, config, created, run{workers, o.Out, ahead}); err != nil {
@@ -142,9 +147,9 @@ func (e *Env) fit(cluster *local, s *domains.Study, config *foiblev1.SweepConfig
 }
 
 // submitWithRoom makes the sweep as soon as there is room on the disk.
-func (e *Env) submitWithRoom(cluster *local, s *domains.Study, config *foiblev1.SweepConfig) (*foiblev1.CreateSweepResponse, error) {
+func (e *Env) submitWithRoom(cluster *local, s *domains.Study, config *foiblev1.SweepConfig, verify float64) (*foiblev1.CreateSweepResponse, error) {
 	for said := ""; ; {
-		created, err := cluster.client.submit(cluster.ctx, s, config, 0)
+		created, err := cluster.client.submit(cluster.ctx, s, config, 0, verify)
 		full := (*StalledError)(nil)
 		if !errors.As(err, &full) {
 			return created, err

@@ -219,7 +219,7 @@ func (e *Env) recoverHere(ctx context.Context, r *recovering, workers int) error
 	}
 	err = func() error {
 		for i := range r.sweeps {
-			created, err := cluster.client.submit(cluster.ctx, r.judged, r.sweeps[i], 0)
+			created, err := cluster.client.submit(cluster.ctx, r.judged, r.sweeps[i], 0, 0)
 			if err != nil {
 				return err
 			}
@@ -251,7 +251,7 @@ func (e *Env) recoverThere(ctx context.Context, r *recovering) error {
 	defer func() { _ = c.close() }()
 	var given [2]*foiblev1.Sweep
 	for i := range r.sweeps {
-		created, err := c.submit(ctx, r.judged, r.sweeps[i], 0)
+		created, err := c.submit(ctx, r.judged, r.sweeps[i], 0, 0)
 		if err != nil {
 			return err
 		}

@@ -180,7 +180,7 @@ func (e *Env) slurmFollow(ctx context.Context, d slurmDir, r *slurmRecord, dismi
 	// A sweep that is there is left as it is: it may have been paused or cancelled.
 	_, err = c.sweeps.GetSweep(ctx, &foiblev1.GetSweepRequest{SweepId: r.Sweep})
 	if status.Code(err) == codes.NotFound {
-		_, err = c.submit(ctx, s, config, 0)
+		_, err = c.submit(ctx, s, config, 0, 0)
 	}
 	if err != nil {
 		return c.explain(err)

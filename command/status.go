@@ -35,6 +35,9 @@ type sweepJSON struct {
 	Retries        int     `json:"retries" note:"times that a job was given out again, since the coordinator started"`
 	LeasesLost     int     `json:"leases_lost" note:"of these, because nothing was heard of the worker"`
 	Copies         int     `json:"copies" note:"times that a job was given to another worker too, because it took too long"`
+	Verify         float64 `json:"verify,omitempty" note:"share of the cells that are computed twice and compared; not there if none"`
+	Verified       int     `json:"cells_verified,omitempty" note:"cells computed twice with the same numbers, since the coordinator started"`
+	VerifiedAlone  int     `json:"cells_verified_alone,omitempty" note:"of these, those that one worker computed twice, as there was no other"`
 	Duplicates     int     `json:"duplicates" note:"results refused because the job had one, since the coordinator started"`
 	Workers        int     `json:"workers" note:"connected now"`
 	Slots          int     `json:"slots" note:"of these workers"`
@@ -104,7 +107,8 @@ func newSweepJSON(m *foiblev1.Sweep) sweepJSON {
 		Priority: int(m.GetPriority()), Version: m.GetVersion(), Created: m.GetCreateTime().AsTime().UTC().Format(time.RFC3339),
 		Cells: int(p.GetCells()), CellsDone: int(p.GetCellsDone()), Jobs: int(p.GetJobs()), JobsDone: int(p.GetJobsDone()),
 		JobsFailed: int(p.GetJobsFailed()), CellsFailed: int(p.GetCellsFailed()), JobsLeased: int(p.GetJobsLeased()), Workers: int(p.GetWorkers()), Slots: int(p.GetSlots()),
-		Retries: int(p.GetRetries()), LeasesLost: int(p.GetLeasesLost()), Copies: int(p.GetCopies()), Duplicates: int(p.GetDuplicates()),
+		Retries: int(p.GetRetries()), LeasesLost: int(p.GetLeasesLost()), Copies: int(p.GetCopies()),
+		Verify: m.GetVerify(), Verified: int(p.GetCellsVerified()), VerifiedAlone: int(p.GetCellsVerifiedAlone()), Duplicates: int(p.GetDuplicates()),
 		CellsPerSecond: p.GetCellsPerSecond(), Failures: p.GetFailures(), Troubles: p.GetTroubles(),
 		Stages: partsJSON(p.GetStages()), Models: partsJSON(p.GetModels()), Stimuli: partsJSON(p.GetStimuli()),
 	}

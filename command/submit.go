@@ -18,9 +18,10 @@ type SubmitOptions struct {
 	Coordinator Target
 	Study       string
 	Sweep       SweepChoice
-	Priority    int    // 0: the coordinator's default
-	Wait        bool   // until it ends, as Watch does
-	Notify      Notify // of the end, if it waits for that
+	Priority    int     // 0: the coordinator's default
+	Verify      float64 // share of the cells to compute twice, from 0 to 1
+	Wait        bool    // until it ends, as Watch does
+	Notify      Notify  // of the end, if it waits for that
 	// WithoutJudgements: the study may be without judgements, for the posteriors alone.
 	WithoutJudgements bool
 }
@@ -36,6 +37,9 @@ func (e *Env) Submit(ctx context.Context, o SubmitOptions) error {
 	if o.Notify != "" && !o.Wait {
 		return usagef("--notify is done by who waits for the end: say --wait too, or watch the sweep with `foible watch --notify`")
 	}
+	if err := checkVerify(o.Verify); err != nil {
+		return err
+	}
 	s, config, err := e.prepare(ctx, o.Study, o.Sweep)
 	if err != nil {
 		return err
@@ -48,7 +52,7 @@ func (e *Env) Submit(ctx context.Context, o SubmitOptions) error {
 		return err
 	}
 	defer func() { _ = c.close() }()
-	created, err := c.submit(ctx, s, config, o.Priority)
+	created, err := c.submit(ctx, s, config, o.Priority, o.Verify)
 	if err != nil {
 		return err
 	}
@@ -56,6 +60,7 @@ func (e *Env) Submit(ctx context.Context, o SubmitOptions) error {
 	if created.GetExisted() {
 		e.say("This sweep is there already, %s, with %s done.", stateName(m), cells(m))
 	}
+	e.sayVerify(created, o.Verify)
 	fmt.Fprintln(e.Out, m.GetSweepId())
 	if o.Wait {
 		return e.Watch(ctx, WatchOptions{Coordinator: o.Coordinator, Sweep: m.GetSweepId(), Notify: o.Notify})
@@ -129,6 +134,9 @@ func (e *Env) printSweep(m *foiblev1.Sweep) {
 	if n := p.GetCopies(); n > 0 {
 		fmt.Fprintf(e.Out, "%s took longer than the deadline, and went to another worker too\n", words.Count(int(n), "job"))
 	}
+	if text := verified(m); text != "" {
+		fmt.Fprintln(e.Out, text)
+	}
 	if stateName(m) == stateRunning {
 		fmt.Fprintf(e.Out, "priority %d; %s with %s\n", m.GetPriority(), words.Count(int(p.GetWorkers()), "worker"), words.Count(int(p.GetSlots()), "slot"))
 		if eta := (&countdown{}).eta(m, time.Now()); eta != "" {
@@ -144,6 +152,38 @@ func (e *Env) printSweep(m *foiblev1.Sweep) {
 	for _, reason := range causes(p) {
 		fmt.Fprintf(e.Out, "failed: %s\n", reason)
 	}
+}
+
+// checkVerify returns an error if a share of cells is none.
+func checkVerify(share float64) error {
+	if !(share >= 0 && share <= 1) {
+		return usagef("--verify %v: must be a share of the cells, from 0 to 1", share)
+	}
+	return nil
+}
+
+// sayVerify says that a sweep was there already and verifies another share of its cells than is asked for, if so.
+func (e *Env) sayVerify(created *foiblev1.CreateSweepResponse, asked float64) {
+	if was := created.GetSweep().GetVerify(); created.GetExisted() && was != asked {
+		e.say("It was made with --verify %v, which stays as it is.", was)
+	}
+}
+
+// verified says how many cells were computed twice with the same numbers; "" if none is to be.
+func verified(m *foiblev1.Sweep) string {
+	p := m.GetProgress()
+	n, alone := p.GetCellsVerified(), p.GetCellsVerifiedAlone()
+	switch {
+	case m.GetVerify() == 0:
+		return ""
+	case n == 0:
+		return "no cell has been computed twice with the same numbers"
+	case alone == n:
+		return words.Count(n, "cell") + " computed twice, with the same numbers, by the same worker, as there was no other"
+	case alone > 0:
+		return fmt.Sprintf("%s computed twice, with the same numbers; %s of them by the same worker, as there was no other", words.Count(n, "cell"), words.Thousands(alone))
+	}
+	return words.Count(n, "cell") + " computed twice, with the same numbers, by different workers"
 }
 
 func (e *Env) printFits(fits []*foiblev1.Fit) error {

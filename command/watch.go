@@ -53,6 +53,9 @@ func (e *Env) watch(ctx context.Context, c *client, w watched) (*foiblev1.Sweep,
 			w.before = first.GetProgress().GetCellsDone()
 		}
 		e.say("%s", summary(w.before, last, time.Since(began)))
+		if text := verified(last); text != "" {
+			e.say("%s", text)
+		}
 	}
 	return last, err
 }

@@ -141,7 +141,7 @@ func (c *Coordinator) offer(ctx context.Context, run *sweepRun, n int) (fetched 
 		switch {
 		case o.overdue != nil:
 			fetched--
-		case run.failedBefore(o.delivery.Job()): // it is kept for workers that are busy
+		case run.failedBefore(o.delivery.Job()) || run.computedOnce(o.delivery.Job()): // it is kept for workers that are busy
 			wait = avoidPause
 		}
 		_ = o.release(wait)

@@ -38,7 +38,7 @@ func (c *Coordinator) ExtendSweep(ctx context.Context, m *foiblev1.ExtendSweepRe
 	}
 	return c.create(ctx, &foiblev1.Sweep{
 		StudyHash: from.GetStudyHash(), StudyName: from.GetStudyName(), Config: config, Stimuli: from.GetStimuli(),
-		Priority: from.GetPriority(), Extends: from.GetSweepId(),
+		Priority: from.GetPriority(), Extends: from.GetSweepId(), Verify: from.GetVerify(),
 	})
 }
 

@@ -18,6 +18,7 @@ const (
 	outcomeFailed    = "failed"    // recorded as a failure
 	outcomeDuplicate = "duplicate" // the job had a result
 	outcomeRetry     = "retry"     // a failure; the job is given out again
+	outcomeAgain     = "again"     // noted; the job is computed twice
 	outcomeRefused   = "refused"   // it does not answer its job, or the job is not wanted
 )
 
@@ -52,7 +53,7 @@ func newMetrics() *metrics {
 			Buckets: prometheus.ExponentialBuckets(0.001, 4, 11), // 1 ms to 17 min
 		}, []string{"kind"}),
 	}
-	for _, outcome := range []string{outcomeRecorded, outcomeFailed, outcomeDuplicate, outcomeRetry, outcomeRefused} {
+	for _, outcome := range []string{outcomeRecorded, outcomeFailed, outcomeDuplicate, outcomeRetry, outcomeAgain, outcomeRefused} {
 		m.results.WithLabelValues(outcome)
 	}
 	return m
@@ -67,6 +68,8 @@ func outcome(verdict foiblev1.Verdict, result *foiblev1.JobResult) string {
 		return outcomeRefused
 	case verdict == foiblev1.Verdict_VERDICT_RETRY:
 		return outcomeRetry
+	case verdict == foiblev1.Verdict_VERDICT_AGAIN:
+		return outcomeAgain
 	case result.GetFailure() != nil:
 		return outcomeFailed
 	}

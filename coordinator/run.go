@@ -49,7 +49,8 @@ type sweepRun struct {
 	ending        bool               // its end is being stored
 	failures      failures
 	troubles      map[int]*trouble         // of jobs without a result
-	returned      map[int]int              // by job without a result, deliveries that were put back and given to nobody
+	returned      map[int]int              // by job without a result, deliveries that were put back and do not count as tries
+	first         map[int]*computed        // by job without a result, the first one of a job that is computed twice
 	warned        map[string]bool          // causes of failures that were logged as warnings
 	leases        map[int]*lease           // by job, the lease given out last for a delivery of the queue
 	copies        map[int][]*lease         // by job, further leases for the same delivery, see overdue; none without the one in leases
@@ -71,6 +72,8 @@ type tally struct {
 	Retries    int64   `json:"retries,omitempty"`    // jobs given out again
 	Copies     int64   `json:"copies,omitempty"`     // jobs given to another worker too, because they took too long
 	Lost       int64   `json:"lost,omitempty"`       // leases whose worker was not heard of
+	Verified   int64   `json:"verified,omitempty"`   // cells that were computed twice, with the same numbers,
+	Alone      int64   `json:"alone,omitempty"`      // and how many of them by one worker
 	Timed      int64   `json:"timed,omitempty"`      // results of which it is known how long a worker took,
 	Seconds    float64 `json:"seconds,omitempty"`    // and how long in all
 }
@@ -80,6 +83,8 @@ func (t *tally) add(o tally) {
 	t.Retries += o.Retries
 	t.Copies += o.Copies
 	t.Lost += o.Lost
+	t.Verified += o.Verified
+	t.Alone += o.Alone
 	t.Timed += o.Timed
 	t.Seconds += o.Seconds
 }
@@ -118,6 +123,7 @@ func (c *Coordinator) newRun(ctx context.Context, spec *foiblev1.Sweep) (*sweepR
 		state:    spec.GetState(), priority: spec.GetPriority(), endTime: spec.GetEndTime(),
 		troubles: map[int]*trouble{},
 		returned: map[int]int{},
+		first:    map[int]*computed{},
 		warned:   map[string]bool{},
 		leases:   map[int]*lease{},
 		copies:   map[int][]*lease{},
@@ -230,6 +236,7 @@ func (r *sweepRun) note(ctx context.Context, job int, result *foiblev1.JobResult
 	}
 	delete(r.troubles, job)
 	delete(r.returned, job)
+	delete(r.first, job)
 	delete(r.leases, job) // what comes of them is a duplicate
 	delete(r.copies, job)
 	open := r.progress.Open()

@@ -334,6 +334,16 @@ func (s *session) Record(ctx context.Context, m *foiblev1.Result) (answer *foibl
 			}
 			result = &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Failure{Failure: failure}}
 		}
+		again, different := run.secondOpinion(s, l, job, result)
+		if again {
+			answer.Verdict = foiblev1.Verdict_VERDICT_AGAIN
+			s.succeed()
+			return answer, nil
+		}
+		if different != nil {
+			log.Error("two computations of one job differ", "difference", different)
+			result = failed(different.Error())
+		}
 	}
 	fresh, err := run.record(ctx, job, result, l)
 	if errors.Is(err, errCancelled) {

@@ -104,7 +104,7 @@ func (r *sweepRun) count() *foiblev1.Progress {
 		Cells: int64(r.plan.Cells()), CellsDone: int64(r.progress.CellsDone()),
 		Jobs: int64(r.plan.Jobs()), JobsDone: int64(r.progress.JobsDone()),
 		JobsFailed: int64(r.failures.jobs), JobsLeased: int64(len(r.leases)) + elsewhere.Leased,
-		Duplicates: t.Duplicates, Retries: t.Retries, LeasesLost: t.Lost, Copies: t.Copies, Failures: slices.Clone(r.failures.reasons),
+		Duplicates: t.Duplicates, Retries: t.Retries, LeasesLost: t.Lost, Copies: t.Copies, CellsVerified: t.Verified, CellsVerifiedAlone: t.Alone, Failures: slices.Clone(r.failures.reasons),
 		CellsFailed: r.failures.cells, FailedCells: r.failures.messages(),
 		Stages: parts(r.progress.Stages()), Models: parts(r.progress.Models()), Best: r.bestFits(),
 	}

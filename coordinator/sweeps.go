@@ -28,7 +28,7 @@ func (c *Coordinator) CreateSweep(ctx context.Context, m *foiblev1.CreateSweepRe
 	release() // that it is there is all that is asked
 	return c.create(ctx, &foiblev1.Sweep{
 		StudyHash: m.GetStudyHash(), StudyName: m.GetStudyName(), Config: m.GetConfig(), Stimuli: m.GetStimuli(),
-		Priority: m.GetPriority(),
+		Priority: m.GetPriority(), Verify: m.GetVerify(),
 	})
 }
 

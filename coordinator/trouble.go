@@ -149,18 +149,22 @@ func (r *sweepRun) hopeless(job int) string {
 	return ""
 }
 
-// avoids says whether a job is to be kept for other workers: it failed on this one, and there are others.
+// avoids says whether a job is to be kept for other workers: it failed on this one, or this one has computed it and it is
+// computed twice, and there are others.
 func (r *sweepRun) avoids(job int, worker string) bool {
 	r.mu.Lock()
-	var failed map[string]int
+	but := map[string]int{}
 	if t := r.troubles[job]; t != nil && t.failed[worker] > 0 {
-		failed = maps.Clone(t.failed)
+		maps.Copy(but, t.failed)
+	}
+	if first := r.first[job]; first != nil && first.worker == worker {
+		but[worker]++
 	}
 	r.mu.Unlock()
-	if failed == nil {
+	if len(but) == 0 {
 		return false
 	}
-	ready, _ := r.c.takers(failed)
+	ready, _ := r.c.takers(but)
 	return ready
 }
 

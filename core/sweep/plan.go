@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"encoding/binary"
 	"fmt"
 	"iter"
 	"slices"
@@ -340,6 +341,20 @@ func (p *Plan) chosen(chunk int) []int {
 	first, end := p.RoundChunks(round)
 	all, at, chunks := p.later[round-1], chunk-first, end-first
 	return all[at*len(all)/chunks : (at+1)*len(all)/chunks]
+}
+
+// ComputedTwice says whether an infer job is among a share of them, from 0 to 1, that are to be computed twice. It follows
+// from the seed and the job's first cell. If the share is above 0, one job of the fit stage is at least. All cells of a job are chosen
+// together, since computing one of them that share samples takes about as long as computing them all.
+func (p *Plan) ComputedTwice(j *Job, seed uint64, share float64) bool {
+	if !(share > 0) || j.Score || len(j.Sets) == 0 {
+		return false
+	}
+	if binary.LittleEndian.Uint64(Hash([]byte("computed twice"), word(seed)))%uint64(p.FitJobs()) == uint64(j.Number) {
+		return true
+	}
+	h := Hash([]byte("computed twice"), word(seed), []byte(j.Stage), word(uint64(j.Round)), []byte(p.Stimuli[j.Stimulus].Stimulus), []byte(j.Sets[0].String()))
+	return float64(binary.LittleEndian.Uint64(h)>>11)/(1<<53) < share
 }
 
 // ScoreJob is the number of a chunk's score job.

@@ -2,6 +2,7 @@ package sweep_test
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -402,4 +403,46 @@ func TestParts(t *testing.T) {
 			t.Fatal("nothing waits, and not all is done")
 		}
 	}
+}
+
+// The jobs that are computed twice are about the share that is asked for, always the same ones, others with another seed, all of a
+// smaller share among those of a larger, and never none.
+func TestComputedTwice(t *testing.T) {
+	p := aPlan(t, 4000, 5, 2)
+	chosen := func(seed uint64, share float64) map[int]bool {
+		jobs := map[int]bool{}
+		for number := range p.Jobs() {
+			job := p.Job(number)
+			if p.ComputedTwice(&job, seed, share) {
+				jobs[number] = true
+				if job.Score {
+					t.Fatalf("job %d is a score job", number)
+				}
+			}
+		}
+		return jobs
+	}
+	for _, share := range []float64{0, 1e-12, 0.05, 0.5, 1} {
+		// 10,000 infer jobs: five standard errors are at most 250 jobs.
+		jobs, n, want := chosen(1, share), p.InferJobs(), share*float64(p.InferJobs())
+		if d := math.Abs(float64(len(jobs)) - want); d > 5*math.Sqrt(want*(1-share))+1 || share > 0 && len(jobs) == 0 || share == 0 && len(jobs) > 0 {
+			t.Errorf("share %v: %d of %d jobs", share, len(jobs), n)
+		}
+		if !maps.Equal(jobs, chosen(1, share)) {
+			t.Errorf("share %v: other jobs when asked again", share)
+		}
+		if share > 0 && share < 1 && maps.Equal(jobs, chosen(2, share)) {
+			t.Errorf("share %v: the same jobs with another seed", share)
+		}
+		for number := range jobs {
+			if !chosenOf(p, number, min(1, 2*share)) {
+				t.Errorf("job %d is computed twice by %v and not by twice as much", number, share)
+			}
+		}
+	}
+}
+
+func chosenOf(p *sweep.Plan, number int, share float64) bool {
+	job := p.Job(number)
+	return p.ComputedTwice(&job, 1, share)
 }

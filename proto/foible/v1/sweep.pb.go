@@ -957,7 +957,10 @@ type Sweep struct {
 	// what to do. Empty if nothing is known to be.
 	Damage string `protobuf:"bytes,17,opt,name=damage,proto3" json:"damage,omitempty"`
 	// The sweep that it extends and that has not ended: none of its jobs are given out until then. Empty if it waits for none.
-	WaitsFor      string `protobuf:"bytes,18,opt,name=waits_for,json=waitsFor,proto3" json:"waits_for,omitempty"`
+	WaitsFor string `protobuf:"bytes,18,opt,name=waits_for,json=waitsFor,proto3" json:"waits_for,omitempty"`
+	// Share of its cells that are computed twice, by different workers where there are others, and compared; a job whose
+	// numbers differ has failed. What the results are does not depend on it.
+	Verify        float64 `protobuf:"fixed64,19,opt,name=verify,proto3" json:"verify,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1118,6 +1121,13 @@ func (x *Sweep) GetWaitsFor() string {
 	return ""
 }
 
+func (x *Sweep) GetVerify() float64 {
+	if x != nil {
+		return x.Verify
+	}
+	return 0
+}
+
 // Progress counts distinct results; a retry or a duplicate never counts as progress.
 type Progress struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1170,9 +1180,13 @@ type Progress struct {
 	// Cells that could not be computed, of jobs that have a result.
 	CellsFailed int64 `protobuf:"varint,22,opt,name=cells_failed,json=cellsFailed,proto3" json:"cells_failed,omitempty"`
 	// Why, by model: at most twenty.
-	FailedCells   []*FailedCells `protobuf:"bytes,23,rep,name=failed_cells,json=failedCells,proto3" json:"failed_cells,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	FailedCells []*FailedCells `protobuf:"bytes,23,rep,name=failed_cells,json=failedCells,proto3" json:"failed_cells,omitempty"`
+	// Cells that were computed twice with the same numbers, see Sweep.verify, since the coordinator started.
+	CellsVerified int64 `protobuf:"varint,24,opt,name=cells_verified,json=cellsVerified,proto3" json:"cells_verified,omitempty"`
+	// Those of them that one worker computed twice, since there was no other.
+	CellsVerifiedAlone int64 `protobuf:"varint,25,opt,name=cells_verified_alone,json=cellsVerifiedAlone,proto3" json:"cells_verified_alone,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
 }
 
 func (x *Progress) Reset() {
@@ -1366,6 +1380,20 @@ func (x *Progress) GetFailedCells() []*FailedCells {
 	return nil
 }
 
+func (x *Progress) GetCellsVerified() int64 {
+	if x != nil {
+		return x.CellsVerified
+	}
+	return 0
+}
+
+func (x *Progress) GetCellsVerifiedAlone() int64 {
+	if x != nil {
+		return x.CellsVerifiedAlone
+	}
+	return 0
+}
+
 // FailedCells are cells of a model that could not be computed for one reason.
 type FailedCells struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1524,7 +1552,9 @@ type CreateSweepRequest struct {
 	// The study's stimuli, in its order.
 	Stimuli []*StimulusShape `protobuf:"bytes,4,rep,name=stimuli,proto3" json:"stimuli,omitempty"`
 	// Its share of the workers, see Sweep; 0 stands for 10.
-	Priority      int32 `protobuf:"varint,5,opt,name=priority,proto3" json:"priority,omitempty"`
+	Priority int32 `protobuf:"varint,5,opt,name=priority,proto3" json:"priority,omitempty"`
+	// Share of its cells that are computed twice, see Sweep. Of a sweep that is there already it stays as it was.
+	Verify        float64 `protobuf:"fixed64,6,opt,name=verify,proto3" json:"verify,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1590,6 +1620,13 @@ func (x *CreateSweepRequest) GetStimuli() []*StimulusShape {
 func (x *CreateSweepRequest) GetPriority() int32 {
 	if x != nil {
 		return x.Priority
+	}
+	return 0
+}
+
+func (x *CreateSweepRequest) GetVerify() float64 {
+	if x != nil {
+		return x.Verify
 	}
 	return 0
 }
@@ -3755,7 +3792,7 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\aactions\x18\x03 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xa0\x8d\x06(\x00R\aactions\x125\n" +
 	"\x0fjudgement_steps\x18\x04 \x03(\x05B\f\xbaH\t\x92\x01\x06\"\x04\x1a\x02(\x00R\x0ejudgementSteps\x121\n" +
 	"\rjudged_points\x18\x05 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00H\x00R\fjudgedPoints\x88\x01\x01B\x10\n" +
-	"\x0e_judged_points\"\xc3\x05\n" +
+	"\x0e_judged_points\"\xdb\x05\n" +
 	"\x05Sweep\x12\x19\n" +
 	"\bsweep_id\x18\x01 \x01(\tR\asweepId\x12\x1d\n" +
 	"\n" +
@@ -3778,7 +3815,8 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\beta_high\x18\x0f \x01(\v2\x19.google.protobuf.DurationR\aetaHigh\x12\x18\n" +
 	"\astalled\x18\x10 \x01(\tR\astalled\x12\x16\n" +
 	"\x06damage\x18\x11 \x01(\tR\x06damage\x12\x1b\n" +
-	"\twaits_for\x18\x12 \x01(\tR\bwaitsFor\"\xaf\x06\n" +
+	"\twaits_for\x18\x12 \x01(\tR\bwaitsFor\x12\x16\n" +
+	"\x06verify\x18\x13 \x01(\x01R\x06verify\"\x88\a\n" +
 	"\bProgress\x12\x14\n" +
 	"\x05cells\x18\x01 \x01(\x03R\x05cells\x12\x1d\n" +
 	"\n" +
@@ -3809,7 +3847,9 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\btroubles\x18\x14 \x03(\tR\btroubles\x12\x16\n" +
 	"\x06copies\x18\x15 \x01(\x03R\x06copies\x12!\n" +
 	"\fcells_failed\x18\x16 \x01(\x03R\vcellsFailed\x129\n" +
-	"\ffailed_cells\x18\x17 \x03(\v2\x16.foible.v1.FailedCellsR\vfailedCells\"Q\n" +
+	"\ffailed_cells\x18\x17 \x03(\v2\x16.foible.v1.FailedCellsR\vfailedCells\x12%\n" +
+	"\x0ecells_verified\x18\x18 \x01(\x03R\rcellsVerified\x120\n" +
+	"\x14cells_verified_alone\x18\x19 \x01(\x03R\x12cellsVerifiedAlone\"Q\n" +
 	"\vFailedCells\x12\x14\n" +
 	"\x05model\x18\x01 \x01(\tR\x05model\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x14\n" +
@@ -3820,7 +3860,7 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\n" +
 	"cells_done\x18\x03 \x01(\x03R\tcellsDone\x12\x12\n" +
 	"\x04jobs\x18\x04 \x01(\x03R\x04jobs\x12\x1b\n" +
-	"\tjobs_done\x18\x05 \x01(\x03R\bjobsDone\"\xb5\x02\n" +
+	"\tjobs_done\x18\x05 \x01(\x03R\bjobsDone\"\xe6\x02\n" +
 	"\x12CreateSweepRequest\x124\n" +
 	"\n" +
 	"study_hash\x18\x01 \x01(\tB\x15\xbaH\x12r\x102\x0e^[0-9a-f]{64}$R\tstudyHash\x12G\n" +
@@ -3829,7 +3869,8 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\x06config\x18\x03 \x01(\v2\x16.foible.v1.SweepConfigB\x06\xbaH\x03\xc8\x01\x01R\x06config\x12@\n" +
 	"\astimuli\x18\x04 \x03(\v2\x18.foible.v1.StimulusShapeB\f\xbaH\t\x92\x01\x06\b\x01\x10\xa0\x8d\x06R\astimuli\x12&\n" +
 	"\bpriority\x18\x05 \x01(\x05B\n" +
-	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpriority\"W\n" +
+	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpriority\x12/\n" +
+	"\x06verify\x18\x06 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00R\x06verify\"W\n" +
 	"\x13CreateSweepResponse\x12&\n" +
 	"\x05sweep\x18\x01 \x01(\v2\x10.foible.v1.SweepR\x05sweep\x12\x18\n" +
 	"\aexisted\x18\x02 \x01(\bR\aexisted\"5\n" +

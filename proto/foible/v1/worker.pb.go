@@ -38,6 +38,8 @@ const (
 	Verdict_VERDICT_REFUSED Verdict = 3
 	// It was a failure that is not recorded; the job is given out again.
 	Verdict_VERDICT_RETRY Verdict = 4
+	// It is not recorded yet: the job is one that is computed twice, and its numbers are noted. The worker need not keep it.
+	Verdict_VERDICT_AGAIN Verdict = 5
 )
 
 // Enum value maps for Verdict.
@@ -48,6 +50,7 @@ var (
 		2: "VERDICT_DUPLICATE",
 		3: "VERDICT_REFUSED",
 		4: "VERDICT_RETRY",
+		5: "VERDICT_AGAIN",
 	}
 	Verdict_value = map[string]int32{
 		"VERDICT_UNSPECIFIED": 0,
@@ -55,6 +58,7 @@ var (
 		"VERDICT_DUPLICATE":   2,
 		"VERDICT_REFUSED":     3,
 		"VERDICT_RETRY":       4,
+		"VERDICT_AGAIN":       5,
 	}
 )
 
@@ -1335,13 +1339,14 @@ const file_foible_v1_worker_proto_rawDesc = "" +
 	"\x03job\x18\x02 \x01(\x05R\x03job\x12\x14\n" +
 	"\x05lease\x18\x03 \x01(\x04R\x05lease\x12,\n" +
 	"\averdict\x18\x04 \x01(\x0e2\x12.foible.v1.VerdictR\averdict\x12\x16\n" +
-	"\x06reason\x18\x05 \x01(\tR\x06reason*w\n" +
+	"\x06reason\x18\x05 \x01(\tR\x06reason*\x8a\x01\n" +
 	"\aVerdict\x12\x17\n" +
 	"\x13VERDICT_UNSPECIFIED\x10\x00\x12\x14\n" +
 	"\x10VERDICT_RECORDED\x10\x01\x12\x15\n" +
 	"\x11VERDICT_DUPLICATE\x10\x02\x12\x13\n" +
 	"\x0fVERDICT_REFUSED\x10\x03\x12\x11\n" +
-	"\rVERDICT_RETRY\x10\x042L\n" +
+	"\rVERDICT_RETRY\x10\x04\x12\x11\n" +
+	"\rVERDICT_AGAIN\x10\x052L\n" +
 	"\rWorkerService\x12;\n" +
 	"\x04Work\x12\x16.foible.v1.WorkRequest\x1a\x17.foible.v1.WorkResponse(\x010\x01B!Z\x1ffoible/proto/foible/v1;foiblev1b\x06proto3"
 

@@ -1,0 +1,35 @@
+package codec
+
+import (
+	"crypto/sha256"
+
+	"google.golang.org/protobuf/proto"
+
+	"foible/core/sweep"
+	foiblev1 "foible/proto/foible/v1"
+)
+
+// CellDigest is the same for cells with the same numbers, to the last bit. Why a cell could not be computed is not in it,
+// which may be said in other words elsewhere.
+type CellDigest [sha256.Size]byte
+
+// CellDigests are those of a job's cells. The error says why the cells cannot be read.
+func CellDigests(m *foiblev1.InferResult, shape *sweep.Shape) ([]CellDigest, error) {
+	digests := make([]CellDigest, 0, CellCount(m))
+	var failed error
+	err := eachCell(m, shape, func(_ int, c *sweep.Cell) {
+		one := *c
+		if one.Failed() {
+			one.Undefined = &sweep.Undefined{Failed: true}
+		}
+		text, err := proto.MarshalOptions{Deterministic: true}.Marshal(InferResult([]sweep.Cell{one}, make([]byte, sweep.HashSize)))
+		if err != nil && failed == nil {
+			failed = err
+		}
+		digests = append(digests, sha256.Sum256(text))
+	})
+	if err == nil {
+		err = failed
+	}
+	return digests, err
+}
