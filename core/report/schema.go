@@ -203,6 +203,19 @@ func WriteTable(out Output, name string, rows func(row func(values ...any) error
 	return fill(out, name+".csv", rows)
 }
 
+// DescribeColumn says what a column of the tables holds: text, number or whole number; and what it means. Both are "" if
+// no table has the column.
+func DescribeColumn(name string) (kind, about string) {
+	if !slices.ContainsFunc(Tables, func(t Table) bool { return slices.Contains(t.Columns, name) }) {
+		return "", ""
+	}
+	about = columnMeanings[name].About
+	if about == "" { // a parameter
+		about = "value of this parameter; empty where the model does not have it"
+	}
+	return map[Kind]string{Real: "number", Whole: "whole number", Text: "text"}[columnOf(name).Kind], about
+}
+
 // WriteTables writes what the tables are, in Markdown, by the command that writes them.
 func WriteTables(w io.Writer) error {
 	var b strings.Builder
@@ -225,11 +238,8 @@ func WriteTables(w io.Writer) error {
 				continue
 			}
 			seen = append(seen, name)
-			about := columnMeanings[name].About
-			if _, ok := sweep.AxisByName(name); ok && about == "" {
-				about = "value of this parameter; empty where the model does not have it"
-			}
-			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", name, map[Kind]string{Real: "number", Whole: "whole number", Text: "text"}[columnOf(name).Kind], strings.ReplaceAll(about, "|", "\\|"))
+			kind, about := DescribeColumn(name)
+			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", name, kind, strings.ReplaceAll(about, "|", "\\|"))
 		}
 	}
 	_, err := io.WriteString(w, b.String())

@@ -1,7 +1,7 @@
 // Package reference makes a reference of study.yaml and sweep.yaml from the
 // comments and rules of their .proto files, so that it is always that of the program.
 //
-// Read [Of] first.
+// Read [Documents] first.
 package reference
 
 import (
@@ -40,14 +40,20 @@ type Field struct {
 
 // documents are the messages that files are read into.
 var documents = []struct {
-	name    string
-	message protobuf.Message
+	name, about string
+	message     protobuf.Message
 }{
-	{"study.yaml", (*foiblev1.Study)(nil)},
-	{"sweep.yaml", (*foiblev1.SweepConfig)(nil)},
+	{
+		"study.yaml", "The files of a study, and facts about the experiment. File names are relative to the directory of study.yaml; `{stimulus}` stands for the id of a stimulus.",
+		(*foiblev1.Study)(nil),
+	},
+	{
+		"sweep.yaml", "The models and parameters to try, and how to infer and to score. Everything but `models` has a default.",
+		(*foiblev1.SweepConfig)(nil),
+	},
 }
 
-// Documents are all documents. The error is of .proto files that cannot be read.
+// Documents returns all documents. The error is of .proto files that cannot be read.
 func Documents() ([]Document, error) {
 	comments, err := comments()
 	if err != nil {
@@ -56,41 +62,10 @@ func Documents() ([]Document, error) {
 	all := make([]Document, len(documents))
 	for i, d := range documents {
 		m := d.message.ProtoReflect().Descriptor()
-		all[i] = Document{Name: d.name, About: comments[m.FullName()]}
+		all[i] = Document{Name: d.name, About: d.about}
 		all[i].add(m, "", comments)
 	}
 	return all, nil
-}
-
-// Of is a field, by the name of its document without .yaml and its path, or just by its
-// path if one document has it: sweep.inference.method, mc_se. Fields below it follow. The
-// error lists what is there instead.
-func Of(name string) ([]Field, error) {
-	all, err := Documents()
-	if err != nil {
-		return nil, err
-	}
-	var found []Field
-	for _, d := range all {
-		document := strings.TrimSuffix(d.Name, ".yaml")
-		for _, f := range d.Fields {
-			full := document + "." + f.Path
-			if full == name || strings.HasSuffix(full, "."+name) || strings.HasPrefix(full, name+".") {
-				f.Path = full
-				found = append(found, f)
-			}
-		}
-	}
-	if len(found) == 0 {
-		var names []string
-		for _, d := range all {
-			for _, f := range d.Fields {
-				names = append(names, strings.TrimSuffix(d.Name, ".yaml")+"."+f.Path)
-			}
-		}
-		return nil, fmt.Errorf("there is no field %q; there are %s", name, strings.Join(names, ", "))
-	}
-	return found, nil
 }
 
 // add adds the fields of a message that stands at a path.

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -46,25 +47,24 @@ func TestFields(t *testing.T) {
 			}
 		}
 	}
-	for name, want := range map[string]Field{
-		"mc_se":                  {Path: "sweep.inference.mc_se", Type: "number", Rules: "above 0; at most 1"},
-		"sweep.inference.method": {Path: "sweep.inference.method", Type: "text", Rules: "one of marginal, sips"},
-		"budget_r":               {Path: "study.generating_parameters.budget_r", Type: "whole number"},
-		"study.domain":           {Path: "study.domain", Type: "text", Rules: "required"},
+	for _, want := range []struct {
+		document int
+		Field
+	}{
+		{1, Field{Path: "inference.mc_se", Type: "number", Rules: "above 0; at most 1"}},
+		{1, Field{Path: "inference.method", Type: "text", Rules: "one of marginal, sips"}},
+		{1, Field{Path: "models.NAME.budget_r", Type: "whole number, or a list", Rules: "at least 1; at most 10000"}},
+		{0, Field{Path: "generating_parameters.budget_r", Type: "whole number"}},
+		{0, Field{Path: "domain", Type: "text", Rules: "required"}},
 	} {
-		found, err := Of(name)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
+		d := all[want.document]
+		i := slices.IndexFunc(d.Fields, func(f Field) bool { return f.Path == want.Path })
+		if i < 0 {
+			t.Errorf("%s has no key %s", d.Name, want.Path)
 			continue
 		}
-		if got := found[0]; got.Path != want.Path || got.Type != want.Type || got.Rules != want.Rules {
-			t.Errorf("%s is %q, %q, %q; want %q, %q, %q", name, got.Path, got.Type, got.Rules, want.Path, want.Type, want.Rules)
+		if got := d.Fields[i]; got.Type != want.Type || got.Rules != want.Rules {
+			t.Errorf("%s is %q, %q; want %q, %q", want.Path, got.Type, got.Rules, want.Type, want.Rules)
 		}
-	}
-	if _, err := Of("nothing"); err == nil || !strings.Contains(err.Error(), "sweep.inference.method") {
-		t.Errorf("a field that is not there: %v", err)
-	}
-	if below, err := Of("sweep.bootstrap"); err != nil || len(below) != 3 {
-		t.Errorf("bootstrap has %d fields, want itself and two: %v", len(below), err)
 	}
 }

@@ -1,0 +1,40 @@
+package report_test
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"foible/core/report"
+)
+
+// console is an Output that prints its files.
+type console struct{}
+
+func (console) Create(name string) (io.WriteCloser, error) {
+	fmt.Println(name)
+	return keptOpen{os.Stdout}, nil
+}
+
+type keptOpen struct{ io.Writer }
+
+func (keptOpen) Close() error { return nil }
+
+// The tables have fixed columns, each with one meaning. What is not known is an empty field.
+func Example() {
+	kind, about := report.DescribeColumn("spearman")
+	fmt.Printf("spearman: %s, %s\n", kind, about)
+
+	err := report.WriteTable(console{}, "scores", func(row func(values ...any) error) error {
+		return row("report", "full", 3, 6, .94, nil, 3, .1, .12)
+	})
+	if err != nil {
+		fmt.Println(err)
+	}
+
+	// Output:
+	// spearman: number, rank correlation
+	// scores.csv
+	// stage,model,parameter_set,n,spearman,concordance,judgements,total_variation,jensen_shannon
+	// report,full,3,6,0.94,,3,0.1,0.12
+}
