@@ -52,10 +52,10 @@ func run(ctx context.Context) int {
 	case errors.Is(err, command.ErrReported):
 		return exitFailed
 	case errors.As(err, &usage):
-		fmt.Fprintf(os.Stderr, "foible: %v (see `%s --help`)\n", err, called.CommandPath())
+		fmt.Fprintf(command.Plain(os.Stderr), "foible: %v (see `%s --help`)\n", err, called.CommandPath())
 		return exitUsage
 	}
-	fmt.Fprintln(os.Stderr, "foible:", err)
+	fmt.Fprintln(command.Plain(os.Stderr), "foible:", err)
 	if ended := (*command.EndedError)(nil); errors.As(err, &ended) {
 		if ended.Cancelled {
 			return exitCancelled
@@ -72,7 +72,7 @@ const (
 )
 
 func root() *cobra.Command {
-	env := &command.Env{Out: os.Stdout, Err: os.Stderr, Logs: command.NewLogs(os.Stderr)}
+	env := &command.Env{Out: command.Plain(os.Stdout), Err: command.Plain(os.Stderr), Logs: command.NewLogs(command.Plain(os.Stderr))}
 	var logLevel, logFormat string
 	var printVersion bool
 	var strict bool
@@ -671,7 +671,7 @@ func worker(env *command.Env) *cobra.Command {
 	c.Flags().IntVar(&o.Slots, "slots", 0, "`number` of jobs done at once (default: one a core)")
 	memoryFlag(c, &o.Memory)
 	c.Flags().DurationVar(&o.Drain, "drain", 20*time.Second, "`time` that jobs may take after an interrupt, before they are handed back")
-	c.Flags().DurationVar(&o.Patience, "patience", 0, "`time` without a coordinator that answers, after which it ends (default: it waits for ever)")
+	c.Flags().DurationVar(&o.Patience, "patience", 0, "`time` without a coordinator that answers, or without the token that it makes at its first start, after which it ends (default: it waits for ever)")
 	observeFlags(c, &o.Observe)
 	return c
 }

@@ -12,6 +12,7 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -330,8 +331,17 @@ func (e *Env) Worker(ctx context.Context, o WorkerOptions) error {
 	defer watched.stop()
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
+	if done, err := e.awaitToken(ctx, o); done || err != nil {
+		return err
+	}
 	var c *client
-	refusal := func() error { return c.refusal() }
+	var met atomic.Bool // a coordinator has been reached that is the token's
+	refusal := func() error {
+		if met.Load() { // what the network, or another program in its place, does to it since is no reason to leave
+			return nil
+		}
+		return c.refusal()
+	}
 	calls, err := watched.calls()
 	if err != nil {
 		return err
@@ -340,7 +350,7 @@ func (e *Env) Worker(ctx context.Context, o WorkerOptions) error {
 		refusal = func() error { return nil }
 		calls = append(calls, grpc.WithContextDialer((&addressFile{read: o.Coordinator.current, after: o.dialling}).dial))
 	}
-	c, err = dialAs(access.Worker, o.Coordinator, append(calls, grpc.WithChainStreamInterceptor(e.patient(ctx, o, refusal, giveUp)))...)
+	c, err = dialAs(access.Worker, o.Coordinator, append(calls, grpc.WithChainStreamInterceptor(e.patient(ctx, o, &met, refusal, giveUp)))...)
 	if err != nil {
 		return err
 	}
@@ -372,7 +382,7 @@ func (e *Env) Worker(ctx context.Context, o WorkerOptions) error {
 	case <-late: // the jobs that go on have been handed back, and end with the process
 		e.Logger.Warn("leaving jobs that do not stop")
 	}
-	if refusal := c.refusal(); err != nil && refusal != nil {
+	if refusal := refusal(); err != nil && refusal != nil {
 		return refusal
 	}
 	if impatient := context.Cause(ctx); err == nil && errors.Is(impatient, errImpatient) {
@@ -385,8 +395,8 @@ var errImpatient = errors.New("no coordinator has answered")
 
 // patient holds calls back until the coordinator can be reached, so that its
 // absence is said once and makes no job fail. When ctx ends it waits no more,
-// nor for what answers and is refused. When patience ends, so does the worker.
-func (e *Env) patient(ctx context.Context, o WorkerOptions, refusal func() error, giveUp context.CancelCauseFunc) grpc.StreamClientInterceptor {
+// nor for what answers and is refused before a coordinator has been met. When patience ends, so does the worker.
+func (e *Env) patient(ctx context.Context, o WorkerOptions, met *atomic.Bool, refusal func() error, giveUp context.CancelCauseFunc) grpc.StreamClientInterceptor {
 	return func(call context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, stream grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
 		waiting, cancel := context.WithCancel(call)
 		defer cancel()
@@ -397,7 +407,8 @@ func (e *Env) patient(ctx context.Context, o WorkerOptions, refusal func() error
 			}).Stop()
 		}
 		said := false
-		for state := cc.GetState(); state != connectivity.Ready && state != connectivity.Shutdown; state = cc.GetState() {
+		state := cc.GetState()
+		for ; state != connectivity.Ready && state != connectivity.Shutdown; state = cc.GetState() {
 			if err := refusal(); state == connectivity.TransientFailure && err != nil {
 				return nil, status.Error(codes.Unauthenticated, err.Error())
 			}
@@ -410,6 +421,40 @@ func (e *Env) patient(ctx context.Context, o WorkerOptions, refusal func() error
 				break
 			}
 		}
+		if state == connectivity.Ready {
+			met.Store(true)
+		}
 		return stream(call, desc, cc, method, opts...)
+	}
+}
+
+// tokenPause is how long a worker waits before it looks for its token again.
+const tokenPause = time.Second
+
+// awaitToken waits until the file or directory of --token-file holds a token, which the coordinator makes when it is
+// first started. It is done if ctx ends before.
+func (e *Env) awaitToken(ctx context.Context, o WorkerOptions) (done bool, err error) {
+	if o.Coordinator.TokenFile == "" || o.Coordinator.Insecure {
+		return false, nil
+	}
+	var late <-chan time.Time
+	if o.Patience > 0 {
+		late = time.After(o.Patience)
+	}
+	for said := false; ; said = true {
+		_, err := o.Coordinator.token(access.Worker)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return false, nil // what else is wrong is said by who dials
+		}
+		if !said {
+			e.Logger.Info("there is no token yet; waiting for the coordinator to make it", "file", o.Coordinator.TokenFile)
+		}
+		select {
+		case <-time.After(tokenPause):
+		case <-late:
+			return false, err
+		case <-ctx.Done():
+			return true, nil
+		}
 	}
 }

@@ -46,7 +46,7 @@ func (p *KubernetesPlace) validate() error {
 }
 
 func (p *KubernetesPlace) kubectl(e *Env) kubernetes.Kubectl {
-	return kubernetes.Kubectl{Namespace: p.Namespace, Context: p.Context, Out: e.Err}
+	return kubernetes.Kubectl{Namespace: p.Namespace, Context: p.Context, Out: beneath(e.Err)}
 }
 
 // flags are those by which another command finds the same place.

@@ -25,6 +25,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"google.golang.org/grpc"
 
+	"foible/coordinator/web"
 	"foible/worker"
 )
 
@@ -101,7 +102,7 @@ func (e *Env) serveMetrics(o ObserveOptions, registry *prometheus.Registry) (sto
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4}))
-	server := &http.Server{Handler: mux, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, MaxHeaderBytes: 16 << 10}
+	server := &http.Server{Handler: ofThisMachine(mux, o.MetricsPublic), ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, MaxHeaderBytes: 16 << 10}
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -114,6 +115,18 @@ func (e *Env) serveMetrics(o ObserveOptions, registry *prometheus.Registry) (sto
 		_ = server.Close()
 		<-ended
 	}, nil
+}
+
+// ofThisMachine answers to names of this machine, unless other machines may ask too: a page of another site may have a
+// name that leads here, and would read the answer.
+func ofThisMachine(next http.Handler, public bool) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !public && !web.OfThisMachine(r.Host) {
+			http.Error(w, "metrics answer to names of this machine alone, such as localhost, without --metrics-public", http.StatusMisdirectedRequest)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // traces is where spans go; nil if no endpoint is given.

@@ -152,7 +152,7 @@ func (e *Env) collect(ctx context.Context, c *client, m *foiblev1.Sweep, s *doma
 		return err
 	}
 	for _, f := range r.Failures() {
-		fmt.Fprintf(e.Out, "%s\n", f)
+		fmt.Fprintf(e.Out, "%s\n", words.Line(f))
 	}
 	fitted := e.summarize(r, s)
 	e.warn(r.Warnings(), &config, beyond)

@@ -91,7 +91,7 @@ func (s *screen) press(key string) tea.Cmd {
 func (s *screen) pausing() bool { return s.sweep.GetState() != foiblev1.SweepState_SWEEP_STATE_PAUSED }
 
 // View implements [tea.Model].
-func (s *screen) View() tea.View { return tea.NewView(s.text()) }
+func (s *screen) View() tea.View { return tea.NewView(words.Plain(s.text())) }
 
 // text is what is drawn, not higher than the terminal. Where there is no room, stimuli are left out first.
 func (s *screen) text() string {
@@ -189,7 +189,7 @@ func (s *screen) pace() []string {
 		lines = append(lines, strings.Join(trouble, ", "))
 	}
 	if troubles := p.GetTroubles(); len(troubles) > 0 {
-		lines = append(lines, "now: "+troubles[0])
+		lines = append(lines, "now: "+words.Line(troubles[0]))
 	}
 	if reasons := causes(p); len(reasons) > 0 {
 		lines = append(lines, "failed: "+reasons[0])
@@ -276,8 +276,8 @@ type terminal struct {
 
 // startTerminal shows a screen; what is pressed to quit calls quit.
 func (e *Env) startTerminal(s *screen, quit context.CancelFunc) *terminal {
-	t := &terminal{program: tea.NewProgram(s, tea.WithOutput(e.Err), tea.WithoutSignalHandler()), gone: make(chan struct{})}
-	below := e.Logs.redirect(func(line string) { t.program.Println(line) })
+	t := &terminal{program: tea.NewProgram(s, tea.WithOutput(beneath(e.Err)), tea.WithoutSignalHandler()), gone: make(chan struct{})}
+	below := e.Logs.redirect(func(line string) { t.program.Println(words.Plain(line)) })
 	go func() {
 		defer close(t.gone)
 		defer below()

@@ -144,7 +144,7 @@ func (e *Env) printSweep(m *foiblev1.Sweep) {
 		}
 	}
 	for _, trouble := range p.GetTroubles() {
-		fmt.Fprintf(e.Out, "now: %s\n", trouble)
+		fmt.Fprintf(e.Out, "now: %s\n", words.Line(trouble))
 	}
 	if n := p.GetCellsFailed(); n > 0 {
 		fmt.Fprintf(e.Out, "%s could not be computed\n", words.Count(int(n), "cell"))

@@ -89,7 +89,7 @@ func (n Notify) post(ctx context.Context, body []byte) error {
 func (e *Env) run(ctx context.Context, command string, s sweepJSON, body []byte) error {
 	cmd := exec.CommandContext(ctx, "sh", "-c", command)
 	cmd.Env = append(os.Environ(), "FOIBLE_SWEEP="+s.Sweep, "FOIBLE_STATE="+s.State)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(body), e.Err, e.Err
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(body), beneath(e.Err), beneath(e.Err)
 	cmd.WaitDelay = time.Second
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("`%s`: %w", command, err)

@@ -88,7 +88,7 @@ func (e *Env) viewer(ctx context.Context, c *client, w *watched, quit context.Ca
 
 // redraws says whether lines that were written can be redrawn, and keys be read.
 func redraws(out io.Writer) bool {
-	f, ok := out.(*os.File)
+	f, ok := beneath(out).(*os.File)
 	kind := os.Getenv("TERM")
 	return ok && kind != "" && kind != "dumb" && term.IsTerminal(int(f.Fd())) && term.IsTerminal(int(os.Stdin.Fd()))
 }
@@ -250,12 +250,15 @@ func causes(p *foiblev1.Progress) []string {
 	var texts []string
 	for _, f := range p.GetFailedCells() {
 		if n := f.GetCells(); n >= all[f.GetModel()] {
-			texts = append(texts, fmt.Sprintf("%s: no fit: %s (%s)", f.GetModel(), f.GetReason(), words.Count(int(n), "cell")))
+			texts = append(texts, fmt.Sprintf("%s: no fit: %s (%s)", f.GetModel(), words.Line(f.GetReason()), words.Count(int(n), "cell")))
 		} else {
-			texts = append(texts, fmt.Sprintf("%s: %d of %s could not be computed: %s", f.GetModel(), n, words.Count(int(all[f.GetModel()]), "cell"), f.GetReason()))
+			texts = append(texts, fmt.Sprintf("%s: %d of %s could not be computed: %s", f.GetModel(), n, words.Count(int(all[f.GetModel()]), "cell"), words.Line(f.GetReason())))
 		}
 	}
-	return append(texts, p.GetFailures()...)
+	for _, reason := range p.GetFailures() {
+		texts = append(texts, words.Line(reason))
+	}
+	return texts
 }
 
 // rounded is a rate to three digits, written out.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"foible/core/pddl"
+	"foible/core/words"
 )
 
 // Severity of a finding.
@@ -61,7 +62,7 @@ func (f Finding) text() string {
 	case f.Stimulus != "":
 		text = "stimulus " + f.Stimulus + ": " + text
 	}
-	return strings.ReplaceAll(text, "\n", " ")
+	return words.Line(strings.ReplaceAll(text, "\n", " "))
 }
 
 // Findings are ordered by file, line and column; those of no file come last.
