@@ -24,8 +24,9 @@ type Env struct {
 	Logger   hclog.Logger
 	Logs     *Logs // where the logger writes; nil: where that is does not matter
 
-	create func(path string) (*os.File, error)   // opens the files of an output, in tests; nil: os.Create
-	around func(worker.Executor) worker.Executor // what stands between the worker of fit and its jobs, in tests; nil: nothing
+	create  func(path string) (*os.File, error)   // opens the files of an output, in tests; nil: os.Create
+	columns int                                   // width of the terminal, in tests; 0: what it is
+	around  func(worker.Executor) worker.Executor // what stands between the worker of fit and its jobs, in tests; nil: nothing
 }
 
 // Logs takes what a logger writes: to a file, or, while something is drawn there, to what draws. Safe for concurrent use.
@@ -82,8 +83,9 @@ func usagef(format string, args ...any) error {
 	return &UsageError{fmt.Errorf(format, args...)}
 }
 
+// say writes lines to the standard error, wrapped if it is a terminal.
 func (e *Env) say(format string, args ...any) {
-	fmt.Fprintf(e.Err, format+"\n", args...)
+	fmt.Fprintln(e.Err, wrapped(fmt.Sprintf(format, args...), e.width(e.Err), hanging))
 }
 
 // interrupted is ErrInterrupted in place of an error that comes of the user's stopping the command.

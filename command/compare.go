@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"foible/core/report"
 	"foible/core/words"
@@ -82,18 +81,17 @@ func (e *Env) Compare(o CompareOptions) error {
 	if err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(e.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "Model\tSweep\tr over common points\tn\tDifference\t95% interval by stimuli")
+	t := newTable("Model", "Sweep", "r over common points", "n", "Difference", "95% interval by stimuli")
 	for _, f := range c.Fits {
 		if f.N == 0 {
-			fmt.Fprintf(w, "%s\t%s\tno fit\t\t\t\n", f.Model, f.Sweep)
+			t.add(f.Model, f.Sweep, "no fit")
 			continue
 		}
 		difference, interval := "", ""
 		if !math.IsNaN(f.Difference) {
 			difference = words.Signed(f.Difference, 3)
 			if f.MCSE > 0 {
-				difference += " ± " + words.Fixed(f.MCSE, 4)
+				difference += " ± " + words.Error(f.MCSE)
 			}
 		}
 		if !math.IsNaN(f.Low) {
@@ -103,13 +101,11 @@ func (e *Env) Compare(o CompareOptions) error {
 		if !math.IsNaN(f.R) {
 			r = words.Fixed(f.R, 3)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\n", f.Model, f.Sweep, r, f.N, difference, interval)
+		t.add(f.Model, f.Sweep, r, words.Thousands(f.N), difference, interval)
 	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
+	e.table(t)
 	for _, caution := range c.Cautions {
-		fmt.Fprintf(e.Out, "Warning: %s\n", caution)
+		e.print("Warning: %s", caution)
 	}
 	fmt.Fprintf(e.Out, "Wrote tables and figures to %s; open %s first.\n", words.Quoted(o.Out), words.Quoted(filepath.Join(o.Out, "comparison.html")))
 	if c.Compared() < 2 {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -42,14 +41,11 @@ func (e *Env) List(ctx context.Context, t Target, asJSON bool) error {
 		e.say("The coordinator has no sweeps yet; make one with `foible submit%s STUDY`.", c.flags())
 		return nil
 	}
-	w := tabwriter.NewWriter(e.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "Sweep\tState\tDone\tPriority\tMade")
+	table := newTable("Sweep", "State", "Done", "Priority", "Made")
 	for _, m := range all.GetSweeps() {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", m.GetSweepId(), stateText(m), cells(m), m.GetPriority(), madeAt(m))
+		table.add(m.GetSweepId(), stateText(m), cells(m), words.Thousands(m.GetPriority()), madeAt(m))
 	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
+	e.table(table)
 	if i := slices.IndexFunc(all.GetSweeps(), func(m *foiblev1.Sweep) bool { return m.GetStalled() != "" }); i >= 0 {
 		fmt.Fprintf(e.Out, "Sweeps are %s: %s.\n", stateStalled, all.GetSweeps()[i].GetStalled())
 	}

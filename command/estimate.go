@@ -61,11 +61,11 @@ func (e *Env) Estimate(ctx context.Context, o EstimateOptions) error {
 	low, high := x.Range()
 	w := tabwriter.NewWriter(e.Out, 0, 0, 2, ' ', 0)
 	if x.TopUpCells > 0 {
-		fmt.Fprintf(w, "Cells\t%d, and up to %d of contenders, with more runs\n", x.Cells, x.TopUpCells)
+		fmt.Fprintf(w, "Cells\t%s, and up to %s of contenders, with more runs\n", words.Thousands(x.Cells), words.Thousands(x.TopUpCells))
 	} else {
-		fmt.Fprintf(w, "Cells\t%d\n", x.Cells)
+		fmt.Fprintf(w, "Cells\t%s\n", words.Thousands(x.Cells))
 	}
-	fmt.Fprintf(w, "Jobs\t%d\n", x.Jobs)
+	fmt.Fprintf(w, "Jobs\t%s\n", words.Thousands(x.Jobs))
 	fmt.Fprintf(w, "Core time\t%s (%s to %s), %s core-hours\n", took(x.Seconds()), took(low), took(high), hours(x.Seconds()))
 	if c.Inference.Method == sweep.Marginal && x.Tables > 0 {
 		fmt.Fprintf(w, "  shared\t%s, for searches and heuristics that cells share; each worker process makes those that it meets\n", took(x.Tables))

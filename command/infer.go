@@ -148,7 +148,7 @@ func (e *Env) describe(c *chosen) {
 	}
 	fmt.Fprintln(e.Out)
 	if len(c.unset) > 0 {
-		fmt.Fprintf(e.Out, "Not set, so as the paper fitted it: %s\n", strings.Join(c.unset, ", "))
+		e.print("Not set, so as the paper fitted it: %s", strings.Join(c.unset, ", "))
 	}
 }
 
@@ -158,13 +158,13 @@ func (e *Env) printInference(c *chosen, set *sweep.ParameterSet, p sweep.Procedu
 	model, _ := sweep.ModelByName(set.Model)
 	if !model.Exact {
 		if budget := budgetText(set); budget != "" {
-			fmt.Fprintf(e.Out, "  %s\n", budget)
+			e.print("  %s", budget)
 		}
 		if p.Method == sweep.Marginal {
-			fmt.Fprintf(e.Out, "  marginal inference, %d batches, %d searches for each goal and step, %s, seed %d\n", p.Runs, cell.Samples, kindText(p.Inference), c.seed)
+			e.print("  marginal inference, %d batches, %d searches for each goal and step, %s, seed %d", p.Runs, cell.Samples, kindText(p.Inference), c.seed)
 		} else {
-			fmt.Fprintf(e.Out, "  %s of %s a goal, %s, seed %d\n", words.Count(p.Runs, "run"), words.Count(p.ParticlesPerGoal, "particle"), kindText(p.Inference), c.seed)
-			fmt.Fprintf(e.Out, "  observe %s, filters %s, resample %s (%s), rejuvenate %s\n", p.Observe, p.Filters, resampleText(p.Inference), p.ResampleKind, p.Rejuvenate)
+			e.print("  %s of %s a goal, %s, seed %d", words.Count(p.Runs, "run"), words.Count(p.ParticlesPerGoal, "particle"), kindText(p.Inference), c.seed)
+			e.print("  observe %s, filters %s, resample %s (%s), rejuvenate %s", p.Observe, p.Filters, resampleText(p.Inference), p.ResampleKind, p.Rejuvenate)
 		}
 	}
 	fmt.Fprintln(e.Out)
@@ -172,27 +172,25 @@ func (e *Env) printInference(c *chosen, set *sweep.ParameterSet, p sweep.Procedu
 	if c.study.Simulated != "" {
 		people = "simulated people"
 	}
-	posteriorTable(c.stimulus, cell, people).print(e.Out)
+	e.table(posteriorTable(c.stimulus, cell, people))
 	if c.stimulus.TrueGoal >= 0 {
 		fmt.Fprintln(e.Out, "* the true goal")
 	}
 	switch {
 	case model.Exact:
 	case p.Method == sweep.Marginal:
-		fmt.Fprintln(e.Out, "MC SE: largest Monte-Carlo standard error; ln P: log evidence of the steps so far")
+		e.print("MC SE: largest Monte-Carlo standard error; ln P: log evidence of the steps so far")
 		if cell.Mistakes != nil {
-			fmt.Fprintln(e.Out, "Probable mistakes behind an action: Confused, a goal taken for the agent's own; Slip, an action other")
-			fmt.Fprintln(e.Out, "than intended; Off path, a plan that ends off every shortest path to its goal")
+			e.print("Probable mistakes behind an action: Confused, a goal taken for the agent's own; Slip, an action other than intended; Off path, a plan that ends off every shortest path to its goal")
 			if _, known := cell.Mistakes.OffPath.Get(); !known {
 				fmt.Fprintf(e.Out, "Off path is %s can be reached\n", sweep.PathsUnknown)
 			}
 		}
 	default:
-		fmt.Fprintln(e.Out, "MC SE: largest standard error over runs; ESS: particles that count; Alive: goals that particles have;")
-		fmt.Fprintln(e.Out, "ln P: log evidence of the steps so far")
+		e.print("MC SE: largest standard error over runs; ESS: particles that count; Alive: goals that particles have; ln P: log evidence of the steps so far")
 	}
 	for _, outcome := range outcomes(c.stimulus, set, p, cell) {
-		fmt.Fprintln(e.Out, outcome)
+		e.print("%s", outcome)
 	}
 }
 

@@ -2,88 +2,13 @@ package command
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"slices"
-	"strings"
-	"unicode/utf8"
 
 	"foible/core/study"
 	"foible/core/sweep"
 	"foible/core/words"
 )
-
-// textTable is a table for a terminal. The columns that lead are there again
-// when the others do not fit beside each other.
-type textTable struct {
-	columns []textColumn
-	rows    [][]string
-}
-
-type textColumn struct {
-	head string
-	lead bool
-	left bool // set flush left
-}
-
-const (
-	tableWidth = 100
-	columnGap  = 2
-)
-
-// print writes the table in parts of at most tableWidth, or of one column besides the leading ones.
-func (t *textTable) print(w io.Writer) {
-	widths := make([]int, len(t.columns))
-	var lead, rest []int
-	room := tableWidth
-	for i, c := range t.columns {
-		widths[i] = utf8.RuneCountInString(c.head)
-		for _, row := range t.rows {
-			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
-		}
-		if c.lead {
-			lead = append(lead, i)
-			room -= widths[i] + columnGap
-		} else {
-			rest = append(rest, i)
-		}
-	}
-	for first := true; first || len(rest) > 0; first = false {
-		if !first {
-			fmt.Fprintln(w)
-		}
-		used, n := 0, 0
-		for n < len(rest) && (n == 0 || used+widths[rest[n]]+columnGap <= room+columnGap) {
-			used += widths[rest[n]] + columnGap
-			n++
-		}
-		t.part(w, widths, append(slices.Clone(lead), rest[:n]...))
-		rest = rest[n:]
-	}
-}
-
-func (t *textTable) part(w io.Writer, widths, columns []int) {
-	line := func(cell func(column int) string) {
-		var b strings.Builder
-		for i, c := range columns {
-			if i > 0 {
-				b.WriteString(strings.Repeat(" ", columnGap))
-			}
-			text := cell(c)
-			pad := strings.Repeat(" ", widths[c]-utf8.RuneCountInString(text))
-			if t.columns[c].left {
-				b.WriteString(text + pad)
-			} else {
-				b.WriteString(pad + text)
-			}
-		}
-		fmt.Fprintln(w, strings.TrimRight(b.String(), " "))
-	}
-	line(func(c int) string { return t.columns[c].head })
-	for _, row := range t.rows {
-		line(func(c int) string { return row[c] })
-	}
-}
 
 // posteriorTable has a row a step, and one below it for the people who judged
 // there. A model that is sampled also has the largest Monte-Carlo standard error
@@ -132,24 +57,21 @@ type sampledColumn struct {
 	at   func(step int) string
 }
 
+// sampledColumns are none of an exact model.
 func sampledColumns(cell *sweep.Cell) []sampledColumn {
 	if cell.SE == nil {
 		return nil
 	}
-	largest := func(digits int) func(step int) string {
-		return func(step int) string {
-			return at(cell.SE, step, func(se []float64) string {
-				if _, known := cell.Error(step, 0); !known {
-					return "-" // of a single run
-				}
-				return words.Fixed(slices.Max(se), digits)
-			})
-		}
-	}
-	se := sampledColumn{"MC SE", largest(3)}
+	se := sampledColumn{"MC SE", func(step int) string {
+		return at(cell.SE, step, func(se []float64) string {
+			if _, known := cell.Error(step, 0); !known {
+				return "-" // of a single run
+			}
+			return words.Error(slices.Max(se))
+		})
+	}}
 	evidence := sampledColumn{"ln P", func(step int) string { return at(cell.Evidence, step, logText) }}
 	if len(cell.ESS) > 0 {
-		se.at = largest(2)
 		return []sampledColumn{
 			se,
 			{"ESS", func(step int) string {

@@ -9,8 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
-	"text/tabwriter"
 
 	"google.golang.org/protobuf/proto"
 
@@ -372,10 +370,10 @@ func (e *Env) printRecovery(r *report.Recovery) {
 		fmt.Fprintf(e.Out, "With %s a stimulus:\n", words.Count(most, "participant"))
 	}
 	for _, text := range r.Manifest.Recovered {
-		fmt.Fprintf(e.Out, "  %s\n", text)
+		e.print("  %s", text)
 	}
 	for _, text := range r.Manifest.Warnings {
-		fmt.Fprintln(e.Out, text)
+		e.print("%s", text)
 	}
 }
 
@@ -385,43 +383,43 @@ func (e *Env) printAxes(r *report.Recovery) {
 		fmt.Fprintln(e.Out, "No parameter of the grid has two values, so none can be recovered; --set gives it more.")
 		return
 	}
-	fmt.Fprintf(e.Out, "Rank correlation of true and fitted values with its 95%% interval, %s a model, by participants a stimulus:\n",
+	e.print("Rank correlation of true and fitted values with its 95%% interval, %s a model, by participants a stimulus:",
 		words.Count(r.Result.Config.Datasets, "dataset"))
-	w := tabwriter.NewWriter(e.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprint(w, "Model\tAxis")
+	heads := []string{"Model", "Axis"}
 	for _, n := range r.Result.Participants {
-		fmt.Fprintf(w, "\t%d", n)
+		heads = append(heads, words.Thousands(n))
 	}
-	for i := range axes {
-		a := &axes[i]
-		if i%len(r.Result.Participants) == 0 {
-			fmt.Fprintf(w, "\n%s\t%s", a.Model, a.Name)
+	t := newTable(heads...)
+	t.columns[1].lead = true
+	for each := range slices.Chunk(axes, len(r.Result.Participants)) {
+		row := []string{each[0].Model, each[0].Name}
+		for i := range each {
+			text := words.None
+			if a := &each[i]; a.Reason == "" {
+				text = words.Fixed(a.Rho, 2) + " " + words.Interval(a.Low, a.High, 2, false)
+			}
+			row = append(row, text)
 		}
-		if a.Reason != "" {
-			fmt.Fprint(w, "\t–")
-		} else {
-			fmt.Fprintf(w, "\t%s %s", words.Fixed(a.Rho, 2), words.Interval(a.Low, a.High, 2, false))
-		}
+		t.add(row...)
 	}
-	fmt.Fprint(w, "\n\n")
-	_ = w.Flush()
+	e.table(t)
+	fmt.Fprintln(e.Out)
 }
 
 func (e *Env) printConfusion(m *recovery.Matrix) {
 	fmt.Fprintf(e.Out, "P(fitted | true) by %s, %s a stimulus:\n", m.Criterion, words.Count(m.Participants, "participant"))
-	w := tabwriter.NewWriter(e.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "True\t%s\n", strings.Join(m.Models, "\t"))
+	t := newTable(append([]string{"True"}, m.Models...)...)
 	for truth, name := range m.Models {
-		fmt.Fprint(w, name)
+		row := []string{name}
 		for fitted := range m.Models {
 			p, _, ok := m.Fitted(truth, fitted)
 			if !ok {
 				p = math.NaN()
 			}
-			fmt.Fprintf(w, "\t%s", words.Fixed(p, 2))
+			row = append(row, words.Fixed(p, 2))
 		}
-		fmt.Fprintln(w)
+		t.add(row...)
 	}
-	fmt.Fprintln(w)
-	_ = w.Flush()
+	e.table(t)
+	fmt.Fprintln(e.Out)
 }

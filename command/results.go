@@ -11,9 +11,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -275,34 +273,37 @@ func (e *Env) summarize(r *report.Report, s *domains.Study) (fitted bool) {
 		}
 		return false
 	}
-	w := tabwriter.NewWriter(e.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "Model\tBest parameter set\tr\tMonte-Carlo SE\t95% interval\tRMSE\tn")
+	t := newTable("Model", "Best parameter set↓", "r", "MC SE", "95% interval", "RMSE", "n")
 	for _, b := range best {
 		interval := ""
 		if len(b.Fit.Intervals) > 0 {
 			in := b.Fit.Intervals[0]
 			interval = words.Interval(in.Low, in.High, 3, false) + " by " + in.Unit
 		}
-		fmt.Fprintf(w, "%s\t#%d %s\t%s\t%s\t%s\t%s\t%s\n", b.Set.Model, b.Number, b.Set.Settings(), rText(&b.Fit.Overall), errorText(&b.Fit), interval, words.Fixed(b.Fit.Overall.RMSE, 3), pointsText(b.Fit.Overall.N, b.Points))
+		t.add(b.Set.Model, fmt.Sprintf("#%d %s", b.Number, b.Set.Settings()), rText(&b.Fit.Overall), errorText(&b), interval, words.Fixed(b.Fit.Overall.RMSE, 3), pointsText(b.Fit.Overall.N, b.Points))
 	}
-	_ = w.Flush()
+	e.table(t)
+	e.print("MC SE: Monte-Carlo standard error of r")
 	e.differences(r.Differences(), best[0].Points)
 	e.recovery(best, s)
 	for _, b := range best {
 		if len(b.Fit.Intervals) > 0 && b.Fit.Intervals[0].High < b.Fit.Overall.PearsonR {
-			fmt.Fprintln(e.Out, "An interval by participants may lie below r: the means of resampled people are noisier than those of all people.")
+			e.print("An interval by participants may lie below r: the means of resampled people are noisier than those of all people.")
 			break
 		}
 	}
 	return true
 }
 
-// errorText is the Monte-Carlo error of an r, if it is known.
-func errorText(f *sweep.Fit) string {
-	if f.MCSEUnknown {
+// errorText is the Monte-Carlo error of an r, if there is one and it is known.
+func errorText(b *report.Best) string {
+	if model, _ := sweep.ModelByName(b.Set.Model); model.Exact {
+		return "exact"
+	}
+	if b.Fit.MCSEUnknown {
 		return "not known"
 	}
-	return words.Fixed(f.MCSE, 3)
+	return words.Error(b.Fit.MCSE)
 }
 
 // rText is an r, if it is defined.
@@ -316,9 +317,9 @@ func rText(c *sweep.Correlation) string {
 // pointsText is the number of points that an r is of, with that of all where it lacks some.
 func pointsText(n, all int) string {
 	if n == all {
-		return strconv.Itoa(n)
+		return words.Thousands(n)
 	}
-	return fmt.Sprintf("%d of %d", n, all)
+	return fmt.Sprintf("%s of %s", words.Thousands(n), words.Thousands(all))
 }
 
 // differences prints how much better the first model is than each of the others, and over how many of the points if
@@ -327,22 +328,22 @@ func (e *Env) differences(all []report.Difference, points int) {
 	if len(all) == 0 {
 		return
 	}
-	w := tabwriter.NewWriter(e.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "Difference in r\t\t95% intervals, both models on the same resamples")
+	e.print("Difference in r, with 95%% intervals of both models on the same resamples:")
+	t := newTable("", "", "", "", "")
 	for _, d := range all {
 		if d.Model != all[0].Model || !d.PearsonR.Defined {
 			continue
 		}
-		fmt.Fprintf(w, "%s - %s\t%s", d.Model, d.Other, words.Signed(d.PearsonR.Value, 3))
+		row := []string{d.Model + " - " + d.Other, words.Signed(d.PearsonR.Value, 3)}
 		if d.N < points {
-			fmt.Fprintf(w, " over %d of %d points", d.N, points)
+			row[1] += " over " + pointsText(d.N, points) + " points"
 		}
 		for _, in := range d.PearsonR.Intervals {
-			fmt.Fprintf(w, "\t%s by %s", words.Interval(in.Low, in.High, 3, true), in.Unit)
+			row = append(row, words.Interval(in.Low, in.High, 3, true)+" by "+in.Unit)
 		}
-		fmt.Fprintln(w)
+		t.add(row...)
 	}
-	_ = w.Flush()
+	e.table(t)
 }
 
 // recovery says how far the best parameters are from those that simulated the judgements.

@@ -33,7 +33,7 @@ func TestDifferencesArePrinted(t *testing.T) {
 			{Model: "full", Other: "plan-lesioned"},
 			{Model: "full", Other: "boltzmann", Difference: change(0.1875, 0.125, 0.25)},
 			{Model: "goal-lesioned", Other: "boltzmann", Difference: change(0.5, 0.25, 0.75)},
-		}, "Difference in r               95% intervals, both models on the same resamples\n" +
+		}, "Difference in r, with 95% intervals of both models on the same resamples:\n" +
 			"full - goal-lesioned  -0.125  [-0.250, +0.125] by participants  [-0.500, +0.125] by both\n" +
 			"full - boltzmann      +0.188  [+0.125, +0.250] by participants  [-0.125, +0.250] by both\n"},
 	} {

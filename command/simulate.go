@@ -208,7 +208,7 @@ func (s *simulation) print(w io.Writer) {
 			lengths = append(lengths, t.Actions)
 		}
 	}
-	fmt.Fprintf(w, "%d of %s reached %s", len(lengths), trajectories(len(s.tallies)), s.goal)
+	fmt.Fprintf(w, "%s of %s reached %s", words.Thousands(len(lengths)), trajectories(len(s.tallies)), s.goal)
 	if slices.Sort(lengths); len(lengths) > 0 {
 		fmt.Fprintf(w, ", in %d to %d actions, median %d", lengths[0], lengths[len(lengths)-1], lengths[len(lengths)/2])
 	}
@@ -218,10 +218,10 @@ func (s *simulation) print(w io.Writer) {
 		if unknown {
 			fmt.Fprintf(w, "How many of %s lead out of the way or into a dead end is %s can be reached\n", words.Count(sum.Plans, "plan"), sweep.PathsUnknown)
 		} else {
-			fmt.Fprintf(w, "Of %s: %d out of the way, %d into a dead end\n", words.Count(sum.Plans, "plan"), paths.Detours, paths.DeadEnds)
+			fmt.Fprintf(w, "Of %s: %s out of the way, %s into a dead end\n", words.Count(sum.Plans, "plan"), words.Thousands(paths.Detours), words.Thousands(paths.DeadEnds))
 		}
 	} else {
-		fmt.Fprintf(w, "In %s: %d not the most probable\n", words.Count(steps, "step"), sum.Worse)
+		fmt.Fprintf(w, "In %s: %s not the most probable\n", words.Count(steps, "step"), words.Thousands(sum.Worse))
 	}
 	last := ""
 	if n := len(s.tallies); n > 1 {
@@ -234,5 +234,5 @@ func trajectories(n int) string {
 	if n == 1 {
 		return "1 trajectory"
 	}
-	return fmt.Sprintf("%d trajectories", n)
+	return words.Thousands(n) + " trajectories"
 }

@@ -238,14 +238,14 @@ func (e *Env) Check(ctx context.Context, name string, choice SweepChoice, limit 
 	counts := map[study.Severity]int{}
 	for _, f := range found {
 		counts[f.Severity]++
-		fmt.Fprintln(e.Out, f)
+		e.print("%s", f)
 	}
 	if x.err == nil {
-		fmt.Fprintln(e.Out, "sweep: "+methodText(x.config))
+		e.print("sweep: %s", methodText(x.config))
 	} else {
 		for line := range strings.Lines(x.err.Error()) {
 			counts[study.Error]++
-			fmt.Fprintln(e.Out, strings.TrimSpace(line))
+			e.print("%s", strings.TrimSpace(line))
 		}
 	}
 	fmt.Fprintf(e.Out, "%s, %s, %s\n", words.Count(counts[study.Error], "error"), words.Count(counts[study.Warning], "warning"), words.Count(counts[study.Note], "note"))

@@ -3,8 +3,6 @@ package command
 import (
 	"context"
 	"fmt"
-	"strconv"
-	"text/tabwriter"
 	"time"
 
 	"foible/coordinator/access"
@@ -129,8 +127,8 @@ func (e *Env) printSweep(m *foiblev1.Sweep) {
 	if p == nil {
 		return
 	}
-	fmt.Fprintf(e.Out, "jobs: %d of %d done, %d with workers, %d failed, %d tried again; %s lost, %s refused\n",
-		p.GetJobsDone(), p.GetJobs(), p.GetJobsLeased(), p.GetJobsFailed(), p.GetRetries(), words.Count(int(p.GetLeasesLost()), "lease"), words.Count(int(p.GetDuplicates()), "repeated result"))
+	fmt.Fprintf(e.Out, "jobs: %s of %s done, %s with workers, %s failed, %s tried again; %s lost, %s refused\n",
+		words.Thousands(p.GetJobsDone()), words.Thousands(p.GetJobs()), words.Thousands(p.GetJobsLeased()), words.Thousands(p.GetJobsFailed()), words.Thousands(p.GetRetries()), words.Count(int(p.GetLeasesLost()), "lease"), words.Count(int(p.GetDuplicates()), "repeated result"))
 	if n := p.GetCopies(); n > 0 {
 		fmt.Fprintf(e.Out, "%s took longer than the deadline, and went to another worker too\n", words.Count(int(n), "job"))
 	}
@@ -190,8 +188,7 @@ func (e *Env) printFits(fits []*foiblev1.Fit) error {
 	if len(fits) == 0 {
 		return nil
 	}
-	w := tabwriter.NewWriter(e.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "Model\tBest parameter sets\tr\tn")
+	t := newTable("Model", "Best parameter sets↓", "r", "n")
 	for _, m := range fits {
 		set, err := codec.ReadParameterSet(m.GetParameterSet())
 		if err != nil {
@@ -201,13 +198,14 @@ func (e *Env) printFits(fits []*foiblev1.Fit) error {
 		if m.GetOverall().PearsonR != nil {
 			r = words.Fixed(m.GetOverall().GetPearsonR(), 3)
 		}
-		n := strconv.Itoa(int(m.GetOverall().GetN()))
+		n := words.Thousands(m.GetOverall().GetN())
 		if m.GetIncomplete() {
 			n += " (not all)"
 		}
-		fmt.Fprintf(w, "%s\t#%d %s\t%s\t%s\n", set.Model, m.GetNumber(), set.Settings(), r, n)
+		t.add(set.Model, fmt.Sprintf("#%d %s", m.GetNumber(), set.Settings()), r, n)
 	}
-	return w.Flush()
+	e.table(t)
+	return nil
 }
 
 // States as they are shown.
@@ -257,7 +255,7 @@ func unended(state foiblev1.SweepState) bool {
 func cells(m *foiblev1.Sweep) string {
 	p := m.GetProgress()
 	if p != nil && m.GetDamage() == "" {
-		return fmt.Sprintf("%d of %s", p.GetCellsDone(), words.Count(int(p.GetCells()), "cell"))
+		return fmt.Sprintf("%s of %s", words.Thousands(p.GetCellsDone()), words.Count(p.GetCells(), "cell"))
 	}
 	plan, _, err := planOf(m)
 	switch {
@@ -266,5 +264,5 @@ func cells(m *foiblev1.Sweep) string {
 	case unended(m.GetState()) || m.GetState() == foiblev1.SweepState_SWEEP_STATE_CANCELLED:
 		return "some of " + words.Count(plan.Cells(), "cell")
 	}
-	return fmt.Sprintf("%d of %s", plan.Cells(), words.Count(plan.Cells(), "cell"))
+	return fmt.Sprintf("%s of %s", words.Thousands(plan.Cells()), words.Count(plan.Cells(), "cell"))
 }

@@ -3,7 +3,6 @@ package command
 import (
 	"errors"
 	"fmt"
-	"text/tabwriter"
 	"time"
 
 	"foible/coordinator/access"
@@ -62,8 +61,7 @@ func (e *Env) ListTokens(data string) error {
 	if err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(e.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "Token\tFor\tMade\tEnds")
+	table := newTable("Token", "For", "Made", "Ends")
 	for i := range all {
 		r := &all[i]
 		whom := string(r.Kind) + "s"
@@ -77,9 +75,10 @@ func (e *Env) ListTokens(data string) error {
 		case !r.Expires.IsZero():
 			ends = r.Expires.Local().Format(time.DateTime)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.ID, whom, r.Created.Local().Format(time.DateTime), ends)
+		table.add(r.ID, whom, r.Created.Local().Format(time.DateTime), ends)
 	}
-	return w.Flush()
+	e.table(table)
+	return nil
 }
 
 // CreateTokenOptions say what a new token is for.

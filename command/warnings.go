@@ -25,10 +25,10 @@ type beyond func([]moreValues) string
 // warn prints what a sweep's fits have to be warned of, and how to go on beyond the edges of its grid.
 func (e *Env) warn(warnings []sweep.Warning, c *sweep.Config, command beyond) {
 	for _, w := range warnings {
-		fmt.Fprintf(e.Out, "Warning: %s.\n", w.Text)
+		e.print("Warning: %s.", w.Text)
 	}
 	if edges := edgesOf(warnings, c); len(edges) > 0 {
-		fmt.Fprintf(e.Out, "To go on beyond the edge: %s\n", command(edges))
+		fmt.Fprintf(e.Out, "To go on beyond the edge: %s\n", command(edges)) // in one line, to be copied
 	}
 }
 

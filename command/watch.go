@@ -252,7 +252,7 @@ func causes(p *foiblev1.Progress) []string {
 		if n := f.GetCells(); n >= all[f.GetModel()] {
 			texts = append(texts, fmt.Sprintf("%s: no fit: %s (%s)", f.GetModel(), words.Line(f.GetReason()), words.Count(int(n), "cell")))
 		} else {
-			texts = append(texts, fmt.Sprintf("%s: %d of %s could not be computed: %s", f.GetModel(), n, words.Count(int(all[f.GetModel()]), "cell"), words.Line(f.GetReason())))
+			texts = append(texts, fmt.Sprintf("%s: %s of %s could not be computed: %s", f.GetModel(), words.Thousands(n), words.Count(int(all[f.GetModel()]), "cell"), words.Line(f.GetReason())))
 		}
 	}
 	for _, reason := range p.GetFailures() {

@@ -9,6 +9,7 @@ import (
 
 	"foible/core/ground"
 	"foible/core/pddl"
+	"foible/core/words"
 )
 
 // CheckLimit is how many states of a stimulus Check looks at to find out
@@ -106,7 +107,7 @@ func checkGoals(ctx context.Context, r *report, s *Stimulus, task *ground.Task) 
 			r.warnf(goal.Pos, s.ID, "goal %s cannot be reached from the start", quote(goal.Name))
 		default:
 			r.add(Finding{Severity: Note, Pos: goal.Pos, Stimulus: s.ID, Message: fmt.Sprintf(
-				"goal %s is not reached in the first %d states: not checked further", quote(goal.Name), CheckLimit)})
+				"goal %s is not reached in the first %s states: not checked further", quote(goal.Name), words.Thousands(CheckLimit))})
 		}
 	}
 	return nil

@@ -56,7 +56,7 @@ func TestCheckStopsAtItsLimit(t *testing.T) {
 	s, findings := study.Read(folder(files), source)
 	noErrors(t, findings)
 	compare(t, "check", printed(must(study.Check(context.Background(), s))), []string{
-		`stimuli.csv:2:15: note: stimulus one: goal "broken" is not reached in the first 200000 states: not checked further`,
+		`stimuli.csv:2:15: note: stimulus one: goal "broken" is not reached in the first 200,000 states: not checked further`,
 		`note: stimuli: 1 (plain 1)`,
 	})
 }

@@ -85,7 +85,7 @@ func (r *reader) readRows(t *table, stimuli []*draft) *rowReader {
 	}
 	q.absent.note(&r.report, q.file)
 	if note := q.excluded.String(); note != "" {
-		r.notef(pddl.Pos{File: q.file}, "excluded %d of %s: %s", q.excluded.rows, words.Count(len(t.rows), "row"), note)
+		r.notef(pddl.Pos{File: q.file}, "excluded %s of %s: %s", words.Thousands(q.excluded.rows), words.Count(len(t.rows), "row"), note)
 	}
 	return q
 }

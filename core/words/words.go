@@ -45,6 +45,23 @@ func Fixed(v float64, n int) string {
 	return strconv.FormatFloat(v, 'f', n, 64)
 }
 
+// Error writes a standard error to two significant digits, and at most five decimals, so that
+// one which is not 0 is never written as 0: 0.012, 0.00042, < 0.00001; 0 if it is exactly that,
+// and [None] where it is undefined.
+func Error(v float64) string {
+	switch {
+	case math.IsNaN(v) || math.IsInf(v, 0):
+		return None
+	case v == 0:
+		return "0"
+	case v < 0.5e-5:
+		return "< 0.00001"
+	}
+	const most = 5
+	decimals := min(most, max(0, 1-int(math.Floor(math.Log10(v)))))
+	return Fixed(v, decimals)
+}
+
 // Signed is Fixed with a plus before what is positive: +0.109, -0.020.
 func Signed(v float64, n int) string {
 	if text := Fixed(v, n); text == None || strings.HasPrefix(text, "-") {

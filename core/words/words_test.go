@@ -56,3 +56,18 @@ func TestBytes(t *testing.T) {
 		}
 	}
 }
+
+// A standard error that is not 0 is never written as 0.
+func TestError(t *testing.T) {
+	for v, want := range map[float64]string{
+		0: "0", 0.123: "0.12", 0.0123: "0.012", 0.00042: "0.00042", 0.00001: "0.00001", 0.0000049: "< 0.00001", 1e-9: "< 0.00001",
+		0.5: "0.50", 1.23: "1.2", 12.3: "12", math.Inf(1): "–",
+	} {
+		if got := words.Error(v); got != want {
+			t.Errorf("%v: got %s, want %s", v, got, want)
+		}
+	}
+	if got := words.Error(math.NaN()); got != words.None {
+		t.Errorf("NaN is %s", got)
+	}
+}

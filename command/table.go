@@ -1,0 +1,211 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/term"
+)
+
+// textTable is a table for a terminal.
+type textTable struct {
+	columns []textColumn
+	rows    [][]string
+}
+
+// textColumn is a column of a table. Where the table is too wide, those that lead are there
+// again when the others do not fit beside each other, and one that is below stands in a line
+// of its own below each row.
+type textColumn struct {
+	head  string
+	lead  bool
+	left  bool // set flush left
+	below bool
+}
+
+const (
+	columnGap   = 2
+	belowIndent = 4
+)
+
+// newTable makes a table whose columns are flush left and whose first one leads. A column
+// whose head ends in "↓" is below.
+func newTable(heads ...string) *textTable {
+	t := &textTable{}
+	for i, head := range heads {
+		head, below := strings.CutSuffix(head, "↓")
+		t.columns = append(t.columns, textColumn{head: head, lead: i == 0, left: true, below: below})
+	}
+	return t
+}
+
+// add a row; cells that are left out at its end are empty.
+func (t *textTable) add(cells ...string) {
+	t.rows = append(t.rows, append(cells, make([]string, len(t.columns)-len(cells))...))
+}
+
+// print writes the table in lines of at most width characters, as far as a single column
+// besides the leading ones fits; 0 is no limit.
+func (t *textTable) print(w io.Writer, width int) {
+	widths := t.widths()
+	all, room := -columnGap, width
+	for _, n := range widths {
+		all += n + columnGap
+	}
+	narrow := width > 0 && all > width
+	var lead, rest, below []int
+	for i, c := range t.columns {
+		switch {
+		case c.below && narrow:
+			below = append(below, i)
+		case c.lead:
+			lead = append(lead, i)
+			room -= widths[i] + columnGap
+		default:
+			rest = append(rest, i)
+		}
+	}
+	for first := true; first || len(rest) > 0; first = false {
+		if !first {
+			fmt.Fprintln(w)
+			below = nil
+		}
+		used, n := 0, 0
+		for n < len(rest) && (n == 0 || width == 0 || used+widths[rest[n]] <= room) {
+			used += widths[rest[n]] + columnGap
+			n++
+		}
+		t.part(w, width, widths, append(slices.Clone(lead), rest[:n]...), below)
+		rest = rest[n:]
+	}
+}
+
+// headed reports whether a column has a head.
+func (t *textTable) headed() bool {
+	return slices.ContainsFunc(t.columns, func(c textColumn) bool { return c.head != "" })
+}
+
+// widths of the columns.
+func (t *textTable) widths() []int {
+	widths := make([]int, len(t.columns))
+	for i, c := range t.columns {
+		widths[i] = utf8.RuneCountInString(c.head)
+		for _, row := range t.rows {
+			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
+		}
+	}
+	return widths
+}
+
+func (t *textTable) part(w io.Writer, width int, widths, columns, below []int) {
+	line := func(cell func(column int) string) {
+		var b strings.Builder
+		for i, c := range columns {
+			if i > 0 {
+				b.WriteString(strings.Repeat(" ", columnGap))
+			}
+			text := cell(c)
+			pad := strings.Repeat(" ", widths[c]-utf8.RuneCountInString(text))
+			if t.columns[c].left {
+				b.WriteString(text + pad)
+			} else {
+				b.WriteString(pad + text)
+			}
+		}
+		fmt.Fprintln(w, strings.TrimRight(b.String(), " "))
+	}
+	under := func(cell func(column int) string) {
+		for _, c := range below {
+			fmt.Fprintln(w, wrapped(strings.Repeat(" ", belowIndent)+cell(c), width, belowIndent))
+		}
+	}
+	if head := func(c int) string { return t.columns[c].head }; t.headed() {
+		line(head)
+		under(head)
+	}
+	for _, row := range t.rows {
+		cell := func(c int) string { return row[c] }
+		line(cell)
+		under(cell)
+	}
+}
+
+// width is that of a terminal; 0 of anything else, where lines are not wrapped, so that they
+// can be searched.
+func (e *Env) width(out io.Writer) int {
+	if e.columns > 0 {
+		return e.columns
+	}
+	f, ok := out.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return 0
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
+}
+
+// table prints a table to the standard output.
+func (e *Env) table(t *textTable) { t.print(e.Out, e.width(e.Out)) }
+
+// print writes lines to the standard output, wrapped if it is a terminal.
+func (e *Env) print(format string, args ...any) {
+	fmt.Fprintln(e.Out, wrapped(fmt.Sprintf(format, args...), e.width(e.Out), hanging))
+}
+
+// hanging is by how much the further lines of a wrapped one are indented.
+const hanging = 2
+
+// wrapped breaks lines at spaces, so that they have at most width characters; 0 is no limit.
+// What follows a break is indented. What stands in backquotes is not broken, to be copied.
+func wrapped(text string, width, indent int) string {
+	if width <= 0 {
+		return text
+	}
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if utf8.RuneCountInString(line) > width {
+			lines[i] = wrappedLine(line, width, min(indent, width/2))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func wrappedLine(line string, width, indent int) string {
+	begin := line[:len(line)-len(strings.TrimLeft(line, " "))]
+	var b strings.Builder
+	b.WriteString(begin)
+	used, first := utf8.RuneCountInString(begin), true
+	for _, word := range unbroken(line[len(begin):]) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case first:
+		case used+1+n <= width:
+			b.WriteByte(' ')
+			used++
+		default:
+			b.WriteString("\n" + strings.Repeat(" ", indent))
+			used = indent
+		}
+		b.WriteString(word)
+		used, first = used+n, false
+	}
+	return b.String()
+}
+
+// unbroken splits a line at the spaces outside backquotes.
+func unbroken(line string) []string {
+	quoted := false
+	return strings.FieldsFunc(line, func(r rune) bool {
+		if r == '`' {
+			quoted = !quoted
+		}
+		return r == ' ' && !quoted
+	})
+}

@@ -1,0 +1,96 @@
+package command
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func fitTable() *textTable {
+	t := newTable("Model", "Best parameter set↓", "r", "MC SE", "95% interval", "RMSE", "n")
+	t.add("action-lesioned", "#12 goal_noise=0.2 budget_r=2 budget_q=0.95 search_noise=0.02 action_noise=0.1", "0.993", "0.00022", "[0.986, 0.992] by participants", "0.030", "1,195")
+	t.add("boltzmann", "#1 alpha=2", "0.855")
+	return t
+}
+
+// Where there is no terminal, a row is a line; in 80 columns the parameter set has one of its own.
+func TestTableFits(t *testing.T) {
+	var piped, narrow bytes.Buffer
+	fitTable().print(&piped, 0)
+	fitTable().print(&narrow, 80)
+	if got, want := piped.String(), `Model            Best parameter set                                                              r      MC SE    95% interval                    RMSE   n
+action-lesioned  #12 goal_noise=0.2 budget_r=2 budget_q=0.95 search_noise=0.02 action_noise=0.1  0.993  0.00022  [0.986, 0.992] by participants  0.030  1,195
+boltzmann        #1 alpha=2                                                                      0.855
+`; got != want {
+		t.Errorf("piped:\n%s\nwant\n%s", got, want)
+	}
+	if got, want := narrow.String(), `Model            r      MC SE    95% interval                    RMSE   n
+    Best parameter set
+action-lesioned  0.993  0.00022  [0.986, 0.992] by participants  0.030  1,195
+    #12 goal_noise=0.2 budget_r=2 budget_q=0.95 search_noise=0.02
+    action_noise=0.1
+boltzmann        0.855
+    #1 alpha=2
+`; got != want {
+		t.Errorf("in 80 columns:\n%s\nwant\n%s", got, want)
+	}
+}
+
+// From a width at which a column fits beside the first one, nothing is wider than the terminal.
+func TestTableFitsEveryWidth(t *testing.T) {
+	for width := 50; width < 170; width++ {
+		var out bytes.Buffer
+		fitTable().print(&out, width)
+		for line := range strings.Lines(out.String()) {
+			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > width {
+				t.Errorf("%d columns: a line of %d: %s", width, n, line)
+			}
+		}
+		for _, text := range []string{"0.00022", "1,195", "by participants", "action_noise=0.1", "alpha=2"} {
+			if !strings.Contains(out.String(), text) {
+				t.Errorf("%d columns: no %q in\n%s", width, text, &out)
+			}
+		}
+	}
+}
+
+func TestWrapped(t *testing.T) {
+	for _, c := range []struct {
+		text  string
+		width int
+		want  string
+	}{
+		{"a warning that is long", 0, "a warning that is long"},
+		{"a warning that is long", 22, "a warning that is long"},
+		{"a warning that is long", 12, "a warning\n  that is\n  long"},
+		{"  indented and long", 12, "  indented\n  and long"},
+		{"two\nlines of it", 9, "two\nlines of\n  it"},
+		{"say `foible fit --models full` again", 16, "say\n  `foible fit --models full`\n  again"},
+		{"averyveryverylongword and more", 10, "averyveryverylongword\n  and more"},
+		{"Größe über alles", 10, "Größe über\n  alles"},
+	} {
+		if got := wrapped(c.text, c.width, hanging); got != c.want {
+			t.Errorf("%d columns: got %q, want %q", c.width, got, c.want)
+		}
+	}
+}
+
+// Messages fit the terminal, and are whole lines elsewhere.
+func TestMessagesFit(t *testing.T) {
+	var out bytes.Buffer
+	long := strings.TrimSpace(strings.Repeat("word ", 50))
+	(&Env{Out: &out, Err: &out}).say("%s", long)
+	if got := out.String(); got != long+"\n" {
+		t.Errorf("elsewhere: %q", got)
+	}
+	out.Reset()
+	e := &Env{Out: &out, Err: &out, columns: 40}
+	e.say("%s", long)
+	e.print("%s", long)
+	for line := range strings.Lines(out.String()) {
+		if len(line) > 41 {
+			t.Errorf("a line of %d: %s", len(line)-1, line)
+		}
+	}
+}
