@@ -3,10 +3,12 @@
 package main_test
 
 import (
+	"io"
 	"net"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -97,6 +99,128 @@ func TestWorkerLeaves(t *testing.T) {
 			t.Errorf("exit code %d\n%s", code, w.stderr.String())
 		}
 	})
+}
+
+// relay stands between workers and a coordinator.
+type relay struct {
+	address string
+	to      string
+
+	mu      sync.Mutex // guards what follows
+	garbage bool       // the next connection is answered by something that is not TLS
+	conns   []net.Conn
+}
+
+func newRelay(t *testing.T, to string) *relay {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	r := &relay{address: l.Addr().String(), to: to}
+	t.Cleanup(r.cut)
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go r.serve(conn)
+		}
+	}()
+	return r
+}
+
+func (r *relay) serve(conn net.Conn) {
+	defer conn.Close()
+	r.mu.Lock()
+	garbage := r.garbage
+	r.garbage = false
+	r.conns = append(r.conns, conn)
+	r.mu.Unlock()
+	if garbage {
+		_, _ = conn.Read(make([]byte, 1)) // of the client's hello
+		_, _ = io.WriteString(conn, "HTTP/1.1 400 Bad Request\r\n\r\n")
+		return
+	}
+	there, err := net.Dial("tcp", r.to)
+	if err != nil {
+		return
+	}
+	defer there.Close()
+	go func() { _, _ = io.Copy(there, conn); _ = there.Close() }()
+	_, _ = io.Copy(conn, there)
+}
+
+// answerGarbage makes the next connection meet something that is not TLS.
+func (r *relay) answerGarbage() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.garbage = true
+}
+
+// hasAnswered reports whether garbage was sent since.
+func (r *relay) hasAnswered() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return !r.garbage
+}
+
+// cut closes all connections.
+func (r *relay) cut() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, conn := range r.conns {
+		_ = conn.Close()
+	}
+	r.conns = nil
+}
+
+// A worker that has been let in by its coordinator stays when a later handshake meets what is not TLS; one that meets
+// that at first leaves and says so.
+func TestWorkerStays(t *testing.T) {
+	dir := t.TempDir()
+	c := newCluster(t, dir, "data", "30s")
+	r := newRelay(t, c.flags[1])
+	args := []string{"worker", "--slots", "1", "--coordinator", r.address, "--token-file", "data"}
+
+	r.answerGarbage()
+	stray := start(t, dir, args...)
+	want := "foible: what answers at " + r.address + " does not speak TLS; if it is a coordinator that was started with --insecure, say --insecure here too\n"
+	if code := stray.wait(); code != 1 || !strings.HasSuffix(stray.stderr.String(), want) {
+		t.Errorf("before it was let in: exit code %d\n%s", code, stray.stderr.String())
+	}
+
+	w := start(t, dir, args...)
+	w.says("connected")
+	r.answerGarbage()
+	r.cut()
+	w.says(`(?s)connected.*connection lost.*no coordinator answers; trying until one does: .*reason="what answers at \S+ does not speak TLS.*connected`)
+	if !r.hasAnswered() {
+		t.Error("nothing was answered that is not TLS")
+	}
+	w.signal(syscall.SIGTERM)
+	if code := w.wait(); code != 0 {
+		t.Errorf("exit code %d\n%s", code, w.stderr.String())
+	}
+}
+
+// A worker may be started before the coordinator's first start makes its token.
+func TestWorkerWaitsForItsToken(t *testing.T) {
+	dir := t.TempDir()
+	address := freeAddress(t)
+	args := []string{"worker", "--coordinator", address, "--token-file", "data"}
+	leaver, w := start(t, dir, args...), start(t, dir, args...)
+	for _, p := range []*process{leaver, w} {
+		p.says("there is no token yet; waiting for the coordinator to make it: file=data")
+	}
+	leaver.signal(syscall.SIGTERM)
+	if code := leaver.wait(); code != 0 {
+		t.Errorf("exit code %d\n%s", code, leaver.stderr.String())
+	}
+	start(t, dir, "coordinator", "--listen", address, "--data", "data").says("listening")
+	w.says("connected")
 }
 
 // startWorker starts a worker of one slot with more flags.

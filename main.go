@@ -42,7 +42,8 @@ const (
 )
 
 func run(ctx context.Context) int {
-	called, err := root().ExecuteContextC(ctx)
+	env := &command.Env{Out: command.Plain(os.Stdout), Err: command.Plain(os.Stderr), Logs: command.NewLogs(command.Plain(os.Stderr))}
+	called, err := root(env).ExecuteContextC(ctx)
 	var usage *command.UsageError
 	switch {
 	case err == nil:
@@ -52,10 +53,10 @@ func run(ctx context.Context) int {
 	case errors.Is(err, command.ErrReported):
 		return exitFailed
 	case errors.As(err, &usage):
-		fmt.Fprintf(command.Plain(os.Stderr), "foible: %v (see `%s --help`)\n", err, called.CommandPath())
+		env.PrintError(fmt.Errorf("%w (see `%s --help`)", err, called.CommandPath()))
 		return exitUsage
 	}
-	fmt.Fprintln(command.Plain(os.Stderr), "foible:", err)
+	env.PrintError(err)
 	if ended := (*command.EndedError)(nil); errors.As(err, &ended) {
 		if ended.Cancelled {
 			return exitCancelled
@@ -71,8 +72,7 @@ const (
 	cluster = "cluster"
 )
 
-func root() *cobra.Command {
-	env := &command.Env{Out: command.Plain(os.Stdout), Err: command.Plain(os.Stderr), Logs: command.NewLogs(command.Plain(os.Stderr))}
+func root(env *command.Env) *cobra.Command {
 	var logLevel, logFormat string
 	var printVersion bool
 	var strict bool
@@ -684,7 +684,7 @@ func memoryFlag(c *cobra.Command, memory *string) {
 // observeFlags are those of daemons.
 func observeFlags(c *cobra.Command, o *command.ObserveOptions) {
 	c.Flags().StringVar(&o.Metrics, "metrics", "", "`host:port` at which Prometheus reads /metrics, e.g. "+command.MetricsExample+" (default: nowhere)")
-	c.Flags().BoolVar(&o.MetricsPublic, "metrics-public", false, "let --metrics name an address at which other machines reach this one; there are no secrets in metrics,\nand no token is asked for")
+	c.Flags().BoolVar(&o.MetricsPublic, "metrics-public", false, "let --metrics name an address at which other machines reach this one, by any name; there are no\nsecrets in metrics, and no token is asked for")
 	c.Flags().StringVar(&o.OTLP, "otel-endpoint", "", "`url`, e.g. http://127.0.0.1:4317, to send traces to by OTLP over gRPC; OTEL_EXPORTER_OTLP_ENDPOINT sets it too\n(default: there are none)")
 }
 

@@ -52,20 +52,60 @@ func observedCluster(t *testing.T, more ...string) (c *testCluster, scrapes []fu
 
 func get(t *testing.T, url string) string {
 	t.Helper()
+	code, body := getAs(t, url, "")
+	if code != http.StatusOK {
+		t.Fatalf("%s: %d", url, code)
+	}
+	return body
+}
+
+// getAs fetches a page under the name of a host; "" is that of the URL.
+func getAs(t *testing.T, url, host string) (code int, body string) {
+	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+	request.Host = host
 	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
-	if err != nil || answer.StatusCode != http.StatusOK {
-		t.Fatalf("%s: %s %v", url, answer.Status, err)
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatalf("%s: %v", url, err)
 	}
-	return string(body)
+	return answer.StatusCode, string(text)
+}
+
+// Metrics are kept from pages of other sites, whose names may lead to this machine; with --metrics-public, whoever reaches
+// the address may call it by any name, as Prometheus does by that of a Kubernetes service.
+func TestMetricsHosts(t *testing.T) {
+	dir := t.TempDir()
+	address := freeAddress(t)
+	start(t, dir, "coordinator", "--listen", address, "--data", "data", "--web", "off").says("listening")
+	for _, public := range []bool{false, true} {
+		args := []string{"worker", "--coordinator", address, "--token-file", "data", "--metrics", "127.0.0.1:0"}
+		if public {
+			args = append(args, "--metrics-public")
+		}
+		w := start(t, dir, args...)
+		url := w.saidOf(`metrics are served: url=(\S+)`)
+		for host, own := range map[string]bool{
+			"": true, "localhost": true, "localhost:7412": true, "127.0.0.1:1": true, "[::1]:7412": true, "[::1]": true, "10.0.0.7:7412": true,
+			"example.org": false, "example.org:7412": false, "localhost.example.org": false, "foible-coordinator.foible.svc:7412": false, "worker:7412": false,
+		} {
+			want := http.StatusOK
+			if !own && !public {
+				want = http.StatusMisdirectedRequest
+			}
+			code, body := getAs(t, url, host)
+			if code != want || strings.Contains(body, "\ngo_goroutines ") != (want == http.StatusOK) {
+				t.Errorf("host %q, public %v: %d, want %d\n%.300s", host, public, code, want, body)
+			}
+		}
+	}
 }
 
 var (

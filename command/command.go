@@ -88,6 +88,9 @@ func (e *Env) say(format string, args ...any) {
 	fmt.Fprintln(e.Err, wrapped(fmt.Sprintf(format, args...), e.width(e.Err), hanging))
 }
 
+// PrintError writes why a command has failed to the standard error.
+func (e *Env) PrintError(err error) { e.say("foible: %v", err) }
+
 // interrupted is ErrInterrupted in place of an error that comes of the user's stopping the command.
 func interrupted(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {

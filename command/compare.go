@@ -107,7 +107,7 @@ func (e *Env) Compare(o CompareOptions) error {
 	for _, caution := range c.Cautions {
 		e.print("Warning: %s", caution)
 	}
-	fmt.Fprintf(e.Out, "Wrote tables and figures to %s; open %s first.\n", words.Quoted(o.Out), words.Quoted(filepath.Join(o.Out, "comparison.html")))
+	e.print("Wrote tables and figures to %s; open %s first.", words.Quoted(o.Out), words.Quoted(filepath.Join(o.Out, "comparison.html")))
 	if c.Compared() < 2 {
 		return errors.New("nothing could be compared: over the points that the sweeps have in common, not two of the best parameter sets have a defined r")
 	}

@@ -41,20 +41,25 @@ func (e *Env) List(ctx context.Context, t Target, asJSON bool) error {
 		e.say("The coordinator has no sweeps yet; make one with `foible submit%s STUDY`.", c.flags())
 		return nil
 	}
+	e.printSweeps(all.GetSweeps())
+	return nil
+}
+
+// printSweeps prints a line for each sweep, and below the table what keeps some from going on.
+func (e *Env) printSweeps(all []*foiblev1.Sweep) {
 	table := newTable("Sweep", "State", "Done", "Priority", "Made")
-	for _, m := range all.GetSweeps() {
+	for _, m := range all {
 		table.add(m.GetSweepId(), stateText(m), cells(m), words.Thousands(m.GetPriority()), madeAt(m))
 	}
 	e.table(table)
-	if i := slices.IndexFunc(all.GetSweeps(), func(m *foiblev1.Sweep) bool { return m.GetStalled() != "" }); i >= 0 {
-		fmt.Fprintf(e.Out, "Sweeps are %s: %s.\n", stateStalled, all.GetSweeps()[i].GetStalled())
+	if i := slices.IndexFunc(all, func(m *foiblev1.Sweep) bool { return m.GetStalled() != "" }); i >= 0 {
+		e.print("Sweeps are %s: %s.", stateStalled, all[i].GetStalled())
 	}
-	for _, m := range all.GetSweeps() {
+	for _, m := range all {
 		if m.GetDamage() != "" {
-			fmt.Fprintf(e.Out, "%s is damaged: %s.\n", m.GetSweepId(), m.GetDamage())
+			e.print("%s is damaged: %s.", m.GetSweepId(), m.GetDamage())
 		}
 	}
-	return nil
 }
 
 // madeAt is when a sweep was made; of one whose record is lost, that is not known.

@@ -335,19 +335,17 @@ func (e *Env) Worker(ctx context.Context, o WorkerOptions) error {
 		return err
 	}
 	var c *client
-	var met atomic.Bool // a coordinator has been reached that is the token's
-	refusal := func() error {
-		if met.Load() { // what the network, or another program in its place, does to it since is no reason to leave
-			return nil
-		}
-		return c.refusal()
+	// Once the token's coordinator has been reached, a worker stays, whatever the network or another program in that
+	// place does. What answers at an address from a file may be something else that has come to where it was.
+	var met atomic.Bool
+	refusal := func() (reason error, final bool) {
+		return c.refusal(), o.Coordinator.AddressFile == "" && !met.Load()
 	}
 	calls, err := watched.calls()
 	if err != nil {
 		return err
 	}
-	if o.Coordinator.AddressFile != "" { // what answers may have come to an address that the coordinator has left
-		refusal = func() error { return nil }
+	if o.Coordinator.AddressFile != "" {
 		calls = append(calls, grpc.WithContextDialer((&addressFile{read: o.Coordinator.current, after: o.dialling}).dial))
 	}
 	c, err = dialAs(access.Worker, o.Coordinator, append(calls, grpc.WithChainStreamInterceptor(e.patient(ctx, o, &met, refusal, giveUp)))...)
@@ -382,8 +380,8 @@ func (e *Env) Worker(ctx context.Context, o WorkerOptions) error {
 	case <-late: // the jobs that go on have been handed back, and end with the process
 		e.Logger.Warn("leaving jobs that do not stop")
 	}
-	if refusal := refusal(); err != nil && refusal != nil {
-		return refusal
+	if reason, final := refusal(); err != nil && reason != nil && final {
+		return reason
 	}
 	if impatient := context.Cause(ctx); err == nil && errors.Is(impatient, errImpatient) {
 		return impatient
@@ -395,8 +393,8 @@ var errImpatient = errors.New("no coordinator has answered")
 
 // patient holds calls back until the coordinator can be reached, so that its
 // absence is said once and makes no job fail. When ctx ends it waits no more,
-// nor for what answers and is refused before a coordinator has been met. When patience ends, so does the worker.
-func (e *Env) patient(ctx context.Context, o WorkerOptions, met *atomic.Bool, refusal func() error, giveUp context.CancelCauseFunc) grpc.StreamClientInterceptor {
+// nor for what answers and is refused for good. When patience ends, so does the worker. It sets met.
+func (e *Env) patient(ctx context.Context, o WorkerOptions, met *atomic.Bool, refusal func() (reason error, final bool), giveUp context.CancelCauseFunc) grpc.StreamClientInterceptor {
 	return func(call context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, stream grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
 		waiting, cancel := context.WithCancel(call)
 		defer cancel()
@@ -409,12 +407,19 @@ func (e *Env) patient(ctx context.Context, o WorkerOptions, met *atomic.Bool, re
 		said := false
 		state := cc.GetState()
 		for ; state != connectivity.Ready && state != connectivity.Shutdown; state = cc.GetState() {
-			if err := refusal(); state == connectivity.TransientFailure && err != nil {
-				return nil, status.Error(codes.Unauthenticated, err.Error())
-			}
-			if state == connectivity.TransientFailure && desc.ClientStreams && !said { // Work: one at a time
-				said = true
-				e.Logger.Info("no coordinator answers; trying until one does", "coordinator", o.Coordinator.where())
+			if state == connectivity.TransientFailure {
+				reason, final := refusal()
+				if reason != nil && final {
+					return nil, status.Error(codes.Unauthenticated, reason.Error())
+				}
+				if desc.ClientStreams && !said { // Work: one at a time
+					said = true
+					about := []any{"coordinator", o.Coordinator.where()}
+					if reason != nil {
+						about = append(about, "reason", reason)
+					}
+					e.Logger.Info("no coordinator answers; trying until one does", about...)
+				}
 			}
 			cc.Connect()
 			if !cc.WaitForStateChange(waiting, state) {

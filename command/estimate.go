@@ -57,7 +57,7 @@ func (e *Env) Estimate(ctx context.Context, o EstimateOptions) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(e.Out, "%s: %s\n", s.Name, methodText(config))
+	e.print("%s: %s", s.Name, methodText(config))
 	low, high := x.Range()
 	w := tabwriter.NewWriter(e.Out, 0, 0, 2, ' ', 0)
 	if x.TopUpCells > 0 {
@@ -79,7 +79,7 @@ func (e *Env) Estimate(ctx context.Context, o EstimateOptions) error {
 		return err
 	}
 	printErrors(e, &c, x)
-	fmt.Fprintf(e.Out, "By a pilot of %s on %d of %d stimuli, all kinds of them on %d; the tables and figures at the end are not in it.\n",
+	e.print("By a pilot of %s on %d of %d stimuli, all kinds of them on %d; the tables and figures at the end are not in it.",
 		words.Count(x.Measured, "cell"), x.Seen, x.Stimuli, x.Full)
 	return nil
 }
@@ -95,10 +95,10 @@ func printErrors(e *Env, c *sweep.Config, x *pilot.Estimate) {
 				said = append(said, fmt.Sprintf("%.2g in the %s stage", of.se, of.stage))
 			}
 		}
-		fmt.Fprintf(e.Out, "Expected Monte-Carlo error of r, %s: %s\n", m.Model, strings.Join(said, ", "))
+		e.print("Expected Monte-Carlo error of r, %s: %s", m.Model, strings.Join(said, ", "))
 	}
 	if c.Inference.Method == sweep.Marginal && len(x.Errors) > 0 {
-		fmt.Fprintf(e.Out, "It is sampled to %g or below (--mc-se), and to %g in each judged probability (--posterior-se).\n", c.Inference.MCSE, c.Inference.PosteriorSE)
+		e.print("It is sampled to %g or below (--mc-se), and to %g in each judged probability (--posterior-se).", c.Inference.MCSE, c.Inference.PosteriorSE)
 	}
 }
 

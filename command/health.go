@@ -32,13 +32,13 @@ func (e *Env) Health(ctx context.Context, t Target, live bool) error {
 	reasons := trailer.Get(coordinator.ReasonTrailer)
 	switch s := answer.GetStatus(); {
 	case live:
-		fmt.Fprintln(e.Out, "The coordinator answers.")
+		e.print("The coordinator answers.")
 		return nil
 	case s != healthv1.HealthCheckResponse_SERVING && len(reasons) > 0:
 		return fmt.Errorf("the coordinator at %s answers, but its store does not accept writes: %s", t.where(), reasons[0])
 	case s != healthv1.HealthCheckResponse_SERVING:
 		return fmt.Errorf("the coordinator at %s answers, and is %s; its log says why", t.where(), s)
 	}
-	fmt.Fprintln(e.Out, "The coordinator serves.")
+	e.print("The coordinator serves.")
 	return nil
 }

@@ -114,7 +114,7 @@ func (e *Env) Infer(ctx context.Context, o InferOptions) error {
 	if err := e.writeOutput(o.Out, of, func(out *output) error { return writeInference(out, c, p, cells) }); err != nil {
 		return err
 	}
-	fmt.Fprintf(e.Out, "Wrote posteriors and figures to %s; look at %s first.\n", words.Quoted(o.Out), filepath.Join("figures", "storyboard.svg"))
+	e.print("Wrote posteriors and figures to %s; look at %s first.", words.Quoted(o.Out), filepath.Join("figures", "storyboard.svg"))
 	return nil
 }
 
@@ -174,7 +174,7 @@ func (e *Env) printInference(c *chosen, set *sweep.ParameterSet, p sweep.Procedu
 	}
 	e.table(posteriorTable(c.stimulus, cell, people))
 	if c.stimulus.TrueGoal >= 0 {
-		fmt.Fprintln(e.Out, "* the true goal")
+		e.print("* the true goal")
 	}
 	switch {
 	case model.Exact:
@@ -183,7 +183,7 @@ func (e *Env) printInference(c *chosen, set *sweep.ParameterSet, p sweep.Procedu
 		if cell.Mistakes != nil {
 			e.print("Probable mistakes behind an action: Confused, a goal taken for the agent's own; Slip, an action other than intended; Off path, a plan that ends off every shortest path to its goal")
 			if _, known := cell.Mistakes.OffPath.Get(); !known {
-				fmt.Fprintf(e.Out, "Off path is %s can be reached\n", sweep.PathsUnknown)
+				e.print("Off path is %s can be reached", sweep.PathsUnknown)
 			}
 		}
 	default:

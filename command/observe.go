@@ -25,7 +25,6 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"google.golang.org/grpc"
 
-	"foible/coordinator/web"
 	"foible/worker"
 )
 
@@ -102,7 +101,11 @@ func (e *Env) serveMetrics(o ObserveOptions, registry *prometheus.Registry) (sto
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4}))
-	server := &http.Server{Handler: ofThisMachine(mux, o.MetricsPublic), ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, MaxHeaderBytes: 16 << 10}
+	var handler http.Handler = mux
+	if !o.MetricsPublic {
+		handler = refuseNames(mux)
+	}
+	server := &http.Server{Handler: handler, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, MaxHeaderBytes: 16 << 10}
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -117,12 +120,12 @@ func (e *Env) serveMetrics(o ObserveOptions, registry *prometheus.Registry) (sto
 	}, nil
 }
 
-// ofThisMachine answers to names of this machine, unless other machines may ask too: a page of another site may have a
-// name that leads here, and would read the answer.
-func ofThisMachine(next http.Handler, public bool) http.Handler {
+// refuseNames answers requests for localhost or an IP address, and no other name: a page of another site may have a name
+// that leads to this machine, and a browser would let that page read the answer.
+func refuseNames(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !public && !web.OfThisMachine(r.Host) {
-			http.Error(w, "metrics answer to names of this machine alone, such as localhost, without --metrics-public", http.StatusMisdirectedRequest)
+		if host := (&url.URL{Host: r.Host}).Hostname(); host != "localhost" && net.ParseIP(host) == nil {
+			http.Error(w, "without --metrics-public, metrics are served to localhost or an IP address, and to no other name", http.StatusMisdirectedRequest)
 			return
 		}
 		next.ServeHTTP(w, r)

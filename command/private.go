@@ -81,7 +81,7 @@ func (e *Env) printSecret(text []byte, path string) error {
 		}
 		return nil
 	}
-	if out, ok := e.Out.(*os.File); ok {
+	if out, ok := beneath(e.Out).(*os.File); ok {
 		if info, err := out.Stat(); err == nil && othersRead(info) {
 			e.say("Warning: others on this machine can read the file that this is written to (mode %03o); --out FILE makes one that only you can read.", info.Mode().Perm())
 		}

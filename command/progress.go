@@ -43,7 +43,7 @@ func (l *lines) show(m *foiblev1.Sweep) {
 	}
 }
 
-func (l *lines) say(text string) { fmt.Fprintln(l.out, text) }
+func (l *lines) say(text string) { fmt.Fprintln(l.out, words.Line(text)) }
 
 func (l *lines) close(*foiblev1.Sweep) {}
 
@@ -83,5 +83,5 @@ func lineOf(m *foiblev1.Sweep, eta string) string {
 	if p.GetWorkers() == 0 && unended(m.GetState()) {
 		said = append(said, "no worker is connected")
 	}
-	return strings.Join(append(said, trouble(p)...), ", ")
+	return words.Line(strings.Join(append(said, trouble(p)...), ", "))
 }

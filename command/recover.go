@@ -343,7 +343,7 @@ func (e *Env) writeRecovery(ctx context.Context, r *recovering) error {
 		return err
 	}
 	e.printRecovery(page)
-	fmt.Fprintf(e.Out, "Wrote tables and figures to %s; open %s first.\n", words.Quoted(o.Out), words.Quoted(filepath.Join(o.Out, "report.html")))
+	e.print("Wrote tables and figures to %s; open %s first.", words.Quoted(o.Out), words.Quoted(filepath.Join(o.Out, "report.html")))
 	if !slices.ContainsFunc(result.Datasets, func(d recovery.Dataset) bool { return d.Fitted[0] >= 0 }) {
 		return errors.New("nothing could be recovered: no model has a correlation with the simulated judgements of any dataset")
 	}
@@ -367,7 +367,7 @@ func (e *Env) printRecovery(r *report.Recovery) {
 		e.printConfusion(r.Result.Confusion(0, most))
 	}
 	if len(r.Manifest.Recovered) > 0 {
-		fmt.Fprintf(e.Out, "With %s a stimulus:\n", words.Count(most, "participant"))
+		e.print("With %s a stimulus:", words.Count(most, "participant"))
 	}
 	for _, text := range r.Manifest.Recovered {
 		e.print("  %s", text)
@@ -380,7 +380,7 @@ func (e *Env) printRecovery(r *report.Recovery) {
 func (e *Env) printAxes(r *report.Recovery) {
 	axes := slices.DeleteFunc(slices.Clone(r.Axes()), func(a recovery.Axis) bool { return len(a.Values) < 2 })
 	if len(axes) == 0 {
-		fmt.Fprintln(e.Out, "No parameter of the grid has two values, so none can be recovered; --set gives it more.")
+		e.print("No parameter of the grid has two values, so none can be recovered; --set gives it more.")
 		return
 	}
 	e.print("Rank correlation of true and fitted values with its 95%% interval, %s a model, by participants a stimulus:",
@@ -407,7 +407,7 @@ func (e *Env) printAxes(r *report.Recovery) {
 }
 
 func (e *Env) printConfusion(m *recovery.Matrix) {
-	fmt.Fprintf(e.Out, "P(fitted | true) by %s, %s a stimulus:\n", m.Criterion, words.Count(m.Participants, "participant"))
+	e.print("P(fitted | true) by %s, %s a stimulus:", m.Criterion, words.Count(m.Participants, "participant"))
 	t := newTable(append([]string{"True"}, m.Models...)...)
 	for truth, name := range m.Models {
 		row := []string{name}

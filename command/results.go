@@ -149,12 +149,10 @@ func (e *Env) collect(ctx context.Context, c *client, m *foiblev1.Sweep, s *doma
 	}); err != nil {
 		return err
 	}
-	for _, f := range r.Failures() {
-		fmt.Fprintf(e.Out, "%s\n", words.Line(f))
-	}
+	e.printFailures(r.Failures())
 	fitted := e.summarize(r, s)
 	e.warn(r.Warnings(), &config, beyond)
-	fmt.Fprintf(e.Out, "Wrote tables and figures to %s; open %s first.\n", words.Quoted(dir), words.Quoted(filepath.Join(dir, "report.html")))
+	e.print("Wrote tables and figures to %s; open %s first.", words.Quoted(dir), words.Quoted(filepath.Join(dir, "report.html")))
 	if m.GetState() == foiblev1.SweepState_SWEEP_STATE_FAILED {
 		if p := m.GetProgress(); p.GetJobsFailed() == 0 && p.GetCellsFailed() > 0 {
 			return fmt.Errorf("%s could not be computed, %s says which and why", words.Count(int(p.GetCellsFailed()), "cell"), words.Quoted(filepath.Join(dir, failuresFile)))
@@ -262,14 +260,14 @@ func send[T any](ctx context.Context, to chan<- T, what T) error {
 // summarize prints the best parameter set of each model. It says whether there is any.
 func (e *Env) summarize(r *report.Report, s *domains.Study) (fitted bool) {
 	if s.Simulated != "" {
-		fmt.Fprintf(e.Out, "The participants of %s are simulated.\n", s.Name)
+		e.print("The participants of %s are simulated.", s.Name)
 	}
 	best := r.Best()
 	if len(best) == 0 {
 		if judgedSomewhere(s) {
-			fmt.Fprintln(e.Out, "No parameter set has a defined correlation with the judgements.")
+			e.print("No parameter set has a defined correlation with the judgements.")
 		} else {
-			fmt.Fprintln(e.Out, "There are no human judgements to compare with; posteriors.csv has what the models infer.")
+			e.print("There are no human judgements to compare with; posteriors.csv has what the models infer.")
 		}
 		return false
 	}
@@ -293,6 +291,13 @@ func (e *Env) summarize(r *report.Report, s *domains.Study) (fitted bool) {
 		}
 	}
 	return true
+}
+
+// printFailures says why there are cells without a result.
+func (e *Env) printFailures(all []report.Failure) {
+	for _, f := range all {
+		e.print("%s", f.String())
+	}
 }
 
 // errorText is the Monte-Carlo error of an r, if there is one and it is known.
@@ -365,13 +370,13 @@ func (e *Env) recovery(best []report.Best, s *domains.Study) {
 			}
 		}
 		if len(off) == 0 {
-			fmt.Fprintf(e.Out, "The best %s parameters are those that simulated the judgements.\n", b.Set.Model)
+			e.print("The best %s parameters are those that simulated the judgements.", b.Set.Model)
 			return
 		}
-		fmt.Fprintf(e.Out, "The judgements were simulated by %s. The fit is off: %s.\n", s.Generating, strings.Join(off, "; "))
+		e.print("The judgements were simulated by %s. The fit is off: %s.", s.Generating, strings.Join(off, "; "))
 		return
 	}
-	fmt.Fprintf(e.Out, "The judgements were simulated by %s, which is not in this sweep.\n", s.Generating)
+	e.print("The judgements were simulated by %s, which is not in this sweep.", s.Generating)
 }
 
 // hashes are SHA-256 of each file of a bundle.

@@ -91,7 +91,7 @@ func (s *screen) press(key string) tea.Cmd {
 func (s *screen) pausing() bool { return s.sweep.GetState() != foiblev1.SweepState_SWEEP_STATE_PAUSED }
 
 // View implements [tea.Model].
-func (s *screen) View() tea.View { return tea.NewView(words.Plain(s.text())) }
+func (s *screen) View() tea.View { return tea.NewView(s.text()) }
 
 // text is what is drawn, not higher than the terminal. Where there is no room, stimuli are left out first.
 func (s *screen) text() string {
@@ -119,7 +119,8 @@ func (s *screen) text() string {
 		lines = append(lines[:max(0, s.height-len(foot))], foot...)
 	}
 	for i, line := range lines {
-		if runes := []rune(line); len(runes) > s.width {
+		lines[i] = words.Line(line)
+		if runes := []rune(lines[i]); len(runes) > s.width {
 			lines[i] = string(runes[:max(0, s.width-1)]) + "…"
 		}
 	}
@@ -189,7 +190,7 @@ func (s *screen) pace() []string {
 		lines = append(lines, strings.Join(trouble, ", "))
 	}
 	if troubles := p.GetTroubles(); len(troubles) > 0 {
-		lines = append(lines, "now: "+words.Line(troubles[0]))
+		lines = append(lines, "now: "+troubles[0])
 	}
 	if reasons := causes(p); len(reasons) > 0 {
 		lines = append(lines, "failed: "+reasons[0])

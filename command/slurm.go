@@ -693,9 +693,9 @@ func (e *Env) SlurmStatus(ctx context.Context, dir string, asJSON bool) error {
 	}
 	if absent == nil {
 		e.printSweep(m)
-		fmt.Fprintf(e.Out, "coordinator: %s\n", d.target().where())
+		e.print("coordinator: %s", d.target().where())
 	} else {
-		fmt.Fprintf(e.Out, "%s: %s\n", r.Sweep, state)
+		e.print("%s: %s", r.Sweep, state)
 	}
 	tasks, err := slurmCommands.Queue(ctx, r.names(false)...)
 	if err != nil {
@@ -710,7 +710,7 @@ func (e *Env) SlurmStatus(ctx context.Context, dir string, asJSON bool) error {
 	}
 	switch {
 	case d.hasResults():
-		fmt.Fprintf(e.Out, "results: %s\n", words.Quoted(d.path(slurmResults)))
+		e.print("results: %s", words.Quoted(d.path(slurmResults)))
 		if _, err := os.Stat(d.path(slurmResults, failuresFile)); err == nil {
 			e.say("Some parameter sets have no fit; %s says why.", words.Quoted(d.path(slurmResults, failuresFile)))
 		}

@@ -229,7 +229,7 @@ func (e *Env) Check(ctx context.Context, name string, choice SweepChoice, limit 
 		return interrupted(ctx, err)
 	}
 	if x.study != nil {
-		fmt.Fprintf(e.Out, "%s: %s of %s\n", x.study.Name, words.Count(len(x.study.Stimuli), "stimulus"), x.study.Domain.Name)
+		e.print("%s: %s of %s", x.study.Name, words.Count(len(x.study.Stimuli), "stimulus"), x.study.Domain.Name)
 	}
 	found := x.findings
 	if x.usable != "" {
@@ -248,7 +248,7 @@ func (e *Env) Check(ctx context.Context, name string, choice SweepChoice, limit 
 			e.print("%s", strings.TrimSpace(line))
 		}
 	}
-	fmt.Fprintf(e.Out, "%s, %s, %s\n", words.Count(counts[study.Error], "error"), words.Count(counts[study.Warning], "warning"), words.Count(counts[study.Note], "note"))
+	e.print("%s, %s, %s", words.Count(counts[study.Error], "error"), words.Count(counts[study.Warning], "warning"), words.Count(counts[study.Note], "note"))
 	if counts[study.Error] > 0 {
 		return ErrReported
 	}
@@ -296,7 +296,7 @@ func (e *Env) Sample(domain, dir string) error {
 	if err := writeSample(d, dir); err != nil {
 		return fmt.Errorf("cannot write to %s: %w; name another directory", words.Quoted(dir), cause(err))
 	}
-	fmt.Fprintf(e.Out, "Wrote a sample study to %s; try `foible check %[1]s` and `foible fit %[1]s`.\n", words.Quoted(dir))
+	e.print("Wrote a sample study to %s; try `foible check %[1]s` and `foible fit %[1]s`.", words.Quoted(dir))
 	return nil
 }
 

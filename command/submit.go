@@ -117,38 +117,38 @@ func (e *Env) Status(ctx context.Context, o StatusOptions) error {
 }
 
 func (e *Env) printSweep(m *foiblev1.Sweep) {
-	fmt.Fprintf(e.Out, "%s: %s, %s done\n", m.GetSweepId(), stateText(m), cells(m))
+	e.print("%s: %s, %s done", m.GetSweepId(), stateText(m), cells(m))
 	for _, reason := range []string{m.GetStalled(), m.GetDamage()} {
 		if reason != "" {
-			fmt.Fprintf(e.Out, "%s: %s\n", stateText(m), reason)
+			e.print("%s: %s", stateText(m), reason)
 		}
 	}
 	p := m.GetProgress()
 	if p == nil {
 		return
 	}
-	fmt.Fprintf(e.Out, "jobs: %s of %s done, %s with workers, %s failed, %s tried again; %s lost, %s refused\n",
+	e.print("jobs: %s of %s done, %s with workers, %s failed, %s tried again; %s lost, %s refused",
 		words.Thousands(p.GetJobsDone()), words.Thousands(p.GetJobs()), words.Thousands(p.GetJobsLeased()), words.Thousands(p.GetJobsFailed()), words.Thousands(p.GetRetries()), words.Count(int(p.GetLeasesLost()), "lease"), words.Count(int(p.GetDuplicates()), "repeated result"))
 	if n := p.GetCopies(); n > 0 {
-		fmt.Fprintf(e.Out, "%s took longer than the deadline, and went to another worker too\n", words.Count(int(n), "job"))
+		e.print("%s took longer than the deadline, and went to another worker too", words.Count(int(n), "job"))
 	}
 	if text := verified(m); text != "" {
 		fmt.Fprintln(e.Out, text)
 	}
 	if stateName(m) == stateRunning {
-		fmt.Fprintf(e.Out, "priority %d; %s with %s\n", m.GetPriority(), words.Count(int(p.GetWorkers()), "worker"), words.Count(int(p.GetSlots()), "slot"))
+		e.print("priority %d; %s with %s", m.GetPriority(), words.Count(int(p.GetWorkers()), "worker"), words.Count(int(p.GetSlots()), "slot"))
 		if eta := (&countdown{}).eta(m, time.Now()); eta != "" {
-			fmt.Fprintf(e.Out, "%s; %s cells/s\n", eta, rounded(p.GetCellsPerSecond()))
+			e.print("%s; %s cells/s", eta, rounded(p.GetCellsPerSecond()))
 		}
 	}
 	for _, trouble := range p.GetTroubles() {
-		fmt.Fprintf(e.Out, "now: %s\n", words.Line(trouble))
+		e.print("now: %s", trouble)
 	}
 	if n := p.GetCellsFailed(); n > 0 {
-		fmt.Fprintf(e.Out, "%s could not be computed\n", words.Count(int(n), "cell"))
+		e.print("%s could not be computed", words.Count(int(n), "cell"))
 	}
 	for _, reason := range causes(p) {
-		fmt.Fprintf(e.Out, "failed: %s\n", reason)
+		e.print("failed: %s", reason)
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/term"
+
+	"foible/core/words"
 )
 
 // textTable is a table for a terminal.
@@ -45,7 +47,11 @@ func newTable(heads ...string) *textTable {
 
 // add a row; cells that are left out at its end are empty.
 func (t *textTable) add(cells ...string) {
-	t.rows = append(t.rows, append(cells, make([]string, len(t.columns)-len(cells))...))
+	row := make([]string, len(t.columns))
+	for i, cell := range cells {
+		row[i] = words.Line(cell)
+	}
+	t.rows = append(t.rows, row)
 }
 
 // print writes the table in lines of at most width characters, as far as a single column
@@ -140,7 +146,7 @@ func (e *Env) width(out io.Writer) int {
 	if e.columns > 0 {
 		return e.columns
 	}
-	f, ok := out.(*os.File)
+	f, ok := beneath(out).(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return 0
 	}
@@ -154,9 +160,10 @@ func (e *Env) width(out io.Writer) int {
 // table prints a table to the standard output.
 func (e *Env) table(t *textTable) { t.print(e.Out, e.width(e.Out)) }
 
-// print writes lines to the standard output, wrapped if it is a terminal.
+// print writes a line to the standard output, wrapped if it is a terminal. Ends of lines within it, which may be of
+// others, are written as \n.
 func (e *Env) print(format string, args ...any) {
-	fmt.Fprintln(e.Out, wrapped(fmt.Sprintf(format, args...), e.width(e.Out), hanging))
+	fmt.Fprintln(e.Out, wrapped(words.Line(fmt.Sprintf(format, args...)), e.width(e.Out), hanging))
 }
 
 // hanging is by how much the further lines of a wrapped one are indented.

@@ -3,7 +3,6 @@ package command
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"io"
 	"os"
 	"runtime"
@@ -42,5 +41,5 @@ var Version = sync.OnceValue(func() string {
 
 // PrintVersion prints the version and what it was built with and for.
 func (e *Env) PrintVersion() {
-	fmt.Fprintf(e.Out, "foible %s (%s, %s/%s)\n", Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	e.print("foible %s (%s, %s/%s)", Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

@@ -250,15 +250,12 @@ func causes(p *foiblev1.Progress) []string {
 	var texts []string
 	for _, f := range p.GetFailedCells() {
 		if n := f.GetCells(); n >= all[f.GetModel()] {
-			texts = append(texts, fmt.Sprintf("%s: no fit: %s (%s)", f.GetModel(), words.Line(f.GetReason()), words.Count(int(n), "cell")))
+			texts = append(texts, fmt.Sprintf("%s: no fit: %s (%s)", f.GetModel(), f.GetReason(), words.Count(int(n), "cell")))
 		} else {
-			texts = append(texts, fmt.Sprintf("%s: %s of %s could not be computed: %s", f.GetModel(), words.Thousands(n), words.Count(int(all[f.GetModel()]), "cell"), words.Line(f.GetReason())))
+			texts = append(texts, fmt.Sprintf("%s: %s of %s could not be computed: %s", f.GetModel(), words.Thousands(n), words.Count(int(all[f.GetModel()]), "cell"), f.GetReason()))
 		}
 	}
-	for _, reason := range p.GetFailures() {
-		texts = append(texts, words.Line(reason))
-	}
-	return texts
+	return append(texts, p.GetFailures()...)
 }
 
 // rounded is a rate to three digits, written out.

@@ -483,7 +483,7 @@ func TestLoopback(t *testing.T) {
 		"localhost": true, "localhost:7411": true, "127.0.0.1:1": true, "[::1]:7411": true, "[::1]": true, "127.9.9.9": true,
 		"": false, "example.org": false, "example.org:7411": false, "localhost.example.org": false, "10.0.0.1:7411": false, "0.0.0.0": false,
 	} {
-		if got := OfThisMachine(host); got != want {
+		if got := loopback(host); got != want {
 			t.Errorf("%q: %v", host, got)
 		}
 	}

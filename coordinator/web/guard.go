@@ -27,7 +27,7 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
 		h.Set("Cache-Control", "no-store")
-		if s.cfg.Plain && !OfThisMachine(r.Host) {
+		if s.cfg.Plain && !loopback(r.Host) {
 			http.Error(w, "this dashboard answers to names of its own machine alone, such as localhost", http.StatusMisdirectedRequest)
 			return
 		}
@@ -36,8 +36,8 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 	})
 }
 
-// OfThisMachine says whether a host, perhaps with a port, is a name of this machine that nobody else can have.
-func OfThisMachine(host string) bool {
+// loopback says whether a host, perhaps with a port, is a name of this machine that nobody else can have.
+func loopback(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}
