@@ -82,6 +82,7 @@ func (e *Env) Compare(o CompareOptions) error {
 		return err
 	}
 	t := newTable("Model", "Sweep", "r over common points", "n", "Difference", "95% interval by stimuli")
+	t.columns[1].lead = true
 	for _, f := range c.Fits {
 		if f.N == 0 {
 			t.add(f.Model, f.Sweep, "no fit")

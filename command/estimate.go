@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"foible/core/inference"
@@ -59,28 +58,24 @@ func (e *Env) Estimate(ctx context.Context, o EstimateOptions) error {
 	}
 	e.print("%s: %s", s.Name, methodText(config))
 	low, high := x.Range()
-	w := tabwriter.NewWriter(e.Out, 0, 0, 2, ' ', 0)
 	if x.TopUpCells > 0 {
-		fmt.Fprintf(w, "Cells\t%s, and up to %s of contenders, with more runs\n", words.Thousands(x.Cells), words.Thousands(x.TopUpCells))
+		e.entry("Cells", "%s, and up to %s of contenders, with more runs", words.Thousands(x.Cells), words.Thousands(x.TopUpCells))
 	} else {
-		fmt.Fprintf(w, "Cells\t%s\n", words.Thousands(x.Cells))
+		e.entry("Cells", "%s", words.Thousands(x.Cells))
 	}
-	fmt.Fprintf(w, "Jobs\t%s\n", words.Thousands(x.Jobs))
-	fmt.Fprintf(w, "Core time\t%s (%s to %s), %s core-hours\n", took(x.Seconds()), took(low), took(high), hours(x.Seconds()))
+	e.entry("Jobs", "%s", words.Thousands(x.Jobs))
+	e.entry("Core time", "%s (%s to %s), %s core-hours", took(x.Seconds()), took(low), took(high), hours(x.Seconds()))
 	if c.Inference.Method == sweep.Marginal && x.Tables > 0 {
-		fmt.Fprintf(w, "  shared\t%s, for searches and heuristics that cells share; each worker process makes those that it meets\n", took(x.Tables))
+		e.entry("  shared", "%s, for searches and heuristics that cells share; each worker process makes those that it meets", took(x.Tables))
 	}
 	if x.TopUp > 0 {
-		fmt.Fprintf(w, "  topping up\tup to %s more, counted at the upper ends alone\n", took(x.TopUp))
+		e.entry("  topping up", "up to %s more, counted at the upper ends alone", took(x.TopUp))
 	}
 	expected, least, most := x.Wall(workers)
-	fmt.Fprintf(w, "Time\t%s (%s to %s) with %s like a core of this machine\n", took(expected), took(least), took(most), words.Count(workers, "worker slot"))
-	if err := w.Flush(); err != nil {
-		return err
-	}
+	e.entry("Time", "%s (%s to %s) with %s like a core of this machine", took(expected), took(least), took(most), words.Count(workers, "worker slot"))
 	printErrors(e, &c, x)
-	e.print("By a pilot of %s on %d of %d stimuli, all kinds of them on %d; the tables and figures at the end are not in it.",
-		words.Count(x.Measured, "cell"), x.Seen, x.Stimuli, x.Full)
+	e.print("By a pilot of %s on %s of %s, all kinds of them on %s; the tables and figures at the end are not in it.",
+		words.Count(x.Measured, "cell"), words.Thousands(x.Seen), words.Count(x.Stimuli, "stimulus"), words.Thousands(x.Full))
 	return nil
 }
 

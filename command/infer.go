@@ -142,11 +142,11 @@ func fileName(id string) string {
 
 // describe prints what the models are taken to.
 func (e *Env) describe(c *chosen) {
-	fmt.Fprintf(e.Out, "%s, stimulus %s", c.study.Name, c.stimulus.ID)
+	title := c.study.Name + ", stimulus " + c.stimulus.ID
 	if c.stimulus.Category != "" {
-		fmt.Fprintf(e.Out, " (%s)", c.stimulus.Category)
+		title += " (" + c.stimulus.Category + ")"
 	}
-	fmt.Fprintln(e.Out)
+	e.print("%s", title)
 	if len(c.unset) > 0 {
 		e.print("Not set, so as the paper fitted it: %s", strings.Join(c.unset, ", "))
 	}
@@ -154,14 +154,15 @@ func (e *Env) describe(c *chosen) {
 
 // printInference prints one model's posteriors and how they came about.
 func (e *Env) printInference(c *chosen, set *sweep.ParameterSet, p sweep.Procedure, cell *sweep.Cell) {
-	fmt.Fprintf(e.Out, "\n%s\n", set)
+	fmt.Fprintln(e.Out)
+	e.print("%s", set)
 	model, _ := sweep.ModelByName(set.Model)
 	if !model.Exact {
 		if budget := budgetText(set); budget != "" {
 			e.print("  %s", budget)
 		}
 		if p.Method == sweep.Marginal {
-			e.print("  marginal inference, %d batches, %d searches for each goal and step, %s, seed %d", p.Runs, cell.Samples, kindText(p.Inference), c.seed)
+			e.print("  marginal inference, %s, %s searches for each goal and step, %s, seed %d", words.Count(p.Runs, "batch"), words.Thousands(cell.Samples), kindText(p.Inference), c.seed)
 		} else {
 			e.print("  %s of %s a goal, %s, seed %d", words.Count(p.Runs, "run"), words.Count(p.ParticlesPerGoal, "particle"), kindText(p.Inference), c.seed)
 			e.print("  observe %s, filters %s, resample %s (%s), rejuvenate %s", p.Observe, p.Filters, resampleText(p.Inference), p.ResampleKind, p.Rejuvenate)
@@ -209,7 +210,7 @@ func outcomes(st *study.Stimulus, set *sweep.ParameterSet, p sweep.Procedure, ce
 	if u := cell.Undefined; u != nil {
 		out = append(out, fmt.Sprintf("No posterior from step %d on: %s.", u.Step, u.Reason))
 	} else if cell.FailedRuns > 0 {
-		out = append(out, fmt.Sprintf("In %d of %s no particle was left before the end; from there on they are left out.", cell.FailedRuns, words.Count(p.Runs, "run")))
+		out = append(out, fmt.Sprintf("In %s of %s no particle was left before the end; from there on they are left out.", words.Thousands(cell.FailedRuns), words.Count(p.Runs, "run")))
 	}
 	for goal, from := range cell.UnreachableFrom {
 		if from >= 0 {

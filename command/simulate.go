@@ -82,7 +82,7 @@ func (e *Env) Simulate(ctx context.Context, o SimulateOptions) error {
 		return err
 	}
 	e.describe(c)
-	s.print(e.Out)
+	s.print(e)
 	return nil
 }
 
@@ -181,14 +181,15 @@ func (s *simulation) writeTable() error {
 }
 
 // print sums up.
-func (s *simulation) print(w io.Writer) {
+func (s *simulation) print(e *Env) {
 	set := &s.sets[0]
-	fmt.Fprintf(w, "\n%s%s\n", set, s.kind())
+	fmt.Fprintln(e.Out)
+	e.print("%s%s", set, s.kind())
 	if budget := budgetText(set); budget != "" {
-		fmt.Fprintf(w, "  %s\n", budget)
+		e.print("  %s", budget)
 	}
-	fmt.Fprintf(w, "  at most %s, seed %d\n\n", words.Count(s.o.Steps, "step"), s.seed)
-
+	e.print("  at most %s, seed %d", words.Count(s.o.Steps, "step"), s.seed)
+	fmt.Fprintln(e.Out)
 	var lengths []int
 	var sum inference.Tally
 	var paths inference.PathTally
@@ -208,26 +209,26 @@ func (s *simulation) print(w io.Writer) {
 			lengths = append(lengths, t.Actions)
 		}
 	}
-	fmt.Fprintf(w, "%s of %s reached %s", words.Thousands(len(lengths)), trajectories(len(s.tallies)), s.goal)
+	reached := fmt.Sprintf("%s of %s reached %s", words.Thousands(len(lengths)), trajectories(len(s.tallies)), s.goal)
 	if slices.Sort(lengths); len(lengths) > 0 {
-		fmt.Fprintf(w, ", in %d to %d actions, median %d", lengths[0], lengths[len(lengths)-1], lengths[len(lengths)/2])
+		reached += fmt.Sprintf(", in %s to %s, median %s", words.Thousands(lengths[0]), words.Count(lengths[len(lengths)-1], "action"), words.Thousands(lengths[len(lengths)/2]))
 	}
-	fmt.Fprintln(w)
+	e.print("%s", reached)
 	if s.bounded() {
-		fmt.Fprintf(w, "In %s: %s, %s, stayed put %s\n", words.Count(steps, "step"), words.Count(sum.Slips, "slip"), words.Count(sum.Confusions, "confusion"), words.Count(sum.Stays, "time"))
+		e.print("In %s: %s, %s, stayed put %s", words.Count(steps, "step"), words.Count(sum.Slips, "slip"), words.Count(sum.Confusions, "confusion"), words.Count(sum.Stays, "time"))
 		if unknown {
-			fmt.Fprintf(w, "How many of %s lead out of the way or into a dead end is %s can be reached\n", words.Count(sum.Plans, "plan"), sweep.PathsUnknown)
+			e.print("How many of %s lead out of the way or into a dead end is %s can be reached", words.Count(sum.Plans, "plan"), sweep.PathsUnknown)
 		} else {
-			fmt.Fprintf(w, "Of %s: %s out of the way, %s into a dead end\n", words.Count(sum.Plans, "plan"), words.Thousands(paths.Detours), words.Thousands(paths.DeadEnds))
+			e.print("Of %s: %s out of the way, %s into a dead end", words.Count(sum.Plans, "plan"), words.Thousands(paths.Detours), words.Thousands(paths.DeadEnds))
 		}
 	} else {
-		fmt.Fprintf(w, "In %s: %s not the most probable\n", words.Count(steps, "step"), words.Thousands(sum.Worse))
+		e.print("In %s: %s not the most probable", words.Count(steps, "step"), words.Thousands(sum.Worse))
 	}
 	last := ""
 	if n := len(s.tallies); n > 1 {
 		last = " to " + s.file(n-1)
 	}
-	fmt.Fprintf(w, "Wrote %s%s and trajectories.csv to %s\n", s.file(0), last, words.Quoted(s.o.Out))
+	e.print("Wrote %s%s and trajectories.csv to %s", s.file(0), last, words.Quoted(s.o.Out))
 }
 
 func trajectories(n int) string {

@@ -110,7 +110,7 @@ func TestUnknownPathsAreNotCounted(t *testing.T) {
 		t.Errorf("rows %v", rows)
 	}
 	var out bytes.Buffer
-	sim.print(&out)
+	sim.print(&Env{Out: &out})
 	if want := "How many of 2 plans lead out of the way or into a dead end is not known: more than 500,000 states can be reached\n"; !strings.Contains(out.String(), want) {
 		t.Errorf("it prints\n%s\nwithout\n%s", &out, want)
 	}

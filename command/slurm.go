@@ -456,9 +456,9 @@ func (e *Env) slurmAdd(ctx context.Context, d slurmDir, r *slurmRecord, n int) (
 	}
 	if room := limits.Submit - limits.Queued; limits.Submit > 0 && room < n {
 		if room <= 0 {
-			return 0, fmt.Errorf("the limit of your jobs in Slurm is %d (MaxSubmitJobs), and you have %d; wait until some have ended, or cancel some", limits.Submit, limits.Queued)
+			return 0, fmt.Errorf("the limit of your jobs in Slurm is %s (MaxSubmitJobs), and you have %s; wait until some have ended, or cancel some", words.Thousands(limits.Submit), words.Thousands(limits.Queued))
 		}
-		e.say("Slurm lets you have %d jobs (MaxSubmitJobs), and you have %d: %d of %s are submitted. With --cpus-per-worker each does more.", limits.Submit, limits.Queued, room, words.Count(n, "worker"))
+		e.say("Slurm lets you have %s (MaxSubmitJobs), and you have %s: %s of %s are submitted. With --cpus-per-worker each does more.", words.Count(limits.Submit, "job"), words.Thousands(limits.Queued), words.Thousands(room), words.Count(n, "worker"))
 		n = room
 	}
 	var submitted []string
@@ -546,7 +546,7 @@ func (e *Env) SlurmScale(ctx context.Context, dir string, n int, jobs SlurmJobOp
 		r.Workers, r.SlurmJobOptions = wanted, options
 		return errors.Join(err, d.setRecord(r))
 	case n < before:
-		e.say("%s told to leave; %d are left.", words.Count(before-n, "worker"), n)
+		e.say("%s told to leave; %s are left.", words.Count(before-n, "worker"), words.Thousands(n))
 	default:
 		e.say("%s submitted; there are %d.", words.Count(added, "worker"), before+added)
 	}
@@ -723,7 +723,7 @@ func (e *Env) SlurmStatus(ctx context.Context, dir string, asJSON bool) error {
 	case absent != nil:
 		e.say("%v; if it is no more, `foible cluster slurm restart%s` starts it again.", absent, flag)
 	case workers > 0 && workers < r.Workers:
-		e.say("%s of %d left; `foible cluster slurm restart%s` submits others.", words.Count(r.Workers-workers, "worker"), r.Workers, flag)
+		e.say("%s of %s left; `foible cluster slurm restart%s` submits others.", words.Count(r.Workers-workers, "worker"), words.Thousands(r.Workers), flag)
 	case workers == 0:
 		e.say("No worker is left; `foible cluster slurm scale%s %d` submits them again. What they said is in %s.", flag, r.Workers, words.Quoted(d.path(slurmLogs)))
 	}
@@ -749,7 +749,7 @@ func slurmQueueText(r *slurmRecord, tasks []slurm.Task) string {
 	}
 	var parts []string
 	for _, what := range slices.Sorted(maps.Keys(counts)) {
-		parts = append(parts, fmt.Sprintf("%d %s", counts[what], what))
+		parts = append(parts, words.Thousands(counts[what])+" "+what)
 	}
 	return fmt.Sprintf("Slurm: %s, of %s asked for", strings.Join(parts, ", "), words.Count(r.Workers, "worker"))
 }

@@ -166,6 +166,37 @@ func (e *Env) print(format string, args ...any) {
 	fmt.Fprintln(e.Out, wrapped(words.Line(fmt.Sprintf(format, args...)), e.width(e.Out), hanging))
 }
 
+// entryWidth is that of a label before an entry.
+const entryWidth = 14
+
+// entry prints a label and what belongs to it, on lines that begin below each other.
+func (e *Env) entry(label, format string, args ...any) {
+	text := wrapped(words.Line(fmt.Sprintf(format, args...)), e.width(e.Out)-entryWidth, 0)
+	fmt.Fprintf(e.Out, "%-*s%s\n", entryWidth, label, strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", entryWidth)))
+}
+
+// printCommand prints a command to be copied, behind a lead on the same line if the terminal is wide enough; else below
+// it, on lines that a shell joins.
+func (e *Env) printCommand(lead, command string) {
+	lead, command = words.Line(lead), words.Line(command)
+	width := e.width(e.Out)
+	if width <= 0 || utf8.RuneCountInString(lead+" "+command) <= width {
+		fmt.Fprintln(e.Out, lead, command)
+		return
+	}
+	var parts []string // flags with their values
+	for _, word := range unbroken(command, '\'') {
+		if n := len(parts) - 1; n > 0 && strings.HasPrefix(parts[n], "--") && !strings.Contains(parts[n], " ") && !strings.HasPrefix(word, "--") {
+			parts[n] += " " + word
+		} else {
+			parts = append(parts, word)
+		}
+	}
+	const joined = " \\"
+	fmt.Fprintln(e.Out, wrapped(lead, width, hanging))
+	fmt.Fprintln(e.Out, strings.ReplaceAll(filled("  ", parts, width-len(joined), 2*hanging), "\n", joined+"\n"))
+}
+
 // hanging is by how much the further lines of a wrapped one are indented.
 const hanging = 2
 
@@ -178,21 +209,22 @@ func wrapped(text string, width, indent int) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
 		if utf8.RuneCountInString(line) > width {
-			lines[i] = wrappedLine(line, width, min(indent, width/2))
+			begin := line[:len(line)-len(strings.TrimLeft(line, " "))]
+			lines[i] = filled(begin, unbroken(line[len(begin):], '`'), width, min(indent, width/2))
 		}
 	}
 	return strings.Join(lines, "\n")
 }
 
-func wrappedLine(line string, width, indent int) string {
-	begin := line[:len(line)-len(strings.TrimLeft(line, " "))]
+// filled are lines of at most width characters, of which the first begins with begin and the others are indented.
+func filled(begin string, parts []string, width, indent int) string {
 	var b strings.Builder
 	b.WriteString(begin)
-	used, first := utf8.RuneCountInString(begin), true
-	for _, word := range unbroken(line[len(begin):]) {
-		n := utf8.RuneCountInString(word)
+	used := utf8.RuneCountInString(begin)
+	for i, part := range parts {
+		n := utf8.RuneCountInString(part)
 		switch {
-		case first:
+		case i == 0:
 		case used+1+n <= width:
 			b.WriteByte(' ')
 			used++
@@ -200,17 +232,17 @@ func wrappedLine(line string, width, indent int) string {
 			b.WriteString("\n" + strings.Repeat(" ", indent))
 			used = indent
 		}
-		b.WriteString(word)
-		used, first = used+n, false
+		b.WriteString(part)
+		used += n
 	}
 	return b.String()
 }
 
-// unbroken splits a line at the spaces outside backquotes.
-func unbroken(line string) []string {
+// unbroken splits a line at the spaces outside quotes.
+func unbroken(line string, quote rune) []string {
 	quoted := false
 	return strings.FieldsFunc(line, func(r rune) bool {
-		if r == '`' {
+		if r == quote {
 			quoted = !quoted
 		}
 		return r == ' ' && !quoted

@@ -76,6 +76,50 @@ func TestWrapped(t *testing.T) {
 	}
 }
 
+// A command is printed for a shell to join: it has the same words, and no flag is apart from its value.
+func TestPrintCommand(t *testing.T) {
+	const command = "foible fit 'my study' --set alpha=1,2,4 --strict --models full,boltzmann --out 'of my study'"
+	for width, want := range map[int]string{
+		0:   "Next: " + command + "\n",
+		200: "Next: " + command + "\n",
+		60: `Next:
+  foible fit 'my study' --set alpha=1,2,4 --strict \
+    --models full,boltzmann --out 'of my study'
+`,
+	} {
+		var out bytes.Buffer
+		(&Env{Out: &out, columns: width}).printCommand("Next:", command)
+		if out.String() != want {
+			t.Errorf("%d columns:\n%swant\n%s", width, &out, want)
+		}
+	}
+	for width := 30; width < 120; width++ {
+		var out bytes.Buffer
+		(&Env{Out: &out, columns: width}).printCommand("Next:", command)
+		joined := strings.Join(strings.Fields(strings.ReplaceAll(out.String(), "\\\n", "")), " ")
+		if joined != "Next: "+command {
+			t.Errorf("%d columns: a shell reads %s", width, joined)
+		}
+		for line := range strings.Lines(out.String()) {
+			if utf8.RuneCountInString(line) > width+1 {
+				t.Errorf("%d columns: a line of %d: %s", width, utf8.RuneCountInString(line)-1, line)
+			}
+		}
+	}
+}
+
+// Entries begin below each other.
+func TestEntry(t *testing.T) {
+	var out bytes.Buffer
+	e := &Env{Out: &out, columns: 40}
+	e.entry("Cells", "%d", 7)
+	e.entry("  shared", "%s", "for searches and heuristics that cells share")
+	want := "Cells         7\n  shared      for searches and\n              heuristics that cells\n              share\n"
+	if out.String() != want {
+		t.Errorf("got\n%swant\n%s", &out, want)
+	}
+}
+
 // Messages fit the terminal, and are whole lines elsewhere.
 func TestMessagesFit(t *testing.T) {
 	var out bytes.Buffer

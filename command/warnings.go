@@ -28,7 +28,7 @@ func (e *Env) warn(warnings []sweep.Warning, c *sweep.Config, command beyond) {
 		e.print("Warning: %s.", w.Text)
 	}
 	if edges := edgesOf(warnings, c); len(edges) > 0 {
-		fmt.Fprintf(e.Out, "To go on beyond the edge: %s\n", command(edges)) // in one line, to be copied
+		e.printCommand("To go on beyond the edge:", command(edges))
 	}
 }
 

@@ -69,7 +69,7 @@ func TestLimits(t *testing.T) {
 		{"many derived", 1000, "(:derived (far ?x) (exists (?a ?b) (p ?a ?b ?x ?x ?x)))", ":parameters (?x) :precondition (far ?x) :effect (p ?x ?x ?x ?x ?x)", "6:", "the limit"},
 		{"numbers", 100, "", ":parameters () :effect (forall (?a ?b ?c) (assign (f ?a ?b ?c) 1))", "7:", "the limit"},
 		{"conditions under conditions", 300, "", ":parameters () :effect (when (forall (?a ?b) (p ?a ?b c0 c0 c0)) (forall (?a ?b) (when (q ?a) (p ?a ?b ?b ?b ?b))))", "7:", "the limit"},
-		{"operators", 300, "", ":parameters (?a ?b ?c) :precondition (p ?a ?b ?c ?c ?c) :effect (p ?a ?a ?a ?b ?c)", "7:1", "more than 2000000 ground actions"},
+		{"operators", 300, "", ":parameters (?a ?b ?c) :precondition (p ?a ?b ?c ?c ?c) :effect (p ?a ?a ?a ?b ?c)", "7:1", "more than 2,000,000 ground actions"},
 		{"operators of static facts", 1_100, "", ":parameters (?a ?b) :precondition (and (next ?a ?b)) :effect (p ?a ?a ?a ?b ?b)", "7:1", "1,000,000 choices of objects"},
 		{"operators with conditions", 1000, "", ":parameters (?a ?b) :precondition (or (p ?a ?b ?b ?b ?b) (p ?b ?b ?b ?b ?a)) :effect (p ?a ?a ?a ?b ?b)", "7:", "the limit"},
 	} {

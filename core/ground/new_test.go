@@ -69,7 +69,7 @@ func TestNewErrors(t *testing.T) {
 		{
 			"too many operators",
 			"(:action act :parameters (?a ?b ?c ?d ?e ?f ?g ?h ?i ?j ?k ?l ?m ?n ?o ?p ?q ?r ?s ?t ?u ?v ?w))", "(and)",
-			`d.pddl:4:1: action "act": the problem has more than 1048576 ground actions`,
+			`d.pddl:4:1: action "act": the problem has more than 1,048,576 ground actions`,
 		},
 	}
 	for _, test := range tests {

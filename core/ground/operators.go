@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"foible/core/pddl"
+	"foible/core/words"
 )
 
 // operators instantiates an action, testing its static conjuncts as soon as their
@@ -115,7 +116,7 @@ func (t *Task) operator(a *pddl.Action, s scope, parts []*condition) {
 }
 
 func (t *Task) refuseSize(a *pddl.Action) {
-	refuse(a.Pos, "action %q: the problem has more than %d ground actions", a.Name, t.limits.operators)
+	refuse(a.Pos, "action %q: the problem has more than %s ground actions", a.Name, words.Thousands(t.limits.operators))
 }
 
 // refuseUndefined reports a reference to a fluent that has no value in any state.

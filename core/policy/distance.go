@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"foible/core/ground"
+	"foible/core/words"
 )
 
 // Distances are the shortest numbers of actions to the goals of a task, by
@@ -23,7 +24,7 @@ func NewDistances(ctx context.Context, t *ground.Task, limit int) (*Distances, e
 		return nil, err
 	}
 	if !complete {
-		return nil, fmt.Errorf("more than %d states can be reached: %w", limit, ErrTooLarge)
+		return nil, fmt.Errorf("more than %s states can be reached: %w", words.Thousands(limit), ErrTooLarge)
 	}
 	g, err := taskGraph(ctx, t)
 	if err != nil {

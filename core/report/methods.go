@@ -189,7 +189,7 @@ func (r *Report) topUpText() string {
 			if !t.Separated {
 				left = "several were left"
 			}
-			all = append(all, fmt.Sprintf("%d of %s of %s, up to %d times as many; %s", t.Contenders, words.Count(r.Manifest.Parameters[model.Name], "parameter set"), model.Name, t.Times, left))
+			all = append(all, fmt.Sprintf("%s of %s of %s, up to %d times as many; %s", words.Thousands(t.Contenders), words.Count(r.Manifest.Parameters[model.Name], "parameter set"), model.Name, t.Times, left))
 		}
 	}
 	if all == nil {

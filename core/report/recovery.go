@@ -361,7 +361,7 @@ func (r *Recovery) warnings() []string {
 		}
 	}
 	if n := len(r.Stimuli); reached < n {
-		all = append(all, fmt.Sprintf("Of %s, %d do not reach the agent's goal: they end where they were stopped.", words.Count(n, "simulated plan"), n-reached))
+		all = append(all, fmt.Sprintf("Of %s, %s do not reach the agent's goal: they end where they were stopped.", words.Count(n, "simulated plan"), words.Thousands(n-reached)))
 	}
 	return all
 }

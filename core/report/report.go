@@ -15,6 +15,7 @@ import (
 
 	"foible/core/study"
 	"foible/core/sweep"
+	"foible/core/words"
 )
 
 // Output makes the files of a report, one after the other; names are relative and
@@ -554,7 +555,7 @@ func (r *Report) Close() error {
 				}
 			}
 		}
-		r.note(fmt.Sprintf("Every table but fits.csv has the best parameter set of each model alone: %d cells are more than %d.", r.plan.Cells(), sweep.MaxDetailedCells))
+		r.note(fmt.Sprintf("Every table but fits.csv has the best parameter set of each model alone: %s are more than %s.", words.Count(r.plan.Cells(), "cell"), words.Thousands(sweep.MaxDetailedCells)))
 		if r.plan.Report && r.config.Bootstrap.Resamples > 0 {
 			r.note("Intervals are those of the report stage alone.")
 		}

@@ -1,11 +1,11 @@
 package study
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"foible/core/pddl"
+	"foible/core/words"
 )
 
 // countCategories notes how many stimuli there are of each category, in order
@@ -21,12 +21,12 @@ func countCategories(r *report, s *Study) {
 	}
 	parts := make([]string, len(names))
 	for i, name := range names {
-		parts[i] = fmt.Sprintf("%s %d", name, counts[name])
+		parts[i] = name + " " + words.Thousands(counts[name])
 		if name == "" {
-			parts[i] = fmt.Sprintf("without category %d", counts[name])
+			parts[i] = "without category " + words.Thousands(counts[name])
 		}
 	}
-	r.notef(pddl.Pos{}, "stimuli: %d (%s)", len(s.Stimuli), strings.Join(parts, ", "))
+	r.notef(pddl.Pos{}, "stimuli: %s (%s)", words.Thousands(len(s.Stimuli)), strings.Join(parts, ", "))
 }
 
 // countParticipants notes how many people judged, and warns of judgements
@@ -65,9 +65,9 @@ func countParticipants(r *report, s *Study) {
 		r.notef(pddl.Pos{}, "only means are known: participants cannot be resampled")
 	default:
 		slices.Sort(counts)
-		r.notef(pddl.Pos{}, "participants per judgement: %d to %d, median %g", counts[0], counts[len(counts)-1], median(counts))
+		r.notef(pddl.Pos{}, "participants per judgement: %s to %s, median %g", words.Thousands(counts[0]), words.Thousands(counts[len(counts)-1]), median(counts))
 		if partial > 0 {
-			r.notef(pddl.Pos{}, "participants that answered only some judgement steps of a stimulus: %d", partial)
+			r.notef(pddl.Pos{}, "participants that answered only some judgement steps of a stimulus: %s", words.Thousands(partial))
 		}
 		if !s.ParticipantsLinked {
 			r.notef(pddl.Pos{}, "participants are not linked: one id in two stimuli is two people")

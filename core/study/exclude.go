@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"foible/core/words"
 )
 
 // exclusions counts the rows that the column exclude takes out. Its text is
@@ -41,7 +43,7 @@ func (e *exclusions) add(reason string) (out bool, err error) {
 func (e *exclusions) String() string {
 	parts := make([]string, len(e.reasons))
 	for i, reason := range e.reasons {
-		parts[i] = fmt.Sprintf("%s (%d)", reason, e.counts[i])
+		parts[i] = fmt.Sprintf("%s (%s)", reason, words.Thousands(e.counts[i]))
 	}
 	return strings.Join(parts, ", ")
 }

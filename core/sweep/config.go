@@ -250,7 +250,7 @@ func (g *ModelGrid) MostSets() int {
 }
 
 func tooMany(n int) error {
-	return fmt.Errorf("%d parameter sets are more than a sweep's %d; leave out some values", n, MaxParameterSets)
+	return fmt.Errorf("%s are more than a sweep's %s; leave out some values", words.Count(n, "parameter set"), words.Thousands(MaxParameterSets))
 }
 
 func expand(model Model, grid ModelGrid) ([]ParameterSet, error) {

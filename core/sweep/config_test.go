@@ -172,7 +172,7 @@ func TestMalformedGrids(t *testing.T) {
 		{grids{grid("goal-lesioned", axes{"goal_noise": number(0.1)})}, `model "goal-lesioned" has no axis "goal_noise"; it has budget_r, budget_q, search_noise, action_noise`},
 		{grids{grid("plan-lesioned", axes{"search_noise": number(0.1)})}, `model "plan-lesioned" has no axis "search_noise"; it has goal_noise, action_noise`},
 		{grids{grid("action-lesioned", axes{"action_noise": number(0.1)})}, `model "action-lesioned" has no axis "action_noise"; it has goal_noise, budget_r, budget_q, search_noise`},
-		{grids{grid("boltzmann", axes{"alpha": many, "unreachable_value": deep, "value": word("optimal", "heuristic")})}, `8388608 parameter sets are more than a sweep's 4194304; leave out some values`},
+		{grids{grid("boltzmann", axes{"alpha": many, "unreachable_value": deep, "value": word("optimal", "heuristic")})}, `8,388,608 parameter sets are more than a sweep's 4,194,304; leave out some values`},
 	}
 	for _, test := range tests {
 		_, err := (&sweep.Config{Models: test.grids}).ParameterSets()

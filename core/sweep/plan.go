@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+
+	"foible/core/words"
 )
 
 // Limits of a job, so that one is a few seconds of work and a few hundred kilobytes of result.
@@ -129,7 +131,7 @@ func newPlan(sets []ParameterSet, stimuli []Shape, cellsPerJob int, report bool,
 		}
 	}
 	if int64(p.Chunks())*int64(len(stimuli)+1) > 1<<30 {
-		return nil, fmt.Errorf("%d chunks of %d stimuli are too many jobs", p.Chunks(), len(stimuli))
+		return nil, fmt.Errorf("%s of %s are too many jobs", words.Count(p.Chunks(), "chunk"), words.Count(len(stimuli), "stimulus"))
 	}
 	return p, nil
 }

@@ -3,6 +3,8 @@ package sweep
 import (
 	"fmt"
 	"math"
+
+	"foible/core/words"
 )
 
 // Rise is how r grows with the runs that are averaged: noise of runs is variance of the
@@ -116,8 +118,8 @@ func (w *Warner) rises(model *Model, g *Gathered) (text string, ok bool) {
 	if g.Stage == ReportStage {
 		how = fmt.Sprintf("`report: {runs: %d}` in sweep.yaml", enough)
 	}
-	return fmt.Sprintf("r still rises with runs: of half of the %d runs it is %s, of all %s, and of ever more it would be %s (%s higher, with an error of %s), by the spread of the runs; %s comes within %v of that",
-		rise.Runs, decimal(rise.Half), decimal(rise.R), decimal(rise.Limit), decimal(gain), decimal(rise.SE), how, mostRise), true
+	return fmt.Sprintf("r still rises with runs: of half of the %s it is %s, of all %s, and of ever more it would be %s (%s higher, with an error of %s), by the spread of the runs; %s comes within %v of that",
+		words.Count(rise.Runs, "run"), decimal(rise.Half), decimal(rise.R), decimal(rise.Limit), decimal(gain), decimal(rise.SE), how, mostRise), true
 }
 
 // runsFor is how many runs leave a gain of at most mostRise, where so many leave this one;

@@ -124,5 +124,5 @@ func checkSize(what, why, advice string, fixed, run, runs, limit int) error {
 	if fixed+2*run > limit {
 		return fmt.Errorf("%s; leave out judgement steps or goals, or shorten the plan", text)
 	}
-	return fmt.Errorf("%s, and %s; %s to at most %d", text, words.Count(runs, "run"), advice, (limit-fixed)/run)
+	return fmt.Errorf("%s, and %s; %s to at most %s", text, words.Count(runs, "run"), advice, words.Thousands((limit-fixed)/run))
 }

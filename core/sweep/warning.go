@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"foible/core/study"
+	"foible/core/words"
 )
 
 // Warning is something to know of a sweep's fits before they are believed.
@@ -199,11 +200,11 @@ func (w *Warner) ties(model *Model, s *settings) (flat bool, all []Warning) {
 	}
 	if s.unsure {
 		return false, []Warning{{Kind: ErrorWarning, Model: model.Name, Text: fmt.Sprintf(
-			"%s: whether its %d settings differ by more than chance is not known, since a single run has no Monte-Carlo error; --runs 2 or more tells", model.Name, n)}}
+			"%s: whether its %s settings differ by more than chance is not known, since a single run has no Monte-Carlo error; --runs 2 or more tells", model.Name, words.Thousands(n))}}
 	}
 	if slices.Min(s.r) == slices.Max(s.r) && slices.Max(s.se) == 0 {
 		return true, []Warning{{Kind: FlatWarning, Model: model.Name, Text: fmt.Sprintf(
-			"%s: these settings cannot be told apart: all %d have the same r, %s", model.Name, n, decimal(s.r[0]))}}
+			"%s: these settings cannot be told apart: all %s have the same r, %s", model.Name, words.Thousands(n), decimal(s.r[0]))}}
 	}
 	if model.Exact {
 		return false, nil
@@ -213,12 +214,12 @@ func (w *Warner) ties(model *Model, s *settings) (flat bool, all []Warning) {
 	switch {
 	case p > flatLevel:
 		return true, []Warning{{Kind: FlatWarning, Model: model.Name, Text: fmt.Sprintf(
-			"%s: these settings cannot be told apart: the r of %d settings, %s to %s, differ no more than repeats of one do (p = %.2g, %s). %s",
-			model.Name, n, decimal(slices.Min(s.r)), decimal(slices.Max(s.r)), p, how, w.list(s, ties))}}
+			"%s: these settings cannot be told apart: the r of %s settings, %s to %s, differ no more than repeats of one do (p = %.2g, %s). %s",
+			model.Name, words.Thousands(n), decimal(slices.Min(s.r)), decimal(slices.Max(s.r)), p, how, w.list(s, ties))}}
 	case len(ties) > 1:
 		return false, []Warning{{Kind: TieWarning, Model: model.Name, Text: fmt.Sprintf(
-			"%s: the best of %d settings, r = %s with a Monte-Carlo error of %s, cannot be told from others%s. %s%s",
-			model.Name, n, decimal(s.r[s.best]), decimal(s.se[s.best]), w.despite(s), w.list(s, ties), w.fewer(s, ties))}}
+			"%s: the best of %s settings, r = %s with a Monte-Carlo error of %s, cannot be told from others%s. %s%s",
+			model.Name, words.Thousands(n), decimal(s.r[s.best]), decimal(s.se[s.best]), w.despite(s), w.list(s, ties), w.fewer(s, ties))}}
 	}
 	return false, nil
 }
@@ -251,7 +252,7 @@ func (w *Warner) fewer(s *settings, ties []Tie) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; %d of them had fewer than the best, and noise lowers r", n)
+	return fmt.Sprintf("; %s of them had fewer than the best, and noise lowers r", words.Thousands(n))
 }
 
 // unequalSettings finds those that had fewer runs than the best, and of as many no smaller r.
@@ -313,7 +314,7 @@ func (w *Warner) alike(model *Model, s *settings) (p float64, how string) {
 		return AlikeByErrors(s.r, s.se), "chi-squared test by the Monte-Carlo errors"
 	}
 	p, permutations := Alike(s.values, w.levels(model, s), WarningStream(w.config.Seed, "flat", model.Name))
-	return p, fmt.Sprintf("permutation F test over %d runs, %d permutations", runs, permutations)
+	return p, fmt.Sprintf("permutation F test over %s, %s", words.Count(runs, "run"), words.Count(permutations, "permutation"))
 }
 
 // levels are, of each axis of several values, the number of each setting's value.
@@ -344,12 +345,12 @@ func (w *Warner) list(s *settings, ties []Tie) string {
 	var b strings.Builder
 	noun := "One setting is"
 	if len(ties) > 1 {
-		noun = fmt.Sprintf("%d settings are", len(ties))
+		noun = words.Thousands(len(ties)) + " settings are"
 	}
 	fmt.Fprintf(&b, "%s the best with a probability of %g by the Monte-Carlo errors: ", noun, tieLevel)
 	for k, t := range ties {
 		if k == mostListed {
-			fmt.Fprintf(&b, ", and %d more", len(ties)-k)
+			fmt.Fprintf(&b, ", and %s more", words.Thousands(len(ties)-k))
 			break
 		}
 		if k > 0 {
@@ -461,7 +462,7 @@ func (w *Warner) outcomes(model *Model, s *settings) []Warning {
 		}
 	}
 	if len(dead) > 0 {
-		warn(DeadWarning, "with the best setting goals become impossible on %d of %d stimuli, where people may still believe in them: %s", len(dead), len(g.Cells), few(dead))
+		warn(DeadWarning, "with the best setting goals become impossible on %s of %s, where people may still believe in them: %s", words.Thousands(len(dead)), words.Count(len(g.Cells), "stimulus"), few(dead))
 	}
 	return all
 }
@@ -490,16 +491,16 @@ func (w *Warner) undefined(model *Model, g *Gathered) []Warning {
 	if stimuli == nil {
 		text += "at some points, "
 	} else {
-		text += fmt.Sprintf("to the end on %d of %d stimuli (%s; first reason: %s), ", len(stimuli), len(g.Cells), few(stimuli), reason)
+		text += fmt.Sprintf("to the end on %s of %s (%s; first reason: %s), ", words.Thousands(len(stimuli)), words.Count(len(g.Cells), "stimulus"), few(stimuli), reason)
 	}
 	chosen, _ := w.standing.Place(g.Index)
 	switch {
 	case lacks == 0:
 		text += "but wherever people judged"
 	case chosen.Complete:
-		text += fmt.Sprintf("so that %d of %d points are not in its r as it is reported", lacks, w.standing.Points())
+		text += fmt.Sprintf("so that %s of %s are not in its r as it is reported", words.Thousands(lacks), words.Count(w.standing.Points(), "point"))
 	default:
-		text += fmt.Sprintf("so that %d of %d points are not in its r; no setting of the model has a posterior at all points", lacks, w.standing.Points())
+		text += fmt.Sprintf("so that %s of %s are not in its r; no setting of the model has a posterior at all points", words.Thousands(lacks), words.Count(w.standing.Points(), "point"))
 	}
 	return []Warning{{Kind: UndefinedWarning, Model: model.Name, Text: text}}
 }
@@ -520,14 +521,14 @@ func (w *Warner) setAside(model *Model, s *settings) []Warning {
 		return nil
 	}
 	chosen, other := w.standing.at(s.chosen.Index), w.standing.at(highest)
-	has := fmt.Sprintf("all %d", w.standing.Points())
+	has := "all " + words.Thousands(w.standing.Points())
 	if !w.standing.complete(int(chosen.n)) {
-		has = fmt.Sprintf("%d of %d", chosen.n, w.standing.Points())
+		has = fmt.Sprintf("%s of %s", words.Thousands(chosen.n), words.Thousands(w.standing.Points()))
 	}
-	text := fmt.Sprintf("%s: %d of %d settings are not compared with the best, which has a posterior at %s points, since theirs are not the same",
-		model.Name, n, len(s.index), has)
+	text := fmt.Sprintf("%s: %s of %s are not compared with the best, which has a posterior at %s points, since theirs are not the same",
+		model.Name, words.Thousands(n), words.Count(len(s.index), "setting"), has)
 	if other.r > chosen.r {
-		text += fmt.Sprintf("; #%d %s has the higher r, %s, but over %d points", highest+1, w.plan.Sets[highest].Settings(), decimal(other.r), other.n)
+		text += fmt.Sprintf("; #%d %s has the higher r, %s, but over %s", highest+1, w.plan.Sets[highest].Settings(), decimal(other.r), words.Count(other.n, "point"))
 	}
 	return []Warning{{Kind: PointsWarning, Model: model.Name, Text: text}}
 }
@@ -548,21 +549,21 @@ func (w *Warner) points() []Warning {
 		}
 		predictions = append(predictions, of)
 		n := s.reported.Fit.Overall.N
-		texts, most = append(texts, fmt.Sprintf("%s has %d", Models[i].Name, n)), max(most, n)
+		texts, most = append(texts, fmt.Sprintf("%s has %s", Models[i].Name, words.Thousands(n))), max(most, n)
 	}
 	common := w.scorer.Common(predictions)
 	if len(texts) < 2 || common == most {
 		return nil
 	}
 	return []Warning{{Kind: PointsWarning, Text: fmt.Sprintf(
-		"the best settings of the models are not of the same points: of %d, %s; their r are not to be compared, each difference between two models is over the points that both have, and all have %d in common",
-		w.standing.Points(), strings.Join(texts, ", "), common)}}
+		"the best settings of the models are not of the same points: of %s, %s; their r are not to be compared, each difference between two models is over the points that both have, and all have %s in common",
+		words.Thousands(w.standing.Points()), strings.Join(texts, ", "), words.Thousands(common))}}
 }
 
 // few are the first of a list, and how many more.
 func few(xs []string) string {
 	if len(xs) > mostListed {
-		return fmt.Sprintf("%s and %d more", strings.Join(xs[:mostListed], ", "), len(xs)-mostListed)
+		return fmt.Sprintf("%s and %s more", strings.Join(xs[:mostListed], ", "), words.Thousands(len(xs)-mostListed))
 	}
 	return strings.Join(xs, ", ")
 }
@@ -641,9 +642,9 @@ func (w *Warner) unequal() []Warning {
 				size.Runs = max(size.Runs, cell.Runs.Len())
 			}
 		}
-		text := fmt.Sprintf("%s %d runs", Models[i].Name, size.Runs)
+		text := Models[i].Name + " " + words.Count(size.Runs, "run")
 		if size.ParticlesPerGoal > 0 {
-			text += fmt.Sprintf(" of %d particles a goal", size.ParticlesPerGoal)
+			text += " of " + words.Count(size.ParticlesPerGoal, "particle") + " a goal"
 		}
 		sizes, texts = append(sizes, size), append(texts, text)
 	}
@@ -667,11 +668,7 @@ func (w *Warner) categories() []Warning {
 			}
 		}
 		if seen && n < fewPoints {
-			points := "points"
-			if n == 1 {
-				points = "point"
-			}
-			all = append(all, Warning{Kind: CategoryWarning, Text: fmt.Sprintf("category %q has %d %s: its r says little", category, n, points)})
+			all = append(all, Warning{Kind: CategoryWarning, Text: fmt.Sprintf("category %q has %s: its r says little", category, words.Count(n, "point"))})
 		}
 	}
 	return all

@@ -20,12 +20,15 @@ func Thousands[N int | int32 | int64](n N) string {
 	return s
 }
 
-// Count is a number of things: 1 run, 2 runs, 2 stimuli.
+// Count is a number of things: 1 run, 2 runs, 2 batches, 2 stimuli.
 func Count[N int | int32 | int64](n N, thing string) string {
 	if n != 1 {
-		if stem, ok := strings.CutSuffix(thing, "us"); ok {
+		switch stem, ends := strings.CutSuffix(thing, "us"); {
+		case ends:
 			thing = stem + "i"
-		} else {
+		case strings.HasSuffix(thing, "ch"):
+			thing += "es"
+		default:
 			thing += "s"
 		}
 	}
