@@ -221,6 +221,12 @@ func TestWorkerWaitsForItsToken(t *testing.T) {
 	}
 	start(t, dir, "coordinator", "--listen", address, "--data", "data").says("listening")
 	w.says("connected")
+
+	impatient := start(t, dir, "worker", "--coordinator", address, "--token-file", "nothing", "--patience", "1s")
+	want := "foible: --token-file nothing: no such file or directory; name the file that holds the token, or the coordinator's data directory\n"
+	if code := impatient.wait(); code != 1 || !strings.HasSuffix(impatient.stderr.String(), want) {
+		t.Errorf("without a token: exit code %d\n%s", code, impatient.stderr.String())
+	}
 }
 
 // startWorker starts a worker of one slot with more flags.

@@ -305,7 +305,6 @@ func TestWrongWays(t *testing.T) {
 		{"worker --insecure --coordinator example.org:7410", 2, "--coordinator \"example.org:7410\": --insecure is for addresses of one machine, such as 127.0.0.1:7410; leave it out (see `foible worker --help`)"},
 		{"worker --coordinator " + closed, 1, "no coordinator answers at " + closed + "; start one with `foible coordinator --listen " + closed + "`, or say where it is with --coordinator"},
 		{"worker --coordinator " + open, 1, "no token for the coordinator at " + open + "; where it runs, `foible token show worker` prints one: name a file with that, or the coordinator's data directory, with --token-file"},
-		{"worker --token-file nothing --patience 1s", 1, "--token-file nothing: no such file or directory; name the file that holds the token, or the coordinator's data directory"},
 		{"worker --token-file a_file", 1, "--token-file 'a file': it is not a token, which is foible-worker-SECRET-HASH or foible-user-SECRET-HASH; `foible token show worker` or `foible token show user` prints one where the coordinator runs; name the file that holds the token, or the coordinator's data directory"},
 		{"worker --token-file user.token", 1, "the token in user.token is for a user, and this is a command for a worker; `foible token show worker` prints the right one where the coordinator runs"},
 		{"status --token-file user.token --tls-ca a_file", 1, "--tls-ca 'a file': it holds no certificate in PEM; name a file of certificates in PEM, or say `system` for those that this machine trusts"},
