@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"foible/core/inference"
+	"foible/core/inference/sips"
 	"foible/core/published"
 	"foible/core/sweep"
 	"foible/domains"
@@ -219,12 +220,12 @@ func TestMarginalIsTheFilterWithoutNoise(t *testing.T) {
 
 // runs of filters, with the evidence up to each step relative to the best run's.
 type filterRuns struct {
-	runs   []*inference.Run
+	runs   []*sips.Run
 	weight [][]float64 // [step][run]
 }
 
 func filtered(ready *inference.Stimulus, set *sweep.ParameterSet, kind string, runs int, seed uint64) (*filterRuns, error) {
-	sips, err := ready.SIPS(context.Background())
+	filter, err := ready.Filter(context.Background())
 	if err != nil {
 		return nil, err
 	}
@@ -232,11 +233,11 @@ func filtered(ready *inference.Stimulus, set *sweep.ParameterSet, kind string, r
 	if err != nil {
 		return nil, err
 	}
-	o := inference.DefaultOptions()
+	o := sips.DefaultOptions()
 	o.Exact, o.PerGoal, o.ParticlesPerGoal = true, true, 200
 	f := &filterRuns{}
 	for r := range runs {
-		run, err := sips.Run(context.Background(), p, o, sweep.RunStream(seed, "filter", set, "", r))
+		run, err := filter.Run(context.Background(), p, o, sweep.RunStream(seed, "filter", set, "", r))
 		if err != nil {
 			return nil, err
 		}

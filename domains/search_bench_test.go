@@ -8,7 +8,7 @@ import (
 
 	"foible/core/agent"
 	"foible/core/ground"
-	"foible/core/inference"
+	"foible/core/inference/sips"
 	"foible/core/pddl"
 	"foible/core/search"
 )
@@ -99,28 +99,28 @@ func BenchmarkStudy(b *testing.B) {
 		{"plan-lesioned", "doors-keys-gems", agent.Parameters{Unlimited: true, ActionNoise: 0.05, Kind: agent.PerActionOdds}},
 	} {
 		s := loadPublished(b, c.domain)
-		ready := func() (all []*inference.SIPS) {
+		ready := func() (all []*sips.Filter) {
 			for i := range s.Stimuli {
 				stimulus, err := s.Ready(s.Stimuli[i].ID)
 				if err != nil {
 					b.Fatal(err)
 				}
-				sips, err := stimulus.SIPS(context.Background())
+				filter, err := stimulus.Filter(context.Background())
 				if err != nil {
 					b.Fatal(err)
 				}
-				all = append(all, sips)
+				all = append(all, filter)
 			}
 			return all
 		}
-		o := inference.DefaultOptions()
+		o := sips.DefaultOptions()
 		o.ParticlesPerGoal = 60
 		o.PredicateNoise, o.FluentNoise = s.Observation.PredicateNoise, s.Observation.FluentNoise
 		rng := rand.New(rand.NewPCG(1, 1))
-		run := func(all []*inference.SIPS) {
-			for _, sips := range all {
+		run := func(all []*sips.Filter) {
+			for _, filter := range all {
 				for range 5 {
-					if _, err := sips.Run(context.Background(), c.p, o, rng); err != nil {
+					if _, err := filter.Run(context.Background(), c.p, o, rng); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"foible/core/agent"
-	"foible/core/inference"
+	"foible/core/inference/sips"
 )
 
 // BenchmarkSIPS is one run of the filter on a published stimulus, warm: 60
@@ -20,11 +20,11 @@ func BenchmarkSIPS(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		sips, err := ready.SIPS(context.Background())
+		filter, err := ready.Filter(context.Background())
 		if err != nil {
 			b.Fatal(err)
 		}
-		o := inference.DefaultOptions()
+		o := sips.DefaultOptions()
 		o.ParticlesPerGoal, o.PredicateNoise, o.FluentNoise = 60, s.Observation.PredicateNoise, s.Observation.FluentNoise
 		for _, budget := range []struct {
 			r    int
@@ -38,7 +38,7 @@ func BenchmarkSIPS(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/%s/steps=%d/budget=%d", name, stimulus.ID, len(stimulus.Plan), budget.mean), func(b *testing.B) {
 				rng := rand.New(rand.NewPCG(1, 1))
 				run := func() {
-					if _, err := sips.Run(context.Background(), p, o, rng); err != nil {
+					if _, err := filter.Run(context.Background(), p, o, rng); err != nil {
 						b.Fatal(err)
 					}
 				}

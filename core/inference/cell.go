@@ -4,9 +4,10 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"math"
 
 	"foible/core/agent"
+	"foible/core/inference/marginal"
+	"foible/core/inference/sips"
 	"foible/core/sweep"
 )
 
@@ -88,25 +89,25 @@ func (s *Stimulus) inferSIPS(ctx context.Context, set *sweep.ParameterSet, p *sw
 	if p.Runs < 1 {
 		return sweep.Cell{}, fmt.Errorf("%d runs of a model that is not exact", p.Runs)
 	}
-	sips, err := s.SIPS(ctx)
+	filter, err := s.Filter(ctx)
 	if err != nil {
 		return sweep.Cell{}, err
 	}
-	o := Options{
+	o := sips.Options{
 		ParticlesPerGoal: p.ParticlesPerGoal,
 		Exact:            p.Observe == "exact",
 		PerGoal:          p.Filters == "per_goal",
-		Resample:         Occasion(p.Resample),
+		Resample:         sips.Occasion(p.Resample),
 		Threshold:        p.ResampleThreshold,
-		Kind:             Resampling(p.ResampleKind),
-		Rejuvenate:       Move(p.Rejuvenate),
+		Kind:             sips.Resampling(p.ResampleKind),
+		Rejuvenate:       sips.Move(p.Rejuvenate),
 		PredicateNoise:   s.domain.PredicateNoise,
 		FluentNoise:      s.domain.FluentNoise,
 	}
 	of := runsOf{*set, o, p.StageName, seed}
 	runs := s.runs.take(of)
 	for i := len(runs); i < p.Runs; i++ {
-		run, err := sips.Run(ctx, parameters, o, sweep.RunStream(seed, p.StageName, set, s.stimulus.ID, i))
+		run, err := filter.Run(ctx, parameters, o, sweep.RunStream(seed, p.StageName, set, s.stimulus.ID, i))
 		if err != nil {
 			return sweep.Cell{}, err
 		}
@@ -115,20 +116,20 @@ func (s *Stimulus) inferSIPS(ctx context.Context, set *sweep.ParameterSet, p *sw
 	if s.memory > 0 {
 		s.runs.keep(of, runs)
 	}
-	return average(runs[:p.Runs], s.stimulus.JudgementSteps), nil
+	return sips.Average(runs[:p.Runs], s.stimulus.JudgementSteps), nil
 }
 
 // runsOf is what runs are of.
 type runsOf struct {
 	set   sweep.ParameterSet
-	o     Options
+	o     sips.Options
 	stage string
 	seed  uint64
 }
 
 // runs remembers the last ones, for a cell that is asked for again with more of them.
 type runs struct {
-	of   map[runsOf][]*Run
+	of   map[runsOf][]*sips.Run
 	size int // bytes, about
 }
 
@@ -136,7 +137,7 @@ type runs struct {
 const roomForRuns = 8 << 20
 
 // take returns what is remembered, and forgets it.
-func (r *runs) take(of runsOf) []*Run {
+func (r *runs) take(of runsOf) []*sips.Run {
 	all := r.of[of]
 	delete(r.of, of)
 	r.size -= sizeOf(all)
@@ -144,15 +145,15 @@ func (r *runs) take(of runsOf) []*Run {
 }
 
 // keep forgets all else if there is no room.
-func (r *runs) keep(of runsOf, all []*Run) {
+func (r *runs) keep(of runsOf, all []*sips.Run) {
 	if size := sizeOf(all); r.of == nil || r.size+size > roomForRuns {
-		r.of, r.size = map[runsOf][]*Run{}, 0
+		r.of, r.size = map[runsOf][]*sips.Run{}, 0
 	}
 	r.of[of] = all
 	r.size += sizeOf(all)
 }
 
-func sizeOf(all []*Run) (bytes int) {
+func sizeOf(all []*sips.Run) (bytes int) {
 	for _, run := range all {
 		for _, row := range run.Posterior {
 			bytes += 8*len(row) + 64
@@ -167,9 +168,9 @@ func (s *Stimulus) inferMarginal(ctx context.Context, sets []sweep.ParameterSet,
 		return nil, fmt.Errorf("%d batches of samples; there must be 2, so that they tell the error", p.Runs)
 	}
 	var all []agent.Parameters
-	for i := range sets[:min(len(sets), abreast)] {
+	for i := range sets[:min(len(sets), marginal.MaxTogether)] {
 		one, err := s.agent(&sets[i], p.Inference)
-		if i > 0 && (err != nil || !together(&all[0], &one, p)) {
+		if i > 0 && (err != nil || !marginal.Together(&all[0], &one, p)) {
 			break
 		}
 		if err != nil {
@@ -177,27 +178,15 @@ func (s *Stimulus) inferMarginal(ctx context.Context, sets []sweep.ParameterSet,
 		}
 		all = append(all, one)
 	}
-	m, err := s.Marginal(ctx)
+	m, err := s.recursion(ctx)
 	if err != nil {
 		return nil, err
 	}
-	cells := make([]sweep.Cell, len(all))
-	err = m.converge(ctx, all, p, seed, s.stimulus.JudgementSteps, func(i int, r *result) (err error) {
-		cells[i], err = m.cell(ctx, &all[i], r, s.stimulus.JudgementSteps, p)
-		return err
-	})
+	cells, err := m.Cells(ctx, all, p, seed, s.stimulus.JudgementSteps)
 	if err != nil { // samples may be half made
 		s.marginal = nil
 	}
 	return cells, err
-}
-
-// together reports whether parameter sets are inferred together: they differ in their goal
-// noises alone, and few of a large sweep need samples of their own.
-func together(a, b *agent.Parameters, p *sweep.Procedure) bool {
-	other := *b
-	other.GoalNoise = a.GoalNoise
-	return p.Detail == sweep.DetailJudged && other == *a && a.GoalNoise > 0 && b.GoalNoise > 0 && familyOf(a, p) == familyOf(b, p)
 }
 
 func (s *Stimulus) inferBoltzmann(ctx context.Context, set *sweep.ParameterSet) (sweep.Cell, error) {
@@ -240,86 +229,4 @@ func Agent(set *sweep.ParameterSet, in sweep.Inference) (agent.Parameters, error
 		return p, fmt.Errorf("unknown action_noise_kind %q", in.ActionNoiseKind)
 	}
 	return p, p.Validate()
-}
-
-// average is the mean of runs. A run that ends early, because all its weights
-// vanished, is left out from there on; where all have ended, so has the cell.
-func average(runs []*Run, judgementSteps []int) sweep.Cell {
-	var cell sweep.Cell
-	longest := runs[0]
-	for _, run := range runs {
-		if len(run.Posterior) > len(longest.Posterior) {
-			longest = run
-		}
-	}
-	if u := longest.Undefined; u != nil {
-		cell.Undefined = &sweep.Undefined{Step: u.Step, Reason: u.Reason}
-	}
-	steps := len(longest.Posterior)
-	for _, run := range runs {
-		if len(run.Posterior) < steps {
-			cell.FailedRuns++
-			continue
-		}
-		var judged [][]float64
-		for _, step := range judgementSteps {
-			if step < steps {
-				judged = append(judged, run.Posterior[step])
-			}
-		}
-		cell.Runs.Add(judged)
-	}
-	if cell.Undefined != nil {
-		cell.FailedRuns = len(runs)
-	}
-	for step := range steps {
-		addStep(&cell, runs, step)
-	}
-	return cell
-}
-
-// addStep adds the means of a step over the runs that reach it.
-func addStep(cell *sweep.Cell, runs []*Run, step int) {
-	var reach []*Run
-	var evidence Weights
-	for _, run := range runs {
-		if step >= len(run.Posterior) {
-			continue
-		}
-		reach = append(reach, run)
-		var log float64
-		for _, x := range run.Evidence[:step+1] {
-			log += x
-		}
-		evidence = append(evidence, log)
-	}
-	n := len(reach)
-	posterior := make([]float64, len(reach[0].Posterior[step]))
-	se := make([]float64, len(posterior))
-	for goal := range posterior {
-		posterior[goal], se[goal] = meanAndError(n, func(i int) float64 { return reach[i].Posterior[step][goal] })
-	}
-	ess, _ := meanAndError(n, func(i int) float64 { return reach[i].ESS[step] })
-	alive, _ := meanAndError(n, func(i int) float64 { return float64(reach[i].Alive[step]) })
-	cell.Posterior = append(cell.Posterior, posterior)
-	cell.SE = append(cell.SE, se)
-	cell.ESS = append(cell.ESS, ess)
-	cell.Alive = append(cell.Alive, alive)
-	cell.Evidence = append(cell.Evidence, evidence.logSum()-math.Log(float64(len(runs)))) // a failed run counts as 0
-}
-
-// meanAndError is the mean of n numbers, and its standard error.
-func meanAndError(n int, x func(i int) float64) (mean, se float64) {
-	for i := range n {
-		mean += x(i) / float64(n)
-	}
-	if n < 2 {
-		return mean, 0
-	}
-	var squares float64
-	for i := range n {
-		d := x(i) - mean
-		squares += float64(d * d)
-	}
-	return mean, math.Sqrt(squares / float64(n-1) / float64(n))
 }

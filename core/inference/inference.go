@@ -1,3 +1,13 @@
+// Package inference computes cells: what an observer with given parameters infers about the
+// goal of a stimulus, step by step. [Stimulus] is the entry. There are three methods:
+//
+//   - Boltzmann agents are inferred exactly; see package policy.
+//   - Package sips is Sequential Inverse Plan Search, the particle filter of Alanqary et
+//     al. (2021).
+//   - Package marginal computes the same posterior without particles, by a recursion over
+//     the steps at which the agent plans anew.
+//
+// [Stimulus.Simulate] runs the agents themselves.
 package inference
 
 import (
@@ -7,6 +17,9 @@ import (
 	"foible/core/agent"
 	"foible/core/ground"
 	"foible/core/heuristic"
+	"foible/core/inference/internal/observed"
+	"foible/core/inference/marginal"
+	"foible/core/inference/sips"
 	"foible/core/pddl"
 	"foible/core/policy"
 	"foible/core/search"
@@ -36,18 +49,19 @@ type Domain struct {
 type Stimulus struct {
 	stimulus  *study.Stimulus
 	domain    Domain
-	boltzmann *policy.Observer   // nil until needed
-	sips      *SIPS              // nil until needed
-	estimates []*heuristic.Table // of the goals of sips
-	goalNames []string           // of the task of sips, by index
-	runs      runs               // of sips
-	marginal  *Marginal          // nil until needed
-	memory    int                // for its samples, in bytes; 0 is its default
-	simulator *simulator         // nil until needed
+	boltzmann *policy.Observer    // nil until needed
+	path      *observed.Path      // nil until needed
+	filter    *sips.Filter        // nil until needed
+	estimates []*heuristic.Table  // of the goals of path
+	goalNames []string            // of the task of path, by index
+	runs      runs                // of filter
+	marginal  *marginal.Inference // nil until needed
+	memory    int                 // for its samples, in bytes; 0 is its default
+	simulator *simulator          // nil until needed
 
 	// Why something cannot be made for this stimulus; nil as long as that is not known.
 	// It is not tried again for each parameter set.
-	noBoltzmann, noSIPS error
+	noBoltzmann, noPath error
 }
 
 // New makes a stimulus ready. What a model needs is made when it is first asked for.
@@ -97,24 +111,24 @@ func (d *Domain) values() policy.HeuristicFunc {
 	}
 }
 
-// SIPS is the particle filter over boundedly rational agents. Its task has the
-// candidate goals first, and then what they may be taken for. The error is of the
+// observed is the plan as an observer of boundedly rational agents sees it. Its task has the
+// candidate goals first, and then those that they can be confused with. The error is of the
 // stimulus, or that of ctx, if it ends before.
-func (s *Stimulus) SIPS(ctx context.Context) (*SIPS, error) {
-	if s.sips != nil || s.noSIPS != nil {
-		return s.sips, s.noSIPS
+func (s *Stimulus) observed(ctx context.Context) (*observed.Path, error) {
+	if s.path != nil || s.noPath != nil {
+		return s.path, s.noPath
 	}
-	sips, err := s.makeSIPS(ctx)
+	path, err := s.observe(ctx)
 	switch {
 	case err == nil:
-		s.sips = sips
+		s.path = path
 	case ctx.Err() == nil:
-		s.noSIPS = err
+		s.noPath = err
 	}
-	return sips, err
+	return path, err
 }
 
-func (s *Stimulus) makeSIPS(ctx context.Context) (*SIPS, error) {
+func (s *Stimulus) observe(ctx context.Context) (*observed.Path, error) {
 	switch {
 	case s.stimulus.Problem == nil:
 		return nil, fmt.Errorf("stimulus %s has no problem", s.stimulus.ID)
@@ -171,21 +185,30 @@ func (s *Stimulus) makeSIPS(ctx context.Context) (*SIPS, error) {
 		goals.Heuristic[goal], s.estimates = table, append(s.estimates, table)
 	}
 	s.goalNames = names
-	return NewSIPS(task, goals, len(s.stimulus.Goals), s.stimulus.Plan), nil
+	return observed.Follow(task, goals, len(s.stimulus.Goals), s.stimulus.Plan), nil
 }
 
-// Marginal is marginal inference about boundedly rational agents. Errors are those of SIPS.
-func (s *Stimulus) Marginal(ctx context.Context) (*Marginal, error) {
-	if s.marginal != nil {
-		return s.marginal, nil
+// Filter is the particle filter over boundedly rational agents. The error is of the
+// stimulus, or that of ctx, if it ends before.
+func (s *Stimulus) Filter(ctx context.Context) (*sips.Filter, error) {
+	if s.filter == nil {
+		path, err := s.observed(ctx)
+		if err != nil {
+			return nil, err
+		}
+		s.filter = sips.New(path)
 	}
-	sips, err := s.SIPS(ctx)
-	if err != nil {
-		return nil, err
-	}
-	s.marginal = NewMarginal(sips, s.stimulus.ID, s.goalNames)
-	if s.memory > 0 {
-		s.marginal.keep = s.memory / 12
+	return s.filter, nil
+}
+
+// recursion is marginal inference about boundedly rational agents. Errors are those of Filter.
+func (s *Stimulus) recursion(ctx context.Context) (*marginal.Inference, error) {
+	if s.marginal == nil {
+		path, err := s.observed(ctx)
+		if err != nil {
+			return nil, err
+		}
+		s.marginal = marginal.New(path, s.stimulus.ID, s.goalNames, s.memory)
 	}
 	return s.marginal, nil
 }

@@ -55,7 +55,7 @@ type Path struct {
 
 // simulator is what simulations of boundedly rational agents share.
 type simulator struct {
-	goals     []string          // names, by index in the task of SIPS
+	goals     []string          // names, by index in the task of path
 	distances *policy.Distances // nil where there are too many states
 }
 
@@ -91,12 +91,12 @@ func (s *Stimulus) simulate(ctx context.Context, set *sweep.ParameterSet, in swe
 	if err != nil {
 		return nil, err
 	}
-	sips, err := s.SIPS(ctx)
+	path, err := s.observed(ctx)
 	if err != nil {
 		return nil, err
 	}
-	task := sips.task
-	a, err := agent.New(task, &sips.goals, sips.search, parameters)
+	task := path.Task
+	a, err := agent.New(task, &path.Goals, path.Search, parameters)
 	if err != nil {
 		return nil, err
 	}

@@ -101,7 +101,7 @@ func (s *Stimulus) Try(ctx context.Context, need Need, limits Limits) error {
 		}
 		return many
 	}
-	sips, err := s.SIPS(ctx)
+	path, err := s.observed(ctx)
 	if err != nil {
 		return err
 	}
@@ -109,12 +109,12 @@ func (s *Stimulus) Try(ctx context.Context, need Need, limits Limits) error {
 	if need == WholePlans {
 		o.Budget = limits.Nodes
 	}
-	return s.trySearches(ctx, sips.goals, sips.task.Initial(), o, need == WholePlans)
+	return s.trySearches(ctx, path.Goals, path.Task.Initial(), o, need == WholePlans)
 }
 
 // trySearches searches for each candidate goal from a state, by A*.
 func (s *Stimulus) trySearches(ctx context.Context, goals agent.Goals, from ground.StateID, o search.Options, whole bool) error {
-	searcher := search.New(s.sips.task)
+	searcher := search.New(s.path.Task)
 	for goal := range s.stimulus.Goals {
 		rng := rand.New(rand.NewPCG(1, uint64(goal)))
 		result, err := searcher.Run(ctx, from, goal, goals.Heuristic[goal], o, rng)

@@ -3,6 +3,7 @@ package inference
 import (
 	"fmt"
 
+	"foible/core/inference/marginal"
 	"foible/core/sweep"
 )
 
@@ -21,23 +22,22 @@ func Work(set *sweep.ParameterSet, p sweep.Procedure) (samples, sizes, plans str
 		return "", "", "", err
 	}
 	if p.Method == sweep.Marginal {
-		return fmt.Sprint("search_noise ", a.SearchNoise, " unlimited ", a.Unlimited, " draws ", draws(&a)), fmt.Sprint(familyOf(&a, &p)), fmt.Sprint(a.BudgetR, " ", a.BudgetQ), nil
+		samples, sizes, plans = marginal.Names(&a, &p)
+		return samples, sizes, plans, nil
 	}
 	return fmt.Sprint(set.Model, " budget ", a.BudgetR, " ", a.BudgetQ, " search_noise ", a.SearchNoise), "", "", nil
 }
 
 // counts are how often inference about a stimulus has done what it takes its time for.
 type counts struct {
-	states     int // found
-	estimates  int // of heuristics, computed
-	generated  int // successors, by searches
-	moves      int // of particles
-	events     int // of tables, weighed with a budget
-	recursions int // forward and backward: a step and a hidden goal, or with origins a goal noise, for a group of lanes
-	posteriors int // at a step: a goal, a batch, and a batch without which it is formed
-	edges      int // of the graph of all states, followed
-	values     int // weighed by a policy
-	bounds     int // landmark cuts of states, or what the domain has in their place
+	states    int // found
+	estimates int // of heuristics, computed
+	generated int // successors, by searches
+	moves     int // of particles
+	marginal.Counts
+	edges  int // of the graph of all states, followed
+	values int // weighed by a policy
+	bounds int // landmark cuts of states, or what the domain has in their place
 }
 
 // What each takes, in seconds: by least squares over cells of the published studies, all
@@ -64,10 +64,13 @@ func (s *Stimulus) Work() (all, kept float64) {
 	var c counts
 	generated := perGenerated
 	if s.marginal != nil {
-		c, generated = s.marginal.done, perTraced
+		c.Counts, generated = s.marginal.Counts(), perTraced
 	}
-	if s.sips != nil {
-		c.states, c.generated, c.moves = s.sips.task.Len(), s.sips.search.Generated, s.sips.moves
+	if s.filter != nil {
+		c.moves = s.filter.Moves()
+	}
+	if s.path != nil {
+		c.states, c.generated = s.path.Task.Len(), s.path.Search.Generated
 		for _, t := range s.estimates {
 			c.estimates += t.Computed()
 		}
@@ -86,9 +89,9 @@ func (s *Stimulus) Work() (all, kept float64) {
 		{c.estimates, perEstimate, true},
 		{c.generated, generated, false},
 		{c.moves, perMove, false},
-		{c.events, perEvent, false},
-		{c.recursions, perRecursion, false},
-		{c.posteriors, perPosterior, false},
+		{c.Events, perEvent, false},
+		{c.Recursions, perRecursion, false},
+		{c.Posteriors, perPosterior, false},
 		{c.edges, perEdge, true},
 		{c.values, perValue, false},
 		{c.bounds, perBound, true},
