@@ -18,6 +18,7 @@ import (
 	protobuf "google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"foible/core/sweep"
 	"foible/proto"
 	foiblev1 "foible/proto/foible/v1"
 )
@@ -75,7 +76,11 @@ func (d *Document) add(m protoreflect.MessageDescriptor, path string, comments m
 		f := fields.Get(i)
 		at := path + string(f.Name())
 		rules := protobuf.GetExtension(f.Options(), validate.E_Field).(*validate.FieldRules)
-		d.Fields = append(d.Fields, Field{Path: at, Type: typeOf(f), Rules: strings.Join(rulesOf(rules), "; "), About: comments[f.FullName()]})
+		facts := rulesOf(rules)
+		if axis, ok := sweep.AxisByName(string(f.Name())); ok && m.FullName() == "foible.v1.ModelConfig" {
+			facts = append(facts, "default "+values(axis.Default))
+		}
+		d.Fields = append(d.Fields, Field{Path: at, Type: typeOf(f), Rules: strings.Join(facts, "; "), About: comments[f.FullName()]})
 		switch {
 		case f.IsMap():
 			if inner := f.MapValue().Message(); inner != nil {
@@ -87,6 +92,15 @@ func (d *Document) add(m protoreflect.MessageDescriptor, path string, comments m
 			d.add(f.Message(), at+".", comments)
 		}
 	}
+}
+
+// values lists the values of a parameter.
+func values(all []sweep.Setting) string {
+	texts := make([]string, len(all))
+	for i, v := range all {
+		texts[i] = v.String()
+	}
+	return strings.Join(texts, ", ")
 }
 
 // typeOf is a field's type in words.
@@ -164,7 +178,7 @@ func rulesOf(r *validate.FieldRules) []string {
 
 func numberText(v protoreflect.Value) string {
 	if x, ok := v.Interface().(float64); ok {
-		return strconv.FormatFloat(x, 'g', -1, 64)
+		return strconv.FormatFloat(x, 'f', -1, 64)
 	}
 	return v.String()
 }

@@ -53,7 +53,7 @@ func TestFields(t *testing.T) {
 	}{
 		{1, Field{Path: "inference.mc_se", Type: "number", Rules: "above 0; at most 1"}},
 		{1, Field{Path: "inference.method", Type: "text", Rules: "one of marginal, sips"}},
-		{1, Field{Path: "models.NAME.budget_r", Type: "whole number, or a list", Rules: "at least 1; at most 10000"}},
+		{1, Field{Path: "models.NAME.budget_r", Type: "whole number, or a list", Rules: "at least 1; at most 10000; default 2, 4"}},
 		{0, Field{Path: "generating_parameters.budget_r", Type: "whole number"}},
 		{0, Field{Path: "domain", Type: "text", Rules: "required"}},
 	} {

@@ -211,36 +211,39 @@ func (x *GetStudyResponse) GetChunk() []byte {
 // Study is the schema of study.yaml. File names are relative to its directory; `{stimulus}` stands for a stimulus.
 type Study struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Short name, used in file names and ids.
+	// Short name. It is used in file names and ids.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// Title of figures and reports.
+	// Title, used in figures and reports.
 	Title string `protobuf:"bytes,2,opt,name=title,proto3" json:"title,omitempty"`
-	// Built-in domain: goal language, heuristic, confusion, pictures. `foible check` lists them.
+	// Built-in domain: doors-keys-gems or block-words. It says what goals are called, and has the heuristic, the pictures and
+	// what a goal may be confused with.
 	Domain string `protobuf:"bytes,3,opt,name=domain,proto3" json:"domain,omitempty"`
-	// The study's own PDDL domain; without it, the built-in one.
+	// File of a PDDL domain of the study's own. Default: that of the built-in domain.
 	DomainPddl string `protobuf:"bytes,4,opt,name=domain_pddl,json=domainPddl,proto3" json:"domain_pddl,omitempty"`
-	// CSV: stimulus, category, goals, true_goal, judgement_steps.
+	// CSV file with the columns stimulus, goals and judgement_steps and, if you like, category and true_goal. Goals and steps
+	// are lists separated by spaces.
 	Stimuli string `protobuf:"bytes,5,opt,name=stimuli,proto3" json:"stimuli,omitempty"`
-	// PDDL problem of a stimulus.
+	// File of the PDDL problem of each stimulus.
 	Problems string `protobuf:"bytes,6,opt,name=problems,proto3" json:"problems,omitempty"`
-	// Observed plan of a stimulus, one ground action a line.
+	// File of the observed plan of each stimulus, with one action per line, as in (pickup key1).
 	Plans string `protobuf:"bytes,7,opt,name=plans,proto3" json:"plans,omitempty"`
-	// CSV of participants: stimulus, participant, step, goal, probability; without probability, one row a chosen goal.
+	// CSV file of the participants' answers, with the columns stimulus, participant, step, goal and probability. Without the
+	// column probability there is one row per goal that a participant chose. A text in the column exclude leaves a row out.
 	// A chosen "don't know", "do not know", "dont know", "idk", "not sure", "unsure", "uncertain", "no idea", "can't tell",
 	// "cannot tell" or "?" is an answer: all goals are equally probable. No answer is written as a blank cell, or as "NA",
 	// "n/a", "nan", "null", "none", "n.a.", "missing", "no answer", "no response", "-" or ".": in place of the chosen goal,
 	// or of the probabilities of all goals at a step; such rows are left out, and `foible check` counts them. Case does not
 	// matter, and a goal of the stimulus that has such a name is that goal.
 	Responses string `protobuf:"bytes,8,opt,name=responses,proto3" json:"responses,omitempty"`
-	// CSV of averages: stimulus, step, goal, probability.
+	// CSV file of mean judgements, if answers are not known, with the columns stimulus, step, goal and probability.
 	Means string `protobuf:"bytes,9,opt,name=means,proto3" json:"means,omitempty"`
-	// How the agent's states are observed.
+	// The noise with which an observer sees states. Only sips with `observe: noisy` uses it.
 	Observation *Observation `protobuf:"bytes,10,opt,name=observation,proto3" json:"observation,omitempty"`
-	// Where the responses come from if not from people: how they were simulated.
+	// How the responses were simulated. Leave it out if people answered.
 	Simulated string `protobuf:"bytes,11,opt,name=simulated,proto3" json:"simulated,omitempty"`
-	// A participant's id names the same person in every stimulus, so people are resampled across the study.
+	// Whether a participant's id names the same person in every stimulus. Then participants are resampled across the study.
 	ParticipantsLinked bool `protobuf:"varint,12,opt,name=participants_linked,json=participantsLinked,proto3" json:"participants_linked,omitempty"`
-	// Parameters of the observers that simulated the responses, for a fit to recover.
+	// Parameters of the observers that simulated the responses.
 	GeneratingParameters *ParameterSet `protobuf:"bytes,13,opt,name=generating_parameters,json=generatingParameters,proto3" json:"generating_parameters,omitempty"`
 	unknownFields        protoimpl.UnknownFields
 	sizeCache            protoimpl.SizeCache
@@ -370,9 +373,9 @@ func (x *Study) GetGeneratingParameters() *ParameterSet {
 // Observation is the noise of what an observer sees of a state.
 type Observation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Probability that a Boolean fact is seen flipped.
+	// Probability that a Boolean fact is seen flipped. Default: 0.
 	PredicateNoise float64 `protobuf:"fixed64,1,opt,name=predicate_noise,json=predicateNoise,proto3" json:"predicate_noise,omitempty"`
-	// Standard deviation of a numeric fluent as seen.
+	// Standard deviation of a number as it is seen. Default: 0.
 	FluentNoise   float64 `protobuf:"fixed64,2,opt,name=fluent_noise,json=fluentNoise,proto3" json:"fluent_noise,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

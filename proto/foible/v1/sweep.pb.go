@@ -149,23 +149,27 @@ func (FailureKind) EnumDescriptor() ([]byte, []int) {
 // SweepConfig is the schema of sweep.yaml.
 type SweepConfig struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Axes of each model by its name. A value is a number or a list; equal numbers are one point.
+	// The models to try, by name: full, goal-lesioned, plan-lesioned, action-lesioned, boltzmann. Below each are the values of
+	// its parameters, a single one or a list. Every combination is tried.
 	Models map[string]*ModelConfig `protobuf:"bytes,1,rep,name=models,proto3" json:"models,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// Runs by which parameters are chosen.
+	// How much is computed for choosing parameters. Default: 4 batches of marginal inference; 5 runs of 60 particles a goal of
+	// sips.
 	Fit *StageConfig `protobuf:"bytes,2,opt,name=fit,proto3" json:"fit,omitempty"`
-	// Bootstrap of the correlations.
+	// Bootstrap intervals of r.
 	Bootstrap *BootstrapConfig `protobuf:"bytes,3,opt,name=bootstrap,proto3" json:"bootstrap,omitempty"`
-	// Seed of every random stream.
+	// Random seed. Equal seeds give equal results. Default: 0.
 	Seed uint64 `protobuf:"varint,4,opt,name=seed,proto3" json:"seed,omitempty"`
-	// How an observer infers the mind of an agent whose model is not exact.
+	// How goals are inferred with models other than boltzmann, which is inferred exactly.
 	Inference *InferenceConfig `protobuf:"bytes,5,opt,name=inference,proto3" json:"inference,omitempty"`
-	// Runs of each model's best parameters, with other seeds; `runs: 0` leaves this stage out.
+	// How much is computed for each model's best parameters, which are run again with other seeds. `runs: 0` leaves this stage
+	// out. Default: 4 batches of marginal inference; 10 runs of 100 particles a goal of sips.
 	Report *StageConfig `protobuf:"bytes,6,opt,name=report,proto3" json:"report,omitempty"`
-	// What action_noise means: total, the probability of a slip; per_action_odds, the odds of each other action.
+	// What action_noise means. total: the probability of a slip; per_action_odds: the odds of each other action against the
+	// intended one. Default: total.
 	ActionNoiseKind string `protobuf:"bytes,7,opt,name=action_noise_kind,json=actionNoiseKind,proto3" json:"action_noise_kind,omitempty"`
-	// Most times the runs of the fit stage that contenders get: the parameter sets that may be the best of their model, by the
-	// Monte-Carlo errors, are run again with twice the runs, and again, until one is left. Marginal inference is asked for
-	// variances as many times smaller, too. 0 or 1: they get no more.
+	// How many times the runs of the fit stage the leading parameter sets get at most. Those that may be the best of their
+	// model, by the Monte-Carlo errors, are run again with twice the runs, and again, until one is left. Marginal inference then
+	// also has targets for variances as many times smaller. 0 or 1: no more runs.
 	TopUp         int32 `protobuf:"varint,8,opt,name=top_up,json=topUp,proto3" json:"top_up,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -257,28 +261,30 @@ func (x *SweepConfig) GetTopUp() int32 {
 	return 0
 }
 
-// InferenceConfig is how an observer infers the mind of an agent. What is not given is the method's default; for sips,
-// that is the paper's.
+// InferenceConfig is how an observer infers the mind of an agent. What is not given is the method's default; for sips, that
+// is the paper's.
 type InferenceConfig struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// marginal: a sum over what the agent may have in mind, given the observed states; sips: Sequential Inverse Plan Search,
-	// the published particle filter. Not given: marginal.
+	// marginal: sums over what the agent may have in mind, given the observed states; sips: Sequential Inverse Plan Search, the
+	// published particle filter. Default: marginal.
 	Method string `protobuf:"bytes,1,opt,name=method,proto3" json:"method,omitempty"`
-	// noisy: states are seen through the study's observation noise; exact: as they are, which marginal inference needs.
+	// noisy: states are seen with the study's observation noise; exact: as they are. Default: noisy for sips; marginal
+	// inference is always exact.
 	Observe string `protobuf:"bytes,2,opt,name=observe,proto3" json:"observe,omitempty"`
-	// Of sips. joint: one filter over all goals; per_goal: one for each goal, so that no goal can die by resampling.
+	// For sips. joint: one filter over all goals; per_goal: one for each goal, so that no goal can be lost by resampling.
+	// Default: joint.
 	Filters string `protobuf:"bytes,3,opt,name=filters,proto3" json:"filters,omitempty"`
-	// Of sips. When to resample: ess, below the threshold; always; never.
+	// For sips: when to resample. ess: when the effective sample size is below the threshold. Default: ess.
 	Resample string `protobuf:"bytes,4,opt,name=resample,proto3" json:"resample,omitempty"`
-	// Of sips. Least effective sample size, as a part of the particles.
+	// For sips: the effective sample size, as a share of the particles, below which they are resampled. Default: 0.25.
 	ResampleThreshold *float64 `protobuf:"fixed64,5,opt,name=resample_threshold,json=resampleThreshold,proto3,oneof" json:"resample_threshold,omitempty"`
-	// Of sips. How to resample: residual, systematic, multinomial.
+	// For sips: how to resample. Default: residual.
 	ResampleKind string `protobuf:"bytes,6,opt,name=resample_kind,json=resampleKind,proto3" json:"resample_kind,omitempty"`
-	// Of sips. Moves after resampling: none, replan, goal, mixed.
+	// For sips: Metropolis-Hastings moves after resampling. Default: none.
 	Rejuvenate string `protobuf:"bytes,7,opt,name=rejuvenate,proto3" json:"rejuvenate,omitempty"`
-	// Of marginal inference. Target for the Monte-Carlo standard error of r, 0.002 if not given.
+	// For marginal inference: target for the Monte-Carlo standard error of r. Default: 0.002.
 	McSe *float64 `protobuf:"fixed64,8,opt,name=mc_se,json=mcSe,proto3,oneof" json:"mc_se,omitempty"`
-	// Of marginal inference. Target for the standard error of each probability at a judgement step, 0.01 if not given.
+	// For marginal inference: target for the Monte-Carlo standard error of each probability at a judgement step. Default: 0.01.
 	PosteriorSe   *float64 `protobuf:"fixed64,9,opt,name=posterior_se,json=posteriorSe,proto3,oneof" json:"posterior_se,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -377,24 +383,26 @@ func (x *InferenceConfig) GetPosteriorSe() float64 {
 	return 0
 }
 
-// ModelConfig lists the values of each axis. An axis that is not given has its default; a model has only its own axes.
+// ModelConfig lists the values of each parameter. A parameter that is not given has its default values; a model has only its
+// own parameters.
 type ModelConfig struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Inverse temperature, in 1 / cost.
 	Alpha []float64 `protobuf:"fixed64,1,rep,packed,name=alpha,proto3" json:"alpha,omitempty"`
-	// What an agent expects of a state: optimal, on_policy or heuristic.
+	// What the value of a state is. optimal: minus the shortest distance to the goal; on_policy: the expected future reward
+	// under the same policy; heuristic: minus the heuristic estimate.
 	Value []string `protobuf:"bytes,2,rep,name=value,proto3" json:"value,omitempty"`
 	// Value of a state from which the goal cannot be reached, in cost.
 	UnreachableValue []float64 `protobuf:"fixed64,3,rep,packed,name=unreachable_value,json=unreachableValue,proto3" json:"unreachable_value,omitempty"`
-	// Probability that the goal changes in a step.
+	// Probability that the goal changes, per step.
 	GoalNoise []float64 `protobuf:"fixed64,4,rep,packed,name=goal_noise,json=goalNoise,proto3" json:"goal_noise,omitempty"`
-	// Failures until the planning budget is spent.
+	// The planning budget, a number of nodes, is negative binomial: it counts successes before this many failures.
 	BudgetR []int32 `protobuf:"varint,5,rep,packed,name=budget_r,json=budgetR,proto3" json:"budget_r,omitempty"`
-	// Probability of a success; the budget is the number of successes, r q / (1 - q) on average.
+	// Probability of a success in the planning budget, whose mean is r q / (1 - q) for r failures.
 	BudgetQ []float64 `protobuf:"fixed64,6,rep,packed,name=budget_q,json=budgetQ,proto3" json:"budget_q,omitempty"`
-	// Randomness of search, in cost.
+	// Randomness of search, in units of cost; 0 is A*.
 	SearchNoise []float64 `protobuf:"fixed64,7,rep,packed,name=search_noise,json=searchNoise,proto3" json:"search_noise,omitempty"`
-	// Probability or odds of a slip, see action_noise_kind.
+	// Probability or odds of a slip; action_noise_kind says which.
 	ActionNoise   []float64 `protobuf:"fixed64,8,rep,packed,name=action_noise,json=actionNoise,proto3" json:"action_noise,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -486,12 +494,12 @@ func (x *ModelConfig) GetActionNoise() []float64 {
 	return nil
 }
 
-// StageConfig says how often a cell is run.
+// StageConfig says how much is computed for a cell.
 type StageConfig struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Independent runs of sips, averaged; batches of samples of marginal inference, 2 at least. Exact models need none.
+	// Independent runs of sips, which are averaged, or batches of samples of marginal inference, at least 2. boltzmann needs none.
 	Runs int32 `protobuf:"varint,1,opt,name=runs,proto3" json:"runs,omitempty"`
-	// Particles a goal in each run of sips; marginal inference has none.
+	// Particles per goal in each run of sips. Marginal inference has none.
 	ParticlesPerGoal int32 `protobuf:"varint,2,opt,name=particles_per_goal,json=particlesPerGoal,proto3" json:"particles_per_goal,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
@@ -544,9 +552,10 @@ func (x *StageConfig) GetParticlesPerGoal() int32 {
 // BootstrapConfig says how intervals of r are made.
 type BootstrapConfig struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Resamples with replacement, 500 if not given; 0 means no intervals.
+	// Number of resamples, with replacement. 0: no intervals. Default: 500.
 	Resamples *int32 `protobuf:"varint,1,opt,name=resamples,proto3,oneof" json:"resamples,omitempty"`
-	// What is resampled: participants, stimuli, both. The first one that the data allow is the interval of fits.csv.
+	// What is resampled. fits.csv has the interval of the first unit that the data allow. Default: all three, in this order:
+	// participants, stimuli, both.
 	Units         []string `protobuf:"bytes,2,rep,name=units,proto3" json:"units,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -607,13 +616,13 @@ type ParameterSet struct {
 	Value *string `protobuf:"bytes,3,opt,name=value,proto3,oneof" json:"value,omitempty"`
 	// Value of a state from which the goal cannot be reached, in cost.
 	UnreachableValue *float64 `protobuf:"fixed64,4,opt,name=unreachable_value,json=unreachableValue,proto3,oneof" json:"unreachable_value,omitempty"`
-	// Probability that the goal changes in a step.
+	// Probability that the goal changes, per step.
 	GoalNoise *float64 `protobuf:"fixed64,5,opt,name=goal_noise,json=goalNoise,proto3,oneof" json:"goal_noise,omitempty"`
 	// Failures until the planning budget is spent.
 	BudgetR *int32 `protobuf:"varint,6,opt,name=budget_r,json=budgetR,proto3,oneof" json:"budget_r,omitempty"`
 	// Probability of a success.
 	BudgetQ *float64 `protobuf:"fixed64,7,opt,name=budget_q,json=budgetQ,proto3,oneof" json:"budget_q,omitempty"`
-	// Randomness of search, in cost.
+	// Randomness of search, in units of cost.
 	SearchNoise *float64 `protobuf:"fixed64,8,opt,name=search_noise,json=searchNoise,proto3,oneof" json:"search_noise,omitempty"`
 	// Probability or odds of a slip.
 	ActionNoise   *float64 `protobuf:"fixed64,9,opt,name=action_noise,json=actionNoise,proto3,oneof" json:"action_noise,omitempty"`
