@@ -121,7 +121,7 @@ A study is a directory with study.yaml; without one, commands take a sample. Sta
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return &command.UsageError{Err: readable(c, err)} })
 	c.AddGroup(&cobra.Group{ID: here, Title: "On this machine:"}, &cobra.Group{ID: cluster, Title: "With a coordinator and workers:"})
 	c.AddCommand(fit(env), estimate(env), recoverKnown(env), report(env), infer(env), simulate(env), check(env), sample(env), coordinator(env), worker(env), token(env),
-		submit(env), list(env), status(env), watch(env), pause(env), resume(env), cancel(env), extend(env), priority(env), results(env), clusterOf(env), health(env), version(env))
+		submit(env), list(env), status(env), watch(env), pause(env), resume(env), cancel(env), extend(env), priority(env), results(env), clusterOf(env), health(env), env.Docs(), version(env))
 	return c
 }
 

@@ -316,6 +316,8 @@ func TestWrongWays(t *testing.T) {
 		{"token show user", 1, "the directory foible-data has no tokens; a coordinator makes them when it first starts there: name its directory with --data"},
 		{"token create worker --read-only", 2, "--read-only is for tokens of users (see `foible token create --help`)"},
 		{"token rotate worker user", 2, "\"user\" is too much: write `foible token rotate worker|user` (see `foible token rotate --help`)"},
+		{"docs mcse", 2, "there is no key, column or file \"mcse\"; did you mean \"mc_se\"?; `foible docs` lists the files (see `foible docs --help`)"},
+		{"docs a b", 2, "unexpected argument \"b\": write `foible docs [FIELD]` (see `foible docs --help`)"},
 		{"results", 2, "name a sweep of those that `foible list` lists, as in `foible results SWEEP` (see `foible results --help`)"},
 		{"report a", 2, "name the output directories of two sweeps or more (see `foible report --help`)"},
 		{"report a b", 1, "there is no a: name output directories of `foible fit` or `foible results`; `foible results SWEEP --out DIR` writes one"},
