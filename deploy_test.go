@@ -167,7 +167,13 @@ func TestManifestPorts(t *testing.T) {
 }
 
 // documents are those that have commands to be copied.
-var documents = []string{"README.md", "deploy/README.md", "deploy/compose.yaml"}
+var documents = func() []string {
+	pages, err := filepath.Glob("docs/*.md")
+	if err != nil {
+		panic(err)
+	}
+	return append([]string{"README.md", "deploy/README.md", "deploy/compose.yaml"}, pages...)
+}()
 
 // documented are the calls of foible in a document: lines of indented blocks, and what stands between backticks.
 func documented(t *testing.T, path string) [][]string {
