@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -112,12 +113,17 @@ func (e *Engine) EnsureResults(ctx context.Context, sweep string) error {
 // Forget takes the recorded result of a job away, which turned out to be of no use, so that another one can be recorded.
 // A missing one is no error.
 func (e *Engine) Forget(ctx context.Context, sweep string, job int) error {
+	return e.ForgetUntil(ctx, sweep, job, math.MaxUint64)
+}
+
+// ForgetUntil is Forget of a result whose place, see ResultAt, is at most the last one. A later one stays.
+func (e *Engine) ForgetUntil(ctx context.Context, sweep string, job int, last uint64) error {
 	if err := errors.Join(checkID("sweep", sweep), checkJob(job)); err != nil {
 		return err
 	}
 	err := e.write(ctx, resultsName(sweep), func(ctx context.Context) error {
 		_, sequence, err := e.leadersResult(ctx, sweep, job)
-		if errors.Is(err, ErrNotFound) {
+		if errors.Is(err, ErrNotFound) || err == nil && sequence > last {
 			return nil
 		}
 		if err != nil {
@@ -126,6 +132,11 @@ func (e *Engine) Forget(ctx context.Context, sweep string, job int) error {
 		stream, err := e.link().js.Stream(ctx, resultsName(sweep))
 		if err == nil {
 			err = stream.DeleteMsg(ctx, sequence)
+		}
+		if err != nil { // another coordinator may have been faster
+			if _, now, gone := e.leadersResult(ctx, sweep, job); errors.Is(gone, ErrNotFound) || gone == nil && now != sequence {
+				return nil
+			}
 		}
 		return err
 	})

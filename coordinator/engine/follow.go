@@ -19,7 +19,7 @@ func (e *Engine) Shared() bool { return e.cfg.Servers != nil }
 const followInterval = 200 * time.Millisecond
 
 // WatchSweeps calls fn for every sweep, and again after each change by whomever, until ctx ends. Of several changes in
-// between it may see the last alone.
+// between it may see the last alone. The value is nil if the sweep was deleted.
 func (e *Engine) WatchSweeps(ctx context.Context, fn func(id string, value []byte, revision uint64)) error {
 	for next := uint64(1); ; {
 		attempt, end := e.attempt(ctx)
@@ -33,16 +33,20 @@ func (e *Engine) WatchSweeps(ctx context.Context, fn func(id string, value []byt
 	}
 }
 
-// sweepFrom calls fn for the next sweep stored at a sequence or after it, and returns that one's own. After the last
-// one, it returns jetstream.ErrMsgNotFound.
+// sweepFrom calls fn for the next sweep stored, or deleted, at a sequence or after it, and returns that one's own. After
+// the last one, it returns jetstream.ErrMsgNotFound.
 func (e *Engine) sweepFrom(ctx context.Context, next uint64, fn func(id string, value []byte, revision uint64)) (at uint64, err error) {
 	msg, err := e.link().sweepLog.GetMsg(ctx, next, jetstream.WithGetMsgSubject(sweepPrefix+">"))
 	if err != nil {
 		return 0, err
 	}
-	if msg.Header.Get("KV-Operation") == "" { // else it was deleted
-		fn(strings.TrimPrefix(msg.Subject, sweepPrefix), msg.Data, msg.Sequence)
+	value := msg.Data
+	if msg.Header.Get("KV-Operation") != "" {
+		value = nil
+	} else if value == nil {
+		value = []byte{}
 	}
+	fn(strings.TrimPrefix(msg.Subject, sweepPrefix), value, msg.Sequence)
 	return msg.Sequence, nil
 }
 

@@ -55,18 +55,23 @@ func resultsStream(sweep string) jetstream.StreamConfig {
 
 // Result returns the recorded result of a job, or ErrNotFound.
 func (e *Engine) Result(ctx context.Context, sweep string, job int) ([]byte, error) {
+	result, _, err := e.ResultAt(ctx, sweep, job)
+	return result, err
+}
+
+// ResultAt is Result, and the result's place in the order in which the results of the sweep were recorded.
+func (e *Engine) ResultAt(ctx context.Context, sweep string, job int) (result []byte, sequence uint64, err error) {
 	if err := errors.Join(checkID("sweep", sweep), checkJob(job)); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	var result []byte
-	err := e.try(ctx, resultsName(sweep), func(ctx context.Context) error {
+	err = e.try(ctx, resultsName(sweep), func(ctx context.Context) error {
 		subject := "$JS.API.DIRECT.GET." + resultsName(sweep) + "." + resultSubject(sweep, job)
 		msg, err := e.link().conn.RequestWithContext(ctx, subject, nil)
 		switch {
 		case err != nil:
 			return err
 		case msg.Header.Get("Status") == "404" && e.replicas > 1: // that server may be behind the one that leads
-			result, _, err = e.leadersResult(ctx, sweep, job)
+			result, sequence, err = e.leadersResult(ctx, sweep, job)
 			return err
 		case msg.Header.Get("Status") == "404":
 			return ErrNotFound
@@ -74,12 +79,13 @@ func (e *Engine) Result(ctx context.Context, sweep string, job int) ([]byte, err
 			return fmt.Errorf("answer %v", msg.Header)
 		}
 		result = msg.Data
-		return nil
+		sequence, err = strconv.ParseUint(msg.Header.Get(jetstream.SequenceHeader), 10, 64)
+		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("result of job %d of sweep %s: %w", job, sweep, err)
+		return nil, 0, fmt.Errorf("result of job %d of sweep %s: %w", job, sweep, err)
 	}
-	return result, nil
+	return result, sequence, nil
 }
 
 // leadersResult asks the server that leads the stream, also for the sequence of the result.

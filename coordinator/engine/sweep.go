@@ -93,34 +93,46 @@ func (e *Engine) UpdateSweep(ctx context.Context, id string, value []byte, revis
 // Sweeps returns the ids of all sweeps, sorted.
 func (e *Engine) Sweeps(ctx context.Context) ([]string, error) {
 	var ids []string
+	err := e.EachSweep(ctx, func(id string, _ []byte, _ uint64) { ids = append(ids, id) })
+	slices.Sort(ids)
+	return slices.Compact(ids), err // one that has changed meanwhile comes twice
+}
+
+// EachSweep calls fn for every sweep that there is, with its value and revision. For one that is changed meanwhile it
+// may do so twice, the later value last.
+func (e *Engine) EachSweep(ctx context.Context, fn func(id string, value []byte, revision uint64)) error {
 	for next := uint64(1); ; next++ {
 		err := e.try(ctx, "", func(ctx context.Context) error {
-			at, err := e.sweepFrom(ctx, next, func(id string, _ []byte, _ uint64) { ids = append(ids, id) })
+			at, err := e.sweepFrom(ctx, next, func(id string, value []byte, revision uint64) {
+				if value != nil {
+					fn(id, value, revision)
+				}
+			})
 			if err == nil {
 				next = at
 			}
 			return err
 		})
 		if errors.Is(err, jetstream.ErrMsgNotFound) {
-			slices.Sort(ids)
-			return slices.Compact(ids), nil // one that has changed meanwhile comes twice
+			return nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("sweeps: %w", err)
+			return fmt.Errorf("sweeps: %w", err)
 		}
 	}
 }
 
-// DeleteSweep forgets a sweep with its jobs and results. A missing sweep is no error.
+// DeleteSweep forgets a sweep with its jobs and results. The results go first: a sweep that is seen after an interruption
+// is to be deleted again. A missing sweep is no error.
 func (e *Engine) DeleteSweep(ctx context.Context, id string) error {
 	if err := checkID("sweep", id); err != nil {
 		return err
 	}
 	err := e.write(ctx, "", func(ctx context.Context) error {
-		if err := e.link().sweeps.Purge(ctx, id); err != nil {
+		if err := errors.Join(e.deleteStream(ctx, jobsName(id)), e.deleteStream(ctx, resultsName(id))); err != nil {
 			return err
 		}
-		return errors.Join(e.deleteStream(ctx, jobsName(id)), e.deleteStream(ctx, resultsName(id)))
+		return e.link().sweeps.Purge(ctx, id)
 	})
 	if err != nil {
 		return fmt.Errorf("delete sweep %s: %w", id, err)
