@@ -128,8 +128,7 @@ func (c *Coordinator) stop(ctx context.Context, id string) error {
 	}
 	c.clearDamage(id)
 	if taken {
-		run.stopQueueing()
-		run.dropLeases()
+		c.discard(run)
 	}
 	if err := c.engine.DeleteJobs(context.WithoutCancel(ctx), id); err != nil { // the next start tries again
 		c.log.Error("delete the queue of a cancelled sweep", "sweep", id, "error", err)
@@ -174,15 +173,16 @@ func (r *sweepRun) dropLeases() {
 	r.change()
 }
 
-// adopt takes over what has been stored of the sweep at a revision, and says so, unless a later one is known.
+// adopt takes over what has been stored of the sweep at a revision, and says so, unless a later one is known, or it is of
+// another life.
 func (r *sweepRun) adopt(spec *foiblev1.Sweep, revision uint64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if revision < r.revision {
+	if revision < r.revision || !sameLife(spec, r.spec) {
 		return false
 	}
 	r.revision, r.state, r.priority = revision, spec.GetState(), spec.GetPriority()
-	r.endTime, r.final = spec.GetEndTime(), spec.GetProgress()
+	r.endTime, r.final, r.retryDue = spec.GetEndTime(), spec.GetProgress(), spec.GetRetryDue()
 	r.eta.Running(time.Now(), r.state == running)
 	if !unended(r.state) {
 		r.recent.clear()

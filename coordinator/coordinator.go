@@ -67,8 +67,9 @@ type Coordinator struct {
 	gone     []*session          // workers that have left, the latest last; at most maxGone
 	conducts map[string]*conduct // by the ids of workers: those that are connected, and some that have been
 	leases   map[uint64]*lease
-	past     map[string]*sweepRun // see viewed
-	damage   map[string]string    // by id, of sweeps that are left alone; see damageOf
+	past     map[string]*sweepRun           // see viewed
+	ended    map[string]foiblev1.SweepState // of sweeps that were taken up and have left memory
+	damage   map[string]string              // by id, of sweeps that are left alone; see damageOf
 
 	background *errgroup.Group
 	ctx        context.Context // of background work; ends with Run
@@ -96,6 +97,7 @@ func New(cfg Config) (*Coordinator, error) {
 		conducts: map[string]*conduct{},
 		leases:   map[uint64]*lease{},
 		past:     map[string]*sweepRun{},
+		ended:    map[string]foiblev1.SweepState{},
 		damage:   map[string]string{},
 	}
 	if cfg.Tracing != nil {

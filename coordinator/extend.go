@@ -36,10 +36,11 @@ func (c *Coordinator) ExtendSweep(ctx context.Context, m *foiblev1.ExtendSweepRe
 	if len(after) == len(before) {
 		return nil, false, fmt.Errorf("%w: it has all of these values already; name others", service.ErrInvalid)
 	}
-	return c.create(ctx, &foiblev1.Sweep{
+	made, err := c.create(ctx, &foiblev1.Sweep{
 		StudyHash: from.GetStudyHash(), StudyName: from.GetStudyName(), Config: config, Stimuli: from.GetStimuli(),
 		Priority: from.GetPriority(), Extends: from.GetSweepId(), Verify: from.GetVerify(),
 	})
+	return made.GetSweep(), made.GetExisted(), err
 }
 
 func setsOf(m *foiblev1.SweepConfig) ([]sweep.ParameterSet, error) {
@@ -131,6 +132,9 @@ func (r *sweepRun) kept(ctx context.Context, job *sweep.Job) ([]*sweep.Cell, err
 				continue
 			}
 			next = at + 1
+			if cells[i].Failed() { // it is tried again
+				continue
+			}
 			if wanted.Detail != recorded.Detail { // of a larger sweep, less is kept
 				cells[i].Judge(shape.JudgementSteps)
 			}

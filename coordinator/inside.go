@@ -14,11 +14,14 @@ import (
 
 // What follows implements [web.Coordinator].
 
-// maxViewed is how many sweeps that ended before this coordinator started are kept as they were.
-const maxViewed = 8
+// Bounds of the sweeps that have ended and are kept as they were: how many, and their jobs in all, but for the one that is
+// looked at.
+const (
+	maxViewed     = 8
+	maxViewedJobs = 500_000
+)
 
-// viewed finds a sweep's run with its progress. One that is not taken up here, because it has ended or is of another
-// version, is made again from its results, to be looked at alone.
+// viewed finds a sweep's run with its progress. One that is not in memory, because it has ended or is of another version, is made again from its results, to be looked at alone.
 func (c *Coordinator) viewed(ctx context.Context, id string) (*sweepRun, error) {
 	if run, ok := c.find(ctx, id); ok {
 		return run, nil
@@ -46,11 +49,17 @@ func (c *Coordinator) viewed(ctx context.Context, id string) (*sweepRun, error) 
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for other := range c.past {
-		if len(c.past) < maxViewed {
+	delete(c.past, id)
+	jobs := run.plan.Jobs()
+	for _, other := range c.past {
+		jobs += other.plan.Jobs()
+	}
+	for id, other := range c.past {
+		if len(c.past) < maxViewed && jobs <= maxViewedJobs {
 			break
 		}
-		delete(c.past, other)
+		jobs -= other.plan.Jobs()
+		delete(c.past, id)
 	}
 	c.past[id] = run
 	return run, nil

@@ -248,7 +248,7 @@ func TestPoison(t *testing.T) {
 		s := c.wait(id)
 		p := s.GetProgress()
 		if s.GetState() != foiblev1.SweepState_SWEEP_STATE_FAILED || p.GetJobsFailed() != 2 ||
-			p.GetFailures()[0] != "5 workers were lost while they had it, one after the other; it may need more memory than they have" ||
+			p.GetFailures()[0] != "5 workers were lost while they computed it, one after the other, and did not come back; it may need more memory than they have" ||
 			!strings.HasPrefix(p.GetFailures()[1], "stimulus s00 has no posterior: 5 workers were lost") {
 			t.Error(s)
 		}

@@ -102,7 +102,7 @@ var (
 	slotsDesc   = prometheus.NewDesc("foible_slots", "Slots of the workers connected to this coordinator.", nil, nil)
 	freeDesc    = prometheus.NewDesc("foible_slots_waiting", "Slots that wait for a job.", nil, nil)
 	storeDesc   = prometheus.NewDesc("foible_store_writable", "1 if the store accepts writes, 0 if it does not, as on a full disk: no jobs are given out then.", nil, nil)
-	sweepsDesc  = prometheus.NewDesc("foible_sweeps", "Sweeps that this coordinator has taken up since it started, by state.", []string{"state"}, nil)
+	sweepsDesc  = prometheus.NewDesc("foible_sweeps", "Sweeps that this coordinator has taken up since it started, by state; those that were deleted since do not count.", []string{"state"}, nil)
 )
 
 // Gauges of a sweep that has not ended.
@@ -154,6 +154,11 @@ func (s state) Collect(to chan<- prometheus.Metric) {
 	gauge(freeDesc, float64(s.c.demand.size()))
 	runs := s.c.taken()
 	states := map[foiblev1.SweepState]int{}
+	s.c.mu.Lock()
+	for _, state := range s.c.ended {
+		states[state]++
+	}
+	s.c.mu.Unlock()
 	measured := 0
 	for _, run := range runs {
 		state := run.now()
@@ -181,7 +186,7 @@ var stateLabels = map[foiblev1.SweepState]string{
 	foiblev1.SweepState_SWEEP_STATE_SUCCEEDED: "succeeded", foiblev1.SweepState_SWEEP_STATE_FAILED: "failed",
 }
 
-// taken lists the sweeps that this coordinator has taken up, ended ones included, the oldest first.
+// taken lists the sweeps that this coordinator has in memory, the oldest first. Some may have just ended.
 func (c *Coordinator) taken() []*sweepRun {
 	c.mu.Lock()
 	defer c.mu.Unlock()

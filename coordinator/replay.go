@@ -44,7 +44,7 @@ func (r *sweepRun) start(ctx context.Context) error {
 	r.c.background.Go(func() error {
 		defer close(stopped)
 		for {
-			err := r.c.engine.Enqueue(ctx, r.id, r.plan.FitJobs())
+			err := r.enqueue(ctx)
 			if err == nil {
 				break
 			}
@@ -69,6 +69,22 @@ func (r *sweepRun) start(ctx context.Context) error {
 		return nil
 	})
 	return nil
+}
+
+// enqueue makes sure that the jobs that can be done are in the queue; of a sweep in its first life, which has a queue from
+// then on, all those that can be done from the start.
+func (r *sweepRun) enqueue(ctx context.Context) error {
+	if r.spec.GetRetries() == 0 {
+		return r.c.engine.Enqueue(ctx, r.id, r.plan.FitJobs())
+	}
+	// What another coordinator, or this one before a restart, has put there does. If that was cut short, audit finds out.
+	if waiting, leased, err := r.queue.Pending(ctx); waiting+leased > 0 || err != nil {
+		return err
+	}
+	r.mu.Lock()
+	missing := r.missingJobs()
+	r.mu.Unlock()
+	return r.c.engine.RequeueReady(ctx, r.id, missing)
 }
 
 // replay makes the progress from the results. Jobs that have become possible were queued when the last result that
@@ -103,25 +119,31 @@ func (r *sweepRun) replay(ctx context.Context) error {
 	return nil
 }
 
-// recall finds the failures of a chunk. If it was scored, its fits say whether there are any.
+// recall finds the failures of a chunk, in the order of its jobs. If it was scored, its fits say whether there are any.
 func (r *sweepRun) recall(ctx context.Context, chunk int) error {
-	jobs := []int{r.plan.ScoreJob(chunk)}
-	for i := range r.plan.Stimuli {
-		jobs = append(jobs, chunk*len(r.plan.Stimuli)+i)
+	number := r.plan.ScoreJob(chunk)
+	score, err := r.result(ctx, number)
+	if err != nil && !errors.Is(err, service.ErrNotFound) {
+		return err
 	}
-	for _, job := range jobs {
-		result, err := r.result(ctx, job)
-		switch {
-		case errors.Is(err, service.ErrNotFound):
-		case err != nil:
-			return err
-		default:
-			r.take(job, result)
-			fits := result.GetScore().GetFits()
-			if result.GetScore() != nil && !slices.ContainsFunc(fits, func(f *foiblev1.Fit) bool { return f.GetFailed() > 0 }) {
-				return nil
+	if score.GetScore() == nil || lacksCells(score) {
+		for i := range r.plan.Stimuli {
+			job := chunk*len(r.plan.Stimuli) + i
+			switch result, err := r.result(ctx, job); {
+			case err == nil:
+				r.take(job, result)
+			case !errors.Is(err, service.ErrNotFound):
+				return err
 			}
 		}
 	}
+	if score != nil {
+		r.take(number, score)
+	}
 	return nil
+}
+
+// lacksCells says whether scores are of parameter sets some of whose cells could not be computed.
+func lacksCells(result *foiblev1.JobResult) bool {
+	return slices.ContainsFunc(result.GetScore().GetFits(), func(f *foiblev1.Fit) bool { return f.GetFailed() > 0 })
 }

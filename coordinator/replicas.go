@@ -46,6 +46,10 @@ func (c *Coordinator) join() error {
 	}
 	c.background.Go(func() error {
 		err := c.engine.WatchSweeps(c.ctx, func(id string, value []byte, revision uint64) {
+			if value == nil {
+				c.followDeletion(id)
+				return
+			}
 			spec := &foiblev1.Sweep{}
 			if err := proto.Unmarshal(value, spec); err != nil {
 				c.log.Error("the record of a sweep is damaged", "sweep", id, "error", err)
@@ -89,17 +93,21 @@ func (c *Coordinator) follow(id string, spec *foiblev1.Sweep, revision uint64) {
 	defer c.taking.Unlock()
 	run, taken := c.run(id)
 	switch {
-	case taken && run.now() == cancelled && unended(spec.GetState()) && run.older(revision): // it goes on, with a new queue
-		c.drop(id)
+	case taken && run.older(revision) && (!sameLife(run.spec, spec) || run.now() == cancelled && unended(spec.GetState())):
+		c.discard(run) // it goes on, with a new queue, or is of no more use
 	case taken:
-		if before := run.now(); run.adopt(spec, revision) && run.now() == cancelled && before != cancelled {
-			run.stopQueueing()
-			run.dropLeases()
-			c.log.Info("sweep cancelled", "sweep", id)
+		before := run.now()
+		run.adopt(spec, revision)
+		if run.ended() {
+			if run.now() == cancelled && before != cancelled {
+				c.log.Info("sweep cancelled", "sweep", id)
+			}
+			c.discard(run)
 		}
 		c.demand.signal()
 		return
-	case !unended(spec.GetState()):
+	}
+	if !unended(spec.GetState()) || spec.GetDeleted() {
 		return
 	}
 	err := c.takeUp(c.ctx, spec, revision)
@@ -107,14 +115,24 @@ func (c *Coordinator) follow(id string, spec *foiblev1.Sweep, revision uint64) {
 		return
 	}
 	c.log.Error("take up sweep; trying again", "sweep", id, "error", err)
-	c.background.Go(func() error {
-		select {
-		case <-time.After(takeUpPause):
-			c.catchUp(c.ctx, id)
-		case <-c.ctx.Done():
-		}
-		return nil
-	})
+	c.takeUpLater(id)
+}
+
+// followDeletion forgets a sweep that has been deleted, perhaps by another coordinator.
+func (c *Coordinator) followDeletion(id string) {
+	c.taking.Lock()
+	defer c.taking.Unlock()
+	if _, _, err := c.recordOf(c.ctx, id); !errors.Is(err, service.ErrNotFound) {
+		return // it has been made anew since
+	}
+	if run, taken := c.run(id); taken {
+		c.discard(run)
+	}
+	c.clearDamage(id)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.past, id)
+	delete(c.ended, id)
 }
 
 // catchUp does what has been stored of a sweep.

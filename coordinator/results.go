@@ -12,7 +12,7 @@ import (
 	foiblev1 "foible/proto/foible/v1"
 )
 
-// opened finds a sweep's run; one that ended before this coordinator started is planned again.
+// opened finds a sweep's run; one that is not in memory is planned again.
 func (c *Coordinator) opened(ctx context.Context, id string) (*sweepRun, error) {
 	if run, ok := c.find(ctx, id); ok {
 		return run, nil
@@ -74,7 +74,10 @@ func (c *Coordinator) Fits(ctx context.Context, id string, perModel int) ([]*foi
 	}
 	standing := sweep.NewStanding(run.plan.Points())
 	kept := map[int]*foiblev1.Fit{} // by index of the parameter set; none that is not among the perModel best
-	for round := run.plan.TopUps(); round >= 0; round-- {
+	if err := run.choose(ctx, run.plan.TopUps()); err != nil && !errors.Is(err, service.ErrNotFound) {
+		return nil, err
+	}
+	for round := min(run.plan.TopUps(), run.knownRounds()-1); round >= 0; round-- {
 		for chunk, end := run.plan.RoundChunks(round); chunk < end; chunk++ {
 			job := run.job(run.plan.ScoreJob(chunk))
 			result, err := run.result(ctx, job.Number)

@@ -61,6 +61,8 @@ type sweepRun struct {
 	remaining     remaining                // see remainingWork
 	standing      *sweep.Standing          // of recorded fits, without those of the report
 	best          map[string]*foiblev1.Fit // by model: parameters and overall alone
+	retryDue      bool                     // failures are tried again when all other jobs are done
+	discarded     bool                     // see discard
 	replayed      int64                    // jobs that were recorded before
 	audited       time.Time                // when the queue was last compared with the results
 	changed       chan struct{}            // closed at the next change
@@ -120,7 +122,7 @@ func (c *Coordinator) newRun(ctx context.Context, spec *foiblev1.Sweep) (*sweepR
 	return &sweepRun{
 		c: c, id: spec.GetSweepId(), spec: spec, config: config, plan: plan, parent: extended,
 		progress: sweep.NewProgress(plan),
-		state:    spec.GetState(), priority: spec.GetPriority(), endTime: spec.GetEndTime(),
+		state:    spec.GetState(), priority: spec.GetPriority(), endTime: spec.GetEndTime(), retryDue: spec.GetRetryDue(),
 		troubles: map[int]*trouble{},
 		returned: map[int]int{},
 		first:    map[int]*computed{},
@@ -346,32 +348,54 @@ func (r *sweepRun) finish(ctx context.Context) {
 	progress := r.count()
 	progress.JobsLeased = 0 // the last one is being answered
 	r.mu.Unlock()
-
-	spec, revision, err := r.c.update(ctx, r.id, func(s *foiblev1.Sweep) error {
-		if !unended(s.GetState()) {
-			return r.c.errEnded(s)
-		}
-		s.Progress, s.EndTime = progress, timestamppb.New(time.Now())
-		s.State = foiblev1.SweepState_SWEEP_STATE_SUCCEEDED
-		if progress.GetJobsFailed() > 0 || progress.GetCellsFailed() > 0 {
-			s.State = foiblev1.SweepState_SWEEP_STATE_FAILED
-		}
-		return nil
-	})
+	spec, revision, err := r.storeEnd(ctx, progress)
 	r.mu.Lock()
 	r.ending = false
 	r.mu.Unlock()
-	if errors.Is(err, service.ErrPrecondition) { // it was cancelled at this moment, or ended by another coordinator
+	switch {
+	case errors.Is(err, service.ErrPrecondition): // it was cancelled at this moment, or ended by another coordinator
 		r.adopt(spec, revision)
-		return
-	}
-	if err == nil {
+	case err == nil && unended(spec.GetState()):
+		r.c.log.Info("what failed of a sweep is tried again", "sweep", r.id, "jobs_failed", progress.GetJobsFailed(), "cells_failed", progress.GetCellsFailed())
+		r.c.background.Go(func() error {
+			r.c.catchUp(r.c.ctx, r.id)
+			return nil
+		})
+	case err == nil:
 		r.c.log.Info("sweep ended", "sweep", r.id, "state", spec.GetState().String(), "jobs_failed", progress.GetJobsFailed(), "cells_failed", progress.GetCellsFailed())
-		err = r.c.engine.DeleteJobs(ctx, r.id)
-	}
-	if err != nil && ctx.Err() == nil {
+		r.c.retire(r)
+	case ctx.Err() == nil:
 		r.c.log.Error("end sweep", "sweep", r.id, "error", err)
 	}
+}
+
+// storeEnd stores how a sweep has ended of which all is done, or that it begins another life, if what failed of it is to
+// be tried again.
+func (r *sweepRun) storeEnd(ctx context.Context, progress *foiblev1.Progress) (spec *foiblev1.Sweep, revision uint64, err error) {
+	failed := retriedOf(progress) != nil
+	var last uint64
+	if failed {
+		if last, err = r.c.engine.LastResult(ctx, r.id); err != nil {
+			return nil, 0, sentinel(err)
+		}
+	}
+	return r.c.update(ctx, r.id, func(s *foiblev1.Sweep) error {
+		switch {
+		case !sameLife(s, r.spec):
+			return errOtherLife
+		case !unended(s.GetState()):
+			return r.c.errEnded(s)
+		case failed && s.GetRetryDue():
+			beginLife(s, last)
+			return nil
+		}
+		s.Progress, s.EndTime, s.RetryDue = progress, timestamppb.New(time.Now()), false
+		s.State = foiblev1.SweepState_SWEEP_STATE_SUCCEEDED
+		if failed {
+			s.State = failedInPart
+		}
+		return nil
+	})
 }
 
 // audit gives jobs that neither the queue nor the results know to the queue
@@ -406,12 +430,7 @@ func (r *sweepRun) audit(ctx context.Context) error {
 		r.mu.Unlock()
 		return nil
 	}
-	missing := r.progress.Ready()
-	for job := range r.plan.FitJobs() {
-		if !r.progress.Done(job) {
-			missing = append(missing, job)
-		}
-	}
+	missing := r.missingJobs()
 	open := r.progress.Open()
 	r.mu.Unlock()
 	if len(missing) == 0 {

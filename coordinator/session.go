@@ -63,6 +63,7 @@ func (c *Coordinator) Join(hello *foiblev1.Hello) (service.Session, error) {
 	c.slots[s] = s.slots
 	for _, run := range c.sweeps {
 		run.joined(s)
+		run.cameBack(s.worker)
 	}
 	c.mu.Unlock()
 	c.others.tell(c)
@@ -180,7 +181,7 @@ func (s *session) putBack(offers ...offer) {
 func (s *session) open(ctx context.Context, o offer) (*foiblev1.Assign, error) {
 	job, attempt := o.delivery.Job(), o.attempt()
 	switch state := o.run.now(); {
-	case state == cancelled: // its queue is gone
+	case state == cancelled || o.run.isDiscarded(): // its queue is gone
 		return nil, nil
 	case state == paused:
 		return nil, o.release(0)
@@ -306,9 +307,17 @@ func (s *session) Record(ctx context.Context, m *foiblev1.Result) (answer *foibl
 	if !ok {
 		run, ok = s.c.find(ctx, m.GetSweepId())
 	}
-	if !ok || job < 0 || job >= run.plan.Jobs() {
-		answer.Verdict, answer.Reason = foiblev1.Verdict_VERDICT_REFUSED, "no such sweep or job here"
+	if !ok {
+		answer.Verdict, answer.Reason, err = s.c.tooLate(ctx, m.GetSweepId())
+		return answer, err
+	}
+	if job < 0 || job >= run.plan.Jobs() {
+		answer.Verdict, answer.Reason = foiblev1.Verdict_VERDICT_REFUSED, noSuchJob
 		return answer, nil
+	}
+	if l != nil && l.run != run && l.run.id == run.id && l.job == job { // of another life of the sweep
+		l.end("not needed")
+		l = nil
 	}
 	if l != nil && (l.run != run || l.job != job) {
 		answer.Verdict = foiblev1.Verdict_VERDICT_REFUSED
@@ -317,33 +326,38 @@ func (s *session) Record(ctx context.Context, m *foiblev1.Result) (answer *foibl
 	}
 	log := s.log.With("sweep", run.id, "job", job)
 
-	if !run.done(job) {
-		if err := run.complete(ctx, job, result); err != nil {
-			return nil, err
-		}
-		verdict, reason, err := run.judge(ctx, l, job, result)
-		if err != nil {
-			return nil, err
-		}
-		if verdict != foiblev1.Verdict_VERDICT_RECORDED {
-			failure := &foiblev1.Failure{Reason: printable(reason), Kind: result.GetFailure().GetKind()}
-			var final bool
-			if final, wait = s.failed(run, job, l, failure, log); !final {
-				answer.Verdict, answer.Reason = verdict, reason
-				return answer, nil
-			}
-			result = &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Failure{Failure: failure}}
-		}
-		again, different := run.secondOpinion(s, l, job, result)
-		if again {
-			answer.Verdict = foiblev1.Verdict_VERDICT_AGAIN
-			s.succeed()
+	if run.done(job) {
+		run.tally(func(t *tally) { t.Duplicates++ })
+		done = true
+		answer.Verdict = foiblev1.Verdict_VERDICT_DUPLICATE
+		log.Debug("duplicate result refused")
+		return answer, nil
+	}
+	if err := run.complete(ctx, job, result); err != nil {
+		return nil, err
+	}
+	verdict, reason, err := run.judge(ctx, l, job, result)
+	if err != nil {
+		return nil, err
+	}
+	if verdict != foiblev1.Verdict_VERDICT_RECORDED {
+		failure := &foiblev1.Failure{Reason: printable(reason), Kind: result.GetFailure().GetKind()}
+		var final bool
+		if final, wait = s.failed(run, job, l, failure, log); !final {
+			answer.Verdict, answer.Reason = verdict, reason
 			return answer, nil
 		}
-		if different != nil {
-			log.Error("two computations of one job differ", "difference", different)
-			result = failed(different.Error())
-		}
+		result = &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Failure{Failure: failure}}
+	}
+	again, different := run.secondOpinion(s, l, job, result)
+	if again {
+		answer.Verdict = foiblev1.Verdict_VERDICT_AGAIN
+		s.succeed()
+		return answer, nil
+	}
+	if different != nil {
+		log.Error("two computations of one job differ", "difference", different)
+		result = failed(different.Error())
 	}
 	fresh, err := run.record(ctx, job, result, l)
 	if errors.Is(err, errCancelled) {
@@ -368,6 +382,24 @@ func (s *session) Record(ctx context.Context, m *foiblev1.Result) (answer *foibl
 		s.c.metrics.duration.WithLabelValues(kind(run.job(job).Score)).Observe(time.Since(l.since).Seconds())
 	}
 	return answer, nil
+}
+
+// noSuchJob is why a result is refused that is of nothing here.
+const noSuchJob = "no such sweep or job here"
+
+// tooLate says what becomes of a result of a sweep that is not in memory.
+func (c *Coordinator) tooLate(ctx context.Context, id string) (foiblev1.Verdict, string, error) {
+	spec, _, err := c.stored(ctx, id)
+	switch {
+	case errors.Is(err, service.ErrNotFound), errors.Is(err, errRecordDamaged), errors.Is(err, service.ErrInvalid):
+	case err != nil:
+		return 0, "", err
+	case spec.GetState() == cancelled:
+		return foiblev1.Verdict_VERDICT_REFUSED, errCancelled.Error(), nil
+	case !unended(spec.GetState()): // so that every job has a result
+		return foiblev1.Verdict_VERDICT_DUPLICATE, "", nil
+	}
+	return foiblev1.Verdict_VERDICT_REFUSED, noSuchJob, nil
 }
 
 // maxReason bounds the reason of a failure, in bytes.

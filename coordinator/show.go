@@ -184,6 +184,7 @@ func (r *sweepRun) snapshot() *foiblev1.Sweep {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s.State, s.Priority, s.EndTime = r.state, cmp.Or(r.priority, DefaultPriority), r.endTime
+	s.RetryDue = r.retryDue
 	s.Progress = r.count()
 	s.Progress.Workers, s.Progress.Slots = int32(workers), int32(slots)
 	if r.eta == nil || !unended(r.state) {

@@ -20,10 +20,10 @@ import (
 )
 
 // CreateSweep implements [service.Sweeps].
-func (c *Coordinator) CreateSweep(ctx context.Context, m *foiblev1.CreateSweepRequest) (*foiblev1.Sweep, bool, error) {
+func (c *Coordinator) CreateSweep(ctx context.Context, m *foiblev1.CreateSweepRequest) (*foiblev1.CreateSweepResponse, error) {
 	_, release, err := c.transfers.Fetch(ctx, m.GetStudyHash())
 	if err != nil {
-		return nil, false, fmt.Errorf("study %s: %w", m.GetStudyHash(), err)
+		return nil, fmt.Errorf("study %s: %w", m.GetStudyHash(), err)
 	}
 	release() // that it is there is all that is asked
 	return c.create(ctx, &foiblev1.Sweep{
@@ -33,17 +33,17 @@ func (c *Coordinator) CreateSweep(ctx context.Context, m *foiblev1.CreateSweepRe
 }
 
 // create makes a sweep of what it is asked to be, or finds the one that is there.
-func (c *Coordinator) create(ctx context.Context, spec *foiblev1.Sweep) (made *foiblev1.Sweep, existed bool, err error) {
+func (c *Coordinator) create(ctx context.Context, spec *foiblev1.Sweep) (*foiblev1.CreateSweepResponse, error) {
 	if err := c.cfg.Limits.check(spec); err != nil { // before anything is made of it
-		return nil, false, err
+		return nil, err
 	}
 	config, err := codec.Config(spec.GetConfig())
 	if err != nil {
-		return nil, false, fmt.Errorf("%w: %w", service.ErrInvalid, err)
+		return nil, fmt.Errorf("%w: %w", service.ErrInvalid, err)
 	}
 	sets, err := config.ParameterSets()
 	if err != nil {
-		return nil, false, fmt.Errorf("%w: %w", service.ErrInvalid, err)
+		return nil, fmt.Errorf("%w: %w", service.ErrInvalid, err)
 	}
 	_, slots := c.connectedAnywhere()
 	spec.SweepId = spec.GetStudyName() + "-" + config.ID(spec.GetStudyHash(), c.cfg.Version, sets)
@@ -52,61 +52,68 @@ func (c *Coordinator) create(ctx context.Context, spec *foiblev1.Sweep) (made *f
 	spec.CreateTime = timestamppb.New(time.Now())
 	spec.State = running
 
-	if run, taken := c.run(spec.GetSweepId()); taken && run.now() != cancelled {
-		return run.snapshot(), true, nil
+	if there, err := c.existing(ctx, spec.GetSweepId()); there != nil || err != nil {
+		return there, err
 	}
 	// What takes time is done before others have to wait.
 	planned, err := c.newRun(ctx, spec)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	if err := planned.plan.CheckSizes(&planned.config); err != nil {
-		return nil, false, fmt.Errorf("%w: %w", service.ErrInvalid, err)
+		return nil, fmt.Errorf("%w: %w", service.ErrInvalid, err)
 	}
 	if jobs, most := planned.plan.Jobs(), c.cfg.Limits.SweepJobs; jobs > most {
-		return nil, false, beyond("max-sweep-jobs", jobs, most, "jobs in a sweep")
+		return nil, beyond("max-sweep-jobs", jobs, most, "jobs in a sweep")
 	}
 	c.taking.Lock()
 	defer c.taking.Unlock()
 	run, taken := c.run(spec.GetSweepId())
-	if taken && run.now() != cancelled {
-		return run.snapshot(), true, nil
+	if taken && !run.ended() {
+		return &foiblev1.CreateSweepResponse{Sweep: run.snapshot(), Existed: true}, nil
 	}
 	if err := c.checkRoom(planned.plan); err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	existing, revision, err := c.stored(ctx, spec.GetSweepId())
-	existed = err == nil
+	existing, revision, err := c.recordOf(ctx, spec.GetSweepId())
+	existed := err == nil
+	var retried *foiblev1.Retried
 	damaged := c.damageOf(spec.GetSweepId()) != ""
 	switch {
+	case existed && existing.GetDeleted():
+		return nil, fmt.Errorf("%w: it is being deleted; if that takes long, delete it again", service.ErrUnavailable)
+	case existed && existing.GetState() == failedInPart && !damaged:
+		again, retried, err := c.retry(ctx, existing)
+		return &foiblev1.CreateSweepResponse{Sweep: again, Existed: true, Retried: retried}, err
 	case existed && (existing.GetState() == cancelled || damaged && !unended(existing.GetState())):
+		retried = retriedOf(existing.GetProgress())
 		if spec, revision, err = c.revive(ctx, existing.GetSweepId()); err != nil {
-			return nil, false, err
+			return nil, err
 		}
 	case existed && !unended(existing.GetState()):
-		return existing, true, nil
+		return &foiblev1.CreateSweepResponse{Sweep: c.shown(existing), Existed: true}, nil
 	case existed:
 		spec = existing // it could not be taken up when it was made, or another coordinator has just made it
 	case !errors.Is(err, service.ErrNotFound) && !errors.Is(err, errRecordDamaged):
-		return nil, false, err
+		return nil, err
 	}
 	if damaged {
 		if err := c.salvage(ctx, spec, !existed); err != nil {
-			return nil, false, err
+			return nil, err
 		}
 	}
 	if run = planned; existed || damaged { // as it was made then
 		if run, err = c.newRun(ctx, spec); err != nil {
-			return nil, false, err
+			return nil, err
 		}
 	}
 	if !existed {
 		if err := c.checkStored(ctx); err != nil {
-			return nil, false, err
+			return nil, err
 		}
 		value, err := proto.Marshal(spec)
 		if err != nil {
-			return nil, false, err
+			return nil, err
 		}
 		if revision > 0 { // the record is there, and damaged
 			revision, err = c.engine.UpdateSweep(ctx, run.id, value, revision)
@@ -120,20 +127,45 @@ func (c *Coordinator) create(ctx context.Context, spec *foiblev1.Sweep) (made *f
 			}
 		}
 		if err != nil {
-			return nil, false, sentinel(err)
+			return nil, sentinel(err)
 		}
 	}
 	if err := c.begin(run, revision); err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	c.clearDamage(run.id)
 	c.log.Info("sweep created", "sweep", run.id, "cells", run.plan.Cells(), "jobs", run.plan.Jobs())
-	return run.snapshot(), existed, nil
+	return &foiblev1.CreateSweepResponse{Sweep: run.snapshot(), Existed: existed, Retried: retried}, nil
+}
+
+// existing finds a sweep that runs, or has succeeded: there is nothing to do. It is nil if there is none.
+func (c *Coordinator) existing(ctx context.Context, id string) (*foiblev1.CreateSweepResponse, error) {
+	if run, taken := c.run(id); taken && !run.ended() {
+		return &foiblev1.CreateSweepResponse{Sweep: run.snapshot(), Existed: true}, nil
+	}
+	if c.damageOf(id) != "" {
+		return nil, nil
+	}
+	spec, _, err := c.stored(ctx, id)
+	switch {
+	case errors.Is(err, service.ErrNotFound), errors.Is(err, errRecordDamaged):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case spec.GetState() != foiblev1.SweepState_SWEEP_STATE_SUCCEEDED:
+		return nil, nil
+	}
+	return &foiblev1.CreateSweepResponse{Sweep: c.shown(spec), Existed: true}, nil
 }
 
 // begin lets a run go on from what is stored. The caller holds taking, or alone has c.
 func (c *Coordinator) begin(run *sweepRun, revision uint64) error {
 	run.revision = revision
+	if run.spec.GetRetryUntil() > 0 {
+		if err := run.clearFailures(c.ctx); err != nil {
+			return err
+		}
+	}
 	if err := run.start(c.ctx); err != nil {
 		return sentinel(err)
 	}
@@ -158,20 +190,17 @@ func (c *Coordinator) takeUp(ctx context.Context, spec *foiblev1.Sweep, revision
 	return nil
 }
 
-// revive lets a cancelled sweep run again, with the results that it has. Its run, if there is one, is of no more use.
+// revive lets a cancelled sweep run again, with the results that it has; what failed of it is tried again in the end. Its
+// run, if there is one, is of no more use. The caller holds taking.
 func (c *Coordinator) revive(ctx context.Context, id string) (*foiblev1.Sweep, uint64, error) {
-	c.drop(id)
+	if run, taken := c.run(id); taken {
+		c.discard(run)
+	}
 	return c.update(ctx, id, func(s *foiblev1.Sweep) error {
+		s.RetryDue = s.GetRetryDue() || retriedOf(s.GetProgress()) != nil
 		s.State, s.EndTime, s.Progress = running, nil, nil
 		return nil
 	})
-}
-
-// drop forgets the run of a sweep.
-func (c *Coordinator) drop(id string) {
-	c.mu.Lock()
-	delete(c.sweeps, id)
-	c.mu.Unlock()
 }
 
 // resume takes up every sweep that has not ended.
@@ -196,10 +225,12 @@ func (c *Coordinator) resume(ctx context.Context) error {
 // resumeOne takes up a sweep that has not ended. Its error says what is damaged of it, but for those that are passing;
 // studies are those that were read, with their errors.
 func (c *Coordinator) resumeOne(ctx context.Context, id string, studies map[string]error) error {
-	spec, revision, err := c.stored(ctx, id)
+	spec, revision, err := c.recordOf(ctx, id)
 	switch {
 	case err != nil:
 		return err
+	case spec.GetDeleted(): // which was cut short
+		return c.engine.DeleteSweep(ctx, id)
 	case !unended(spec.GetState()):
 		if err := c.engine.DeleteJobs(ctx, id); err != nil { // should the end have been cut short
 			return err
@@ -219,7 +250,17 @@ func (c *Coordinator) resumeOne(ctx context.Context, id string, studies map[stri
 	return err
 }
 
+// stored reads the record of a sweep that is not being deleted.
 func (c *Coordinator) stored(ctx context.Context, id string) (spec *foiblev1.Sweep, revision uint64, err error) {
+	spec, revision, err = c.recordOf(ctx, id)
+	if spec.GetDeleted() {
+		return nil, revision, service.ErrNotFound
+	}
+	return spec, revision, err
+}
+
+// recordOf reads the record of a sweep.
+func (c *Coordinator) recordOf(ctx context.Context, id string) (spec *foiblev1.Sweep, revision uint64, err error) {
 	value, revision, err := c.engine.Sweep(ctx, id)
 	if err != nil {
 		return nil, 0, sentinel(err)
@@ -234,6 +275,7 @@ func (c *Coordinator) stored(ctx context.Context, id string) (spec *foiblev1.Swe
 func (c *Coordinator) add(run *sweepRun) {
 	c.mu.Lock()
 	c.sweeps[run.id] = run
+	delete(c.ended, run.id)
 	for s := range c.slots {
 		run.joined(s)
 	}
@@ -241,7 +283,7 @@ func (c *Coordinator) add(run *sweepRun) {
 	c.demand.signal()
 }
 
-// run finds a sweep that this coordinator has taken up, ended ones included.
+// run finds a sweep that this coordinator has in memory: one that has not ended, or has just done so.
 func (c *Coordinator) run(id string) (*sweepRun, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -305,32 +347,64 @@ func (c *Coordinator) Sweep(ctx context.Context, id string) (*foiblev1.Sweep, er
 	if err != nil {
 		return nil, err
 	}
-	spec.Priority, spec.Damage = cmp.Or(spec.GetPriority(), DefaultPriority), c.damageOf(id)
-	return spec, nil
+	if c.comes(spec) {
+		c.taking.Lock() // as long as it is being taken up
+		run, ok := c.run(id)
+		c.taking.Unlock()
+		if ok {
+			return run.snapshot(), nil
+		}
+	}
+	return c.shown(spec), nil
+}
+
+// comes says whether a sweep that is not in memory is to be taken up here.
+func (c *Coordinator) comes(spec *foiblev1.Sweep) bool {
+	return unended(spec.GetState()) && spec.GetVersion() == c.cfg.Version && c.damageOf(spec.GetSweepId()) == ""
+}
+
+// shown completes the record of a sweep that is not in memory by what is not stored.
+func (c *Coordinator) shown(spec *foiblev1.Sweep) *foiblev1.Sweep {
+	spec.Priority, spec.Damage = cmp.Or(spec.GetPriority(), DefaultPriority), c.damageOf(spec.GetSweepId())
+	if p := spec.GetProgress(); p != nil {
+		workers, slots := c.connectedAnywhere()
+		p.Workers, p.Slots = int32(workers), int32(slots)
+	}
+	return spec
 }
 
 // ListSweeps implements [service.Sweeps].
 func (c *Coordinator) ListSweeps(ctx context.Context) ([]*foiblev1.Sweep, error) {
-	ids, err := c.engine.Sweeps(ctx)
+	all := map[string]*foiblev1.Sweep{}
+	var others []string // those for which more than the record is to be asked
+	err := c.engine.EachSweep(ctx, func(id string, value []byte, _ uint64) {
+		spec := &foiblev1.Sweep{}
+		if proto.Unmarshal(value, spec) != nil || unended(spec.GetState()) {
+			others = append(others, id)
+			return
+		}
+		all[id] = spec
+	})
 	if err != nil {
 		return nil, sentinel(err)
 	}
-	ids = append(ids, c.damaged()...)
-	slices.Sort(ids)
-	ids = slices.Compact(ids)
-	sweeps := make([]*foiblev1.Sweep, 0, len(ids))
-	for _, id := range ids {
+	for id, spec := range all {
+		if all[id] = c.shown(spec); spec.GetDeleted() {
+			delete(all, id)
+		}
+	}
+	for _, id := range append(others, c.damaged()...) {
 		s, err := c.Sweep(ctx, id)
 		if errors.Is(err, service.ErrNotFound) { // it was deleted at this moment
+			delete(all, id)
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		sweeps = append(sweeps, s)
+		all[id] = s
 	}
-	slices.SortFunc(sweeps, func(a, b *foiblev1.Sweep) int { return compareSweeps(b, a) })
-	return sweeps, nil
+	return slices.SortedFunc(maps.Values(all), func(a, b *foiblev1.Sweep) int { return compareSweeps(b, a) }), nil
 }
 
 // watchInterval is the least time between two messages of WatchSweep.
@@ -338,26 +412,29 @@ const watchInterval = 100 * time.Millisecond
 
 // WatchSweep implements [service.Sweeps].
 func (c *Coordinator) WatchSweep(ctx context.Context, id string, each func(*foiblev1.Sweep) error) error {
-	run, ok := c.find(ctx, id)
-	if !ok {
-		spec, err := c.Sweep(ctx, id)
-		if err != nil {
-			return err
+	if _, ok := c.find(ctx, id); ok {
+		defer c.watchers.Add(-1)
+		if n, most := c.watchers.Add(1), c.cfg.Limits.Watchers; n > int64(most) {
+			return beyond("max-watchers", int(n), most, "calls that watch sweeps")
 		}
-		return each(spec)
-	}
-	defer c.watchers.Add(-1)
-	if n, most := c.watchers.Add(1), c.cfg.Limits.Watchers; n > int64(most) {
-		return beyond("max-watchers", int(n), most, "calls that watch sweeps")
 	}
 	for {
-		changed := run.changes()
-		s := run.snapshot()
-		if err := each(s); err != nil {
-			return err
+		var changed <-chan struct{}
+		run, ok := c.run(id)
+		var s *foiblev1.Sweep
+		if ok {
+			changed, s = run.changes(), run.snapshot()
+		} else {
+			var err error
+			if s, err = c.Sweep(ctx, id); err != nil {
+				return err
+			}
 		}
-		if !unended(s.GetState()) {
-			return nil
+		coming := !ok && c.comes(s) // in another life
+		if !coming {
+			if err := each(s); err != nil || !ok || !unended(s.GetState()) {
+				return err
+			}
 		}
 		select {
 		case <-time.After(watchInterval):

@@ -139,12 +139,22 @@ func (r *sweepRun) mislay(job int, worker string) {
 	}
 }
 
-// hopeless says why a job is not given out again: MaxLost different workers were lost while they had it. "" if it is.
+// cameBack forgets that a worker was lost with jobs: it was not they that ended it.
+func (r *sweepRun) cameBack(worker string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, t := range r.troubles {
+		delete(t.lost, worker)
+	}
+}
+
+// hopeless says why a job is not given out again: MaxLost different workers were lost while they had it, and have not come
+// back since. "" if it is.
 func (r *sweepRun) hopeless(job int) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if t := r.troubles[job]; t != nil && len(t.lost) >= r.c.cfg.MaxLost {
-		return fmt.Sprintf("%d workers were lost while they had it, one after the other; it may need more memory than they have", len(t.lost))
+		return fmt.Sprintf("%d workers were lost while they computed it, one after the other, and did not come back; it may need more memory than they have", len(t.lost))
 	}
 	return ""
 }

@@ -13,7 +13,7 @@ import (
 
 // Sweeps is what a coordinator does for its users. Unknown sweeps are ErrNotFound.
 type Sweeps interface {
-	CreateSweep(ctx context.Context, m *foiblev1.CreateSweepRequest) (sweep *foiblev1.Sweep, existed bool, err error)
+	CreateSweep(ctx context.Context, m *foiblev1.CreateSweepRequest) (*foiblev1.CreateSweepResponse, error)
 	Sweep(ctx context.Context, id string) (*foiblev1.Sweep, error)
 	ListSweeps(ctx context.Context) ([]*foiblev1.Sweep, error)
 	// WatchSweep calls back now and after changes until the sweep has ended or the callback fails.
@@ -24,6 +24,10 @@ type Sweeps interface {
 	CancelSweep(ctx context.Context, id string) (*foiblev1.Sweep, error)
 	SetPriority(ctx context.Context, id string, priority int) (*foiblev1.Sweep, error)
 	ExtendSweep(ctx context.Context, m *foiblev1.ExtendSweepRequest) (sweep *foiblev1.Sweep, existed bool, err error)
+	// RetrySweep tries again what has failed. It is ErrPrecondition where nothing has, or that cannot be.
+	RetrySweep(ctx context.Context, id string) (*foiblev1.Sweep, *foiblev1.Retried, error)
+	// DeleteSweep is ErrPrecondition for a sweep that has not ended.
+	DeleteSweep(ctx context.Context, id string) error
 	Fits(ctx context.Context, id string, perModel int) ([]*foiblev1.Fit, error)
 	// Results calls back for each recorded result, a JobResult in the bytes that are recorded, chunk by chunk: its infer
 	// jobs, then its score job.
@@ -38,11 +42,11 @@ type Sweep struct {
 
 // CreateSweep makes a sweep, or returns it if it is there.
 func (s *Sweep) CreateSweep(ctx context.Context, m *foiblev1.CreateSweepRequest) (*foiblev1.CreateSweepResponse, error) {
-	sweep, existed, err := s.Sweeps.CreateSweep(ctx, m)
+	made, err := s.Sweeps.CreateSweep(ctx, m)
 	if err != nil {
 		return nil, StatusOf(err)
 	}
-	return &foiblev1.CreateSweepResponse{Sweep: sweep, Existed: existed}, nil
+	return made, nil
 }
 
 // GetSweep returns a sweep with its progress.
@@ -105,6 +109,23 @@ func (s *Sweep) SetSweepPriority(ctx context.Context, m *foiblev1.SetSweepPriori
 		return nil, StatusOf(named(m.GetSweepId(), err))
 	}
 	return &foiblev1.SetSweepPriorityResponse{Sweep: sweep}, nil
+}
+
+// RetrySweep tries again what has failed of a sweep.
+func (s *Sweep) RetrySweep(ctx context.Context, m *foiblev1.RetrySweepRequest) (*foiblev1.RetrySweepResponse, error) {
+	sweep, retried, err := s.Sweeps.RetrySweep(ctx, m.GetSweepId())
+	if err != nil {
+		return nil, StatusOf(named(m.GetSweepId(), err))
+	}
+	return &foiblev1.RetrySweepResponse{Sweep: sweep, Retried: retried}, nil
+}
+
+// DeleteSweep removes a sweep and its results.
+func (s *Sweep) DeleteSweep(ctx context.Context, m *foiblev1.DeleteSweepRequest) (*foiblev1.DeleteSweepResponse, error) {
+	if err := s.Sweeps.DeleteSweep(ctx, m.GetSweepId()); err != nil {
+		return nil, StatusOf(named(m.GetSweepId(), err))
+	}
+	return &foiblev1.DeleteSweepResponse{}, nil
 }
 
 // ExtendSweep makes a sweep of a larger grid.

@@ -257,13 +257,13 @@ func TestActions(t *testing.T) {
 		}
 	}
 	r.client = mine
-	for _, action := range []string{"pause", "resume", "cancel"} { // to ask is to do nothing
+	for _, action := range []string{"pause", "resume", "retry", "cancel"} { // to ask is to do nothing
 		before := r.did()
 		if got := r.get("/sweeps/" + theSweep + "/" + action); got.StatusCode != http.StatusOK || r.did() != before {
 			t.Errorf("%s: %s", action, got.Status)
 		}
 	}
-	for _, action := range []string{"resume", "cancel"} {
+	for _, action := range []string{"resume", "retry", "cancel"} {
 		if got := r.post("/sweeps/"+theSweep+"/"+action, url.Values{"csrf": {csrf}}); got.StatusCode != http.StatusSeeOther {
 			t.Errorf("%s: %s\n%s", action, got.Status, got.body)
 		}
@@ -271,7 +271,7 @@ func TestActions(t *testing.T) {
 	if got := r.post(path, url.Values{"csrf": {csrf}}); got.StatusCode != http.StatusConflict || !strings.Contains(got.body, "it has ended") {
 		t.Errorf("after the end: %s\n%s", got.Status, got.body)
 	}
-	if did := r.did(); did != "pause,resume,cancel" {
+	if did := r.did(); did != "pause,resume,retry,cancel" {
 		t.Error(did)
 	}
 }

@@ -34,6 +34,14 @@ var changes = []change{
 		Name: "cancel", Button: "Cancel the sweep", Danger: true, do: Coordinator.CancelSweep,
 		Says: "It ends here. What is recorded stays and can be read; what workers still have is refused when it comes. Submitted again, it goes on from there.",
 	},
+	{
+		Name: "retry", Button: "Try again what failed",
+		do: func(c Coordinator, ctx context.Context, id string) (*foiblev1.Sweep, error) {
+			m, _, err := c.RetrySweep(ctx, id)
+			return m, err
+		},
+		Says: "Failures are removed from what is recorded and computed again, with the stages after the one that they are of. All else is kept.",
+	},
 	{Name: "extend", Button: "Extend the sweep", Says: "Makes a sweep of the larger grid. Cells that this one has recorded are kept; it begins when this one has ended."},
 }
 

@@ -16,6 +16,7 @@ type Coordinator interface {
 	PauseSweep(ctx context.Context, id string) (*foiblev1.Sweep, error)
 	ResumeSweep(ctx context.Context, id string) (*foiblev1.Sweep, error)
 	CancelSweep(ctx context.Context, id string) (*foiblev1.Sweep, error)
+	RetrySweep(ctx context.Context, id string) (*foiblev1.Sweep, *foiblev1.Retried, error)
 	ExtendSweep(ctx context.Context, m *foiblev1.ExtendSweepRequest) (sweep *foiblev1.Sweep, existed bool, err error)
 
 	// Inside is a sweep seen closely.

@@ -90,6 +90,11 @@ func (f *fake) CancelSweep(context.Context, string) (*foiblev1.Sweep, error) {
 	return f.change("cancel", cancelled)
 }
 
+func (f *fake) RetrySweep(context.Context, string) (*foiblev1.Sweep, *foiblev1.Retried, error) {
+	m, err := f.change("retry", running)
+	return m, &foiblev1.Retried{Jobs: 1}, err
+}
+
 func (f *fake) ExtendSweep(_ context.Context, m *foiblev1.ExtendSweepRequest) (*foiblev1.Sweep, bool, error) {
 	s, err := f.change("extend "+m.String(), running)
 	return s, false, err

@@ -969,7 +969,16 @@ type Sweep struct {
 	WaitsFor string `protobuf:"bytes,18,opt,name=waits_for,json=waitsFor,proto3" json:"waits_for,omitempty"`
 	// Share of its cells that are computed twice, by different workers where there are others, and compared; a job whose
 	// numbers differ has failed. What the results are does not depend on it.
-	Verify        float64 `protobuf:"fixed64,19,opt,name=verify,proto3" json:"verify,omitempty"`
+	Verify float64 `protobuf:"fixed64,19,opt,name=verify,proto3" json:"verify,omitempty"`
+	// How often its failures have been removed to be tried again.
+	Retries int32 `protobuf:"varint,21,opt,name=retries,proto3" json:"retries,omitempty"`
+	// What has failed of it is tried again when all its other jobs are done.
+	RetryDue bool `protobuf:"varint,22,opt,name=retry_due,json=retryDue,proto3" json:"retry_due,omitempty"`
+	// Failures are being removed from its results. It is the place of the last result that there was then: those recorded
+	// later count. 0 once they are removed.
+	RetryUntil uint64 `protobuf:"varint,23,opt,name=retry_until,json=retryUntil,proto3" json:"retry_until,omitempty"`
+	// It is being deleted, and is there no more for users.
+	Deleted       bool `protobuf:"varint,24,opt,name=deleted,proto3" json:"deleted,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1135,6 +1144,34 @@ func (x *Sweep) GetVerify() float64 {
 		return x.Verify
 	}
 	return 0
+}
+
+func (x *Sweep) GetRetries() int32 {
+	if x != nil {
+		return x.Retries
+	}
+	return 0
+}
+
+func (x *Sweep) GetRetryDue() bool {
+	if x != nil {
+		return x.RetryDue
+	}
+	return false
+}
+
+func (x *Sweep) GetRetryUntil() uint64 {
+	if x != nil {
+		return x.RetryUntil
+	}
+	return 0
+}
+
+func (x *Sweep) GetDeleted() bool {
+	if x != nil {
+		return x.Deleted
+	}
+	return false
 }
 
 // Progress counts distinct results; a retry or a duplicate never counts as progress.
@@ -1646,7 +1683,9 @@ type CreateSweepResponse struct {
 	// The sweep as it stands.
 	Sweep *Sweep `protobuf:"bytes,1,opt,name=sweep,proto3" json:"sweep,omitempty"`
 	// It was there already.
-	Existed       bool `protobuf:"varint,2,opt,name=existed,proto3" json:"existed,omitempty"`
+	Existed bool `protobuf:"varint,2,opt,name=existed,proto3" json:"existed,omitempty"`
+	// What had failed of it and is tried again; unset if nothing is.
+	Retried       *Retried `protobuf:"bytes,3,opt,name=retried,proto3" json:"retried,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1693,6 +1732,13 @@ func (x *CreateSweepResponse) GetExisted() bool {
 		return x.Existed
 	}
 	return false
+}
+
+func (x *CreateSweepResponse) GetRetried() *Retried {
+	if x != nil {
+		return x.Retried
+	}
+	return nil
 }
 
 // GetSweepRequest names a sweep.
@@ -2238,6 +2284,245 @@ func (x *CancelSweepResponse) GetSweep() *Sweep {
 	return nil
 }
 
+// RetrySweepRequest names a sweep.
+type RetrySweepRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its id.
+	SweepId       string `protobuf:"bytes,1,opt,name=sweep_id,json=sweepId,proto3" json:"sweep_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RetrySweepRequest) Reset() {
+	*x = RetrySweepRequest{}
+	mi := &file_foible_v1_sweep_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RetrySweepRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RetrySweepRequest) ProtoMessage() {}
+
+func (x *RetrySweepRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_foible_v1_sweep_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RetrySweepRequest.ProtoReflect.Descriptor instead.
+func (*RetrySweepRequest) Descriptor() ([]byte, []int) {
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *RetrySweepRequest) GetSweepId() string {
+	if x != nil {
+		return x.SweepId
+	}
+	return ""
+}
+
+// RetrySweepResponse returns the sweep.
+type RetrySweepResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The sweep as it stands.
+	Sweep *Sweep `protobuf:"bytes,1,opt,name=sweep,proto3" json:"sweep,omitempty"`
+	// What is tried again.
+	Retried       *Retried `protobuf:"bytes,2,opt,name=retried,proto3" json:"retried,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RetrySweepResponse) Reset() {
+	*x = RetrySweepResponse{}
+	mi := &file_foible_v1_sweep_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RetrySweepResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RetrySweepResponse) ProtoMessage() {}
+
+func (x *RetrySweepResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_foible_v1_sweep_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RetrySweepResponse.ProtoReflect.Descriptor instead.
+func (*RetrySweepResponse) Descriptor() ([]byte, []int) {
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *RetrySweepResponse) GetSweep() *Sweep {
+	if x != nil {
+		return x.Sweep
+	}
+	return nil
+}
+
+func (x *RetrySweepResponse) GetRetried() *Retried {
+	if x != nil {
+		return x.Retried
+	}
+	return nil
+}
+
+// Retried is what has failed of a sweep and is tried again.
+type Retried struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Jobs whose result was a failure, scores that rest on another failure included.
+	Jobs int64 `protobuf:"varint,1,opt,name=jobs,proto3" json:"jobs,omitempty"`
+	// Cells that could not be computed, of jobs that had a result.
+	Cells         int64 `protobuf:"varint,2,opt,name=cells,proto3" json:"cells,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Retried) Reset() {
+	*x = Retried{}
+	mi := &file_foible_v1_sweep_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Retried) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Retried) ProtoMessage() {}
+
+func (x *Retried) ProtoReflect() protoreflect.Message {
+	mi := &file_foible_v1_sweep_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Retried.ProtoReflect.Descriptor instead.
+func (*Retried) Descriptor() ([]byte, []int) {
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *Retried) GetJobs() int64 {
+	if x != nil {
+		return x.Jobs
+	}
+	return 0
+}
+
+func (x *Retried) GetCells() int64 {
+	if x != nil {
+		return x.Cells
+	}
+	return 0
+}
+
+// DeleteSweepRequest names a sweep.
+type DeleteSweepRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its id.
+	SweepId       string `protobuf:"bytes,1,opt,name=sweep_id,json=sweepId,proto3" json:"sweep_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteSweepRequest) Reset() {
+	*x = DeleteSweepRequest{}
+	mi := &file_foible_v1_sweep_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteSweepRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteSweepRequest) ProtoMessage() {}
+
+func (x *DeleteSweepRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_foible_v1_sweep_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteSweepRequest.ProtoReflect.Descriptor instead.
+func (*DeleteSweepRequest) Descriptor() ([]byte, []int) {
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *DeleteSweepRequest) GetSweepId() string {
+	if x != nil {
+		return x.SweepId
+	}
+	return ""
+}
+
+// DeleteSweepResponse says that the sweep is no more.
+type DeleteSweepResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteSweepResponse) Reset() {
+	*x = DeleteSweepResponse{}
+	mi := &file_foible_v1_sweep_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteSweepResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteSweepResponse) ProtoMessage() {}
+
+func (x *DeleteSweepResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_foible_v1_sweep_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteSweepResponse.ProtoReflect.Descriptor instead.
+func (*DeleteSweepResponse) Descriptor() ([]byte, []int) {
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{30}
+}
+
 // ExtendSweepRequest names a sweep, and what its grid is to have besides.
 type ExtendSweepRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2252,7 +2537,7 @@ type ExtendSweepRequest struct {
 
 func (x *ExtendSweepRequest) Reset() {
 	*x = ExtendSweepRequest{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[26]
+	mi := &file_foible_v1_sweep_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2264,7 +2549,7 @@ func (x *ExtendSweepRequest) String() string {
 func (*ExtendSweepRequest) ProtoMessage() {}
 
 func (x *ExtendSweepRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[26]
+	mi := &file_foible_v1_sweep_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2277,7 +2562,7 @@ func (x *ExtendSweepRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtendSweepRequest.ProtoReflect.Descriptor instead.
 func (*ExtendSweepRequest) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{26}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ExtendSweepRequest) GetSweepId() string {
@@ -2307,7 +2592,7 @@ type ExtendSweepResponse struct {
 
 func (x *ExtendSweepResponse) Reset() {
 	*x = ExtendSweepResponse{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[27]
+	mi := &file_foible_v1_sweep_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2319,7 +2604,7 @@ func (x *ExtendSweepResponse) String() string {
 func (*ExtendSweepResponse) ProtoMessage() {}
 
 func (x *ExtendSweepResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[27]
+	mi := &file_foible_v1_sweep_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2332,7 +2617,7 @@ func (x *ExtendSweepResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtendSweepResponse.ProtoReflect.Descriptor instead.
 func (*ExtendSweepResponse) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{27}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ExtendSweepResponse) GetSweep() *Sweep {
@@ -2362,7 +2647,7 @@ type SetSweepPriorityRequest struct {
 
 func (x *SetSweepPriorityRequest) Reset() {
 	*x = SetSweepPriorityRequest{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[28]
+	mi := &file_foible_v1_sweep_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2374,7 +2659,7 @@ func (x *SetSweepPriorityRequest) String() string {
 func (*SetSweepPriorityRequest) ProtoMessage() {}
 
 func (x *SetSweepPriorityRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[28]
+	mi := &file_foible_v1_sweep_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2387,7 +2672,7 @@ func (x *SetSweepPriorityRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetSweepPriorityRequest.ProtoReflect.Descriptor instead.
 func (*SetSweepPriorityRequest) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{28}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *SetSweepPriorityRequest) GetSweepId() string {
@@ -2415,7 +2700,7 @@ type SetSweepPriorityResponse struct {
 
 func (x *SetSweepPriorityResponse) Reset() {
 	*x = SetSweepPriorityResponse{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[29]
+	mi := &file_foible_v1_sweep_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2427,7 +2712,7 @@ func (x *SetSweepPriorityResponse) String() string {
 func (*SetSweepPriorityResponse) ProtoMessage() {}
 
 func (x *SetSweepPriorityResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[29]
+	mi := &file_foible_v1_sweep_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2440,7 +2725,7 @@ func (x *SetSweepPriorityResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetSweepPriorityResponse.ProtoReflect.Descriptor instead.
 func (*SetSweepPriorityResponse) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{29}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *SetSweepPriorityResponse) GetSweep() *Sweep {
@@ -2463,7 +2748,7 @@ type ListFitsRequest struct {
 
 func (x *ListFitsRequest) Reset() {
 	*x = ListFitsRequest{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[30]
+	mi := &file_foible_v1_sweep_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2475,7 +2760,7 @@ func (x *ListFitsRequest) String() string {
 func (*ListFitsRequest) ProtoMessage() {}
 
 func (x *ListFitsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[30]
+	mi := &file_foible_v1_sweep_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2488,7 +2773,7 @@ func (x *ListFitsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListFitsRequest.ProtoReflect.Descriptor instead.
 func (*ListFitsRequest) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{30}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ListFitsRequest) GetSweepId() string {
@@ -2516,7 +2801,7 @@ type ListFitsResponse struct {
 
 func (x *ListFitsResponse) Reset() {
 	*x = ListFitsResponse{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[31]
+	mi := &file_foible_v1_sweep_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2528,7 +2813,7 @@ func (x *ListFitsResponse) String() string {
 func (*ListFitsResponse) ProtoMessage() {}
 
 func (x *ListFitsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[31]
+	mi := &file_foible_v1_sweep_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2541,7 +2826,7 @@ func (x *ListFitsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListFitsResponse.ProtoReflect.Descriptor instead.
 func (*ListFitsResponse) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{31}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ListFitsResponse) GetFits() []*Fit {
@@ -2564,7 +2849,7 @@ type ExportResultsRequest struct {
 
 func (x *ExportResultsRequest) Reset() {
 	*x = ExportResultsRequest{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[32]
+	mi := &file_foible_v1_sweep_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2576,7 +2861,7 @@ func (x *ExportResultsRequest) String() string {
 func (*ExportResultsRequest) ProtoMessage() {}
 
 func (x *ExportResultsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[32]
+	mi := &file_foible_v1_sweep_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2589,7 +2874,7 @@ func (x *ExportResultsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportResultsRequest.ProtoReflect.Descriptor instead.
 func (*ExportResultsRequest) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{32}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ExportResultsRequest) GetSweepId() string {
@@ -2619,7 +2904,7 @@ type ExportResultsResponse struct {
 
 func (x *ExportResultsResponse) Reset() {
 	*x = ExportResultsResponse{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[33]
+	mi := &file_foible_v1_sweep_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2631,7 +2916,7 @@ func (x *ExportResultsResponse) String() string {
 func (*ExportResultsResponse) ProtoMessage() {}
 
 func (x *ExportResultsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[33]
+	mi := &file_foible_v1_sweep_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2644,7 +2929,7 @@ func (x *ExportResultsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportResultsResponse.ProtoReflect.Descriptor instead.
 func (*ExportResultsResponse) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{33}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ExportResultsResponse) GetJob() int32 {
@@ -2678,7 +2963,7 @@ type JobResult struct {
 
 func (x *JobResult) Reset() {
 	*x = JobResult{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[34]
+	mi := &file_foible_v1_sweep_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2690,7 +2975,7 @@ func (x *JobResult) String() string {
 func (*JobResult) ProtoMessage() {}
 
 func (x *JobResult) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[34]
+	mi := &file_foible_v1_sweep_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2703,7 +2988,7 @@ func (x *JobResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobResult.ProtoReflect.Descriptor instead.
 func (*JobResult) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{34}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *JobResult) GetOutcome() isJobResult_Outcome {
@@ -2778,7 +3063,7 @@ type Failure struct {
 
 func (x *Failure) Reset() {
 	*x = Failure{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[35]
+	mi := &file_foible_v1_sweep_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2790,7 +3075,7 @@ func (x *Failure) String() string {
 func (*Failure) ProtoMessage() {}
 
 func (x *Failure) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[35]
+	mi := &file_foible_v1_sweep_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2803,7 +3088,7 @@ func (x *Failure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Failure.ProtoReflect.Descriptor instead.
 func (*Failure) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{35}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Failure) GetReason() string {
@@ -2834,7 +3119,7 @@ type InferResult struct {
 
 func (x *InferResult) Reset() {
 	*x = InferResult{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[36]
+	mi := &file_foible_v1_sweep_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2846,7 +3131,7 @@ func (x *InferResult) String() string {
 func (*InferResult) ProtoMessage() {}
 
 func (x *InferResult) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[36]
+	mi := &file_foible_v1_sweep_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2859,7 +3144,7 @@ func (x *InferResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InferResult.ProtoReflect.Descriptor instead.
 func (*InferResult) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{36}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *InferResult) GetCells() []*Cell {
@@ -2903,7 +3188,7 @@ type JudgedCells struct {
 
 func (x *JudgedCells) Reset() {
 	*x = JudgedCells{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[37]
+	mi := &file_foible_v1_sweep_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2915,7 +3200,7 @@ func (x *JudgedCells) String() string {
 func (*JudgedCells) ProtoMessage() {}
 
 func (x *JudgedCells) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[37]
+	mi := &file_foible_v1_sweep_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2928,7 +3213,7 @@ func (x *JudgedCells) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JudgedCells.ProtoReflect.Descriptor instead.
 func (*JudgedCells) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{37}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *JudgedCells) GetCellHashes() []byte {
@@ -3000,7 +3285,7 @@ type UndefinedCell struct {
 
 func (x *UndefinedCell) Reset() {
 	*x = UndefinedCell{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[38]
+	mi := &file_foible_v1_sweep_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3012,7 +3297,7 @@ func (x *UndefinedCell) String() string {
 func (*UndefinedCell) ProtoMessage() {}
 
 func (x *UndefinedCell) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[38]
+	mi := &file_foible_v1_sweep_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3025,7 +3310,7 @@ func (x *UndefinedCell) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UndefinedCell.ProtoReflect.Descriptor instead.
 func (*UndefinedCell) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{38}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *UndefinedCell) GetCell() int32 {
@@ -3085,7 +3370,7 @@ type Cell struct {
 
 func (x *Cell) Reset() {
 	*x = Cell{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[39]
+	mi := &file_foible_v1_sweep_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3097,7 +3382,7 @@ func (x *Cell) String() string {
 func (*Cell) ProtoMessage() {}
 
 func (x *Cell) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[39]
+	mi := &file_foible_v1_sweep_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3110,7 +3395,7 @@ func (x *Cell) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cell.ProtoReflect.Descriptor instead.
 func (*Cell) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{39}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Cell) GetCellHash() []byte {
@@ -3240,7 +3525,7 @@ type Mistakes struct {
 
 func (x *Mistakes) Reset() {
 	*x = Mistakes{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[40]
+	mi := &file_foible_v1_sweep_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3252,7 +3537,7 @@ func (x *Mistakes) String() string {
 func (*Mistakes) ProtoMessage() {}
 
 func (x *Mistakes) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[40]
+	mi := &file_foible_v1_sweep_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3265,7 +3550,7 @@ func (x *Mistakes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Mistakes.ProtoReflect.Descriptor instead.
 func (*Mistakes) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{40}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *Mistakes) GetConfused() []float64 {
@@ -3325,7 +3610,7 @@ type Undefined struct {
 
 func (x *Undefined) Reset() {
 	*x = Undefined{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[41]
+	mi := &file_foible_v1_sweep_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3337,7 +3622,7 @@ func (x *Undefined) String() string {
 func (*Undefined) ProtoMessage() {}
 
 func (x *Undefined) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[41]
+	mi := &file_foible_v1_sweep_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3350,7 +3635,7 @@ func (x *Undefined) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Undefined.ProtoReflect.Descriptor instead.
 func (*Undefined) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{41}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *Undefined) GetStep() int32 {
@@ -3385,7 +3670,7 @@ type ScoreResult struct {
 
 func (x *ScoreResult) Reset() {
 	*x = ScoreResult{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[42]
+	mi := &file_foible_v1_sweep_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3397,7 +3682,7 @@ func (x *ScoreResult) String() string {
 func (*ScoreResult) ProtoMessage() {}
 
 func (x *ScoreResult) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[42]
+	mi := &file_foible_v1_sweep_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3410,7 +3695,7 @@ func (x *ScoreResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScoreResult.ProtoReflect.Descriptor instead.
 func (*ScoreResult) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{42}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *ScoreResult) GetFits() []*Fit {
@@ -3454,7 +3739,7 @@ type Fit struct {
 
 func (x *Fit) Reset() {
 	*x = Fit{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[43]
+	mi := &file_foible_v1_sweep_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3466,7 +3751,7 @@ func (x *Fit) String() string {
 func (*Fit) ProtoMessage() {}
 
 func (x *Fit) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[43]
+	mi := &file_foible_v1_sweep_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3479,7 +3764,7 @@ func (x *Fit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fit.ProtoReflect.Descriptor instead.
 func (*Fit) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{43}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *Fit) GetParameterSet() *ParameterSet {
@@ -3583,7 +3868,7 @@ type Correlation struct {
 
 func (x *Correlation) Reset() {
 	*x = Correlation{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[44]
+	mi := &file_foible_v1_sweep_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3595,7 +3880,7 @@ func (x *Correlation) String() string {
 func (*Correlation) ProtoMessage() {}
 
 func (x *Correlation) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[44]
+	mi := &file_foible_v1_sweep_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3608,7 +3893,7 @@ func (x *Correlation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Correlation.ProtoReflect.Descriptor instead.
 func (*Correlation) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{44}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *Correlation) GetGroup() string {
@@ -3656,7 +3941,7 @@ type Interval struct {
 
 func (x *Interval) Reset() {
 	*x = Interval{}
-	mi := &file_foible_v1_sweep_proto_msgTypes[45]
+	mi := &file_foible_v1_sweep_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3668,7 +3953,7 @@ func (x *Interval) String() string {
 func (*Interval) ProtoMessage() {}
 
 func (x *Interval) ProtoReflect() protoreflect.Message {
-	mi := &file_foible_v1_sweep_proto_msgTypes[45]
+	mi := &file_foible_v1_sweep_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3681,7 +3966,7 @@ func (x *Interval) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Interval.ProtoReflect.Descriptor instead.
 func (*Interval) Descriptor() ([]byte, []int) {
-	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{45}
+	return file_foible_v1_sweep_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *Interval) GetUnit() string {
@@ -3801,7 +4086,7 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\aactions\x18\x03 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xa0\x8d\x06(\x00R\aactions\x125\n" +
 	"\x0fjudgement_steps\x18\x04 \x03(\x05B\f\xbaH\t\x92\x01\x06\"\x04\x1a\x02(\x00R\x0ejudgementSteps\x121\n" +
 	"\rjudged_points\x18\x05 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00H\x00R\fjudgedPoints\x88\x01\x01B\x10\n" +
-	"\x0e_judged_points\"\xdb\x05\n" +
+	"\x0e_judged_points\"\xcd\x06\n" +
 	"\x05Sweep\x12\x19\n" +
 	"\bsweep_id\x18\x01 \x01(\tR\asweepId\x12\x1d\n" +
 	"\n" +
@@ -3825,7 +4110,12 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\astalled\x18\x10 \x01(\tR\astalled\x12\x16\n" +
 	"\x06damage\x18\x11 \x01(\tR\x06damage\x12\x1b\n" +
 	"\twaits_for\x18\x12 \x01(\tR\bwaitsFor\x12\x16\n" +
-	"\x06verify\x18\x13 \x01(\x01R\x06verify\"\x88\a\n" +
+	"\x06verify\x18\x13 \x01(\x01R\x06verify\x12\x18\n" +
+	"\aretries\x18\x15 \x01(\x05R\aretries\x12\x1b\n" +
+	"\tretry_due\x18\x16 \x01(\bR\bretryDue\x12\x1f\n" +
+	"\vretry_until\x18\x17 \x01(\x04R\n" +
+	"retryUntil\x12\x18\n" +
+	"\adeleted\x18\x18 \x01(\bR\adeleted\"\x88\a\n" +
 	"\bProgress\x12\x14\n" +
 	"\x05cells\x18\x01 \x01(\x03R\x05cells\x12\x1d\n" +
 	"\n" +
@@ -3879,10 +4169,11 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\astimuli\x18\x04 \x03(\v2\x18.foible.v1.StimulusShapeB\f\xbaH\t\x92\x01\x06\b\x01\x10\xa0\x8d\x06R\astimuli\x12&\n" +
 	"\bpriority\x18\x05 \x01(\x05B\n" +
 	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpriority\x12/\n" +
-	"\x06verify\x18\x06 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00R\x06verify\"W\n" +
+	"\x06verify\x18\x06 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00R\x06verify\"\x85\x01\n" +
 	"\x13CreateSweepResponse\x12&\n" +
 	"\x05sweep\x18\x01 \x01(\v2\x10.foible.v1.SweepR\x05sweep\x12\x18\n" +
-	"\aexisted\x18\x02 \x01(\bR\aexisted\"5\n" +
+	"\aexisted\x18\x02 \x01(\bR\aexisted\x12,\n" +
+	"\aretried\x18\x03 \x01(\v2\x12.foible.v1.RetriedR\aretried\"5\n" +
 	"\x0fGetSweepRequest\x12\"\n" +
 	"\bsweep_id\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\asweepId\":\n" +
 	"\x10GetSweepResponse\x12&\n" +
@@ -3905,7 +4196,18 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\x12CancelSweepRequest\x12\"\n" +
 	"\bsweep_id\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\asweepId\"=\n" +
 	"\x13CancelSweepResponse\x12&\n" +
-	"\x05sweep\x18\x01 \x01(\v2\x10.foible.v1.SweepR\x05sweep\"\xd8\x01\n" +
+	"\x05sweep\x18\x01 \x01(\v2\x10.foible.v1.SweepR\x05sweep\"7\n" +
+	"\x11RetrySweepRequest\x12\"\n" +
+	"\bsweep_id\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\asweepId\"j\n" +
+	"\x12RetrySweepResponse\x12&\n" +
+	"\x05sweep\x18\x01 \x01(\v2\x10.foible.v1.SweepR\x05sweep\x12,\n" +
+	"\aretried\x18\x02 \x01(\v2\x12.foible.v1.RetriedR\aretried\"3\n" +
+	"\aRetried\x12\x12\n" +
+	"\x04jobs\x18\x01 \x01(\x03R\x04jobs\x12\x14\n" +
+	"\x05cells\x18\x02 \x01(\x03R\x05cells\"8\n" +
+	"\x12DeleteSweepRequest\x12\"\n" +
+	"\bsweep_id\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\asweepId\"\x15\n" +
+	"\x13DeleteSweepResponse\"\xd8\x01\n" +
 	"\x12ExtendSweepRequest\x12\"\n" +
 	"\bsweep_id\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\asweepId\x12K\n" +
 	"\x06models\x18\x02 \x03(\v2).foible.v1.ExtendSweepRequest.ModelsEntryB\b\xbaH\x05\x9a\x01\x02\b\x01R\x06models\x1aQ\n" +
@@ -4036,7 +4338,7 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\vFailureKind\x12\x1c\n" +
 	"\x18FAILURE_KIND_UNSPECIFIED\x10\x00\x12\x1c\n" +
 	"\x18FAILURE_KIND_COMPUTATION\x10\x01\x12\x1f\n" +
-	"\x1bFAILURE_KIND_INFRASTRUCTURE\x10\x022\xe6\x06\n" +
+	"\x1bFAILURE_KIND_INFRASTRUCTURE\x10\x022\xff\a\n" +
 	"\fSweepService\x12L\n" +
 	"\vCreateSweep\x12\x1d.foible.v1.CreateSweepRequest\x1a\x1e.foible.v1.CreateSweepResponse\x12C\n" +
 	"\bGetSweep\x12\x1a.foible.v1.GetSweepRequest\x1a\x1b.foible.v1.GetSweepResponse\x12I\n" +
@@ -4047,7 +4349,10 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\n" +
 	"PauseSweep\x12\x1c.foible.v1.PauseSweepRequest\x1a\x1d.foible.v1.PauseSweepResponse\x12L\n" +
 	"\vResumeSweep\x12\x1d.foible.v1.ResumeSweepRequest\x1a\x1e.foible.v1.ResumeSweepResponse\x12L\n" +
-	"\vCancelSweep\x12\x1d.foible.v1.CancelSweepRequest\x1a\x1e.foible.v1.CancelSweepResponse\x12L\n" +
+	"\vCancelSweep\x12\x1d.foible.v1.CancelSweepRequest\x1a\x1e.foible.v1.CancelSweepResponse\x12I\n" +
+	"\n" +
+	"RetrySweep\x12\x1c.foible.v1.RetrySweepRequest\x1a\x1d.foible.v1.RetrySweepResponse\x12L\n" +
+	"\vDeleteSweep\x12\x1d.foible.v1.DeleteSweepRequest\x1a\x1e.foible.v1.DeleteSweepResponse\x12L\n" +
 	"\vExtendSweep\x12\x1d.foible.v1.ExtendSweepRequest\x1a\x1e.foible.v1.ExtendSweepResponse\x12[\n" +
 	"\x10SetSweepPriority\x12\".foible.v1.SetSweepPriorityRequest\x1a#.foible.v1.SetSweepPriorityResponse\x12C\n" +
 	"\bListFits\x12\x1a.foible.v1.ListFitsRequest\x1a\x1b.foible.v1.ListFitsResponse\x12T\n" +
@@ -4066,7 +4371,7 @@ func file_foible_v1_sweep_proto_rawDescGZIP() []byte {
 }
 
 var file_foible_v1_sweep_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_foible_v1_sweep_proto_msgTypes = make([]protoimpl.MessageInfo, 48)
+var file_foible_v1_sweep_proto_msgTypes = make([]protoimpl.MessageInfo, 53)
 var file_foible_v1_sweep_proto_goTypes = []any{
 	(SweepState)(0),                  // 0: foible.v1.SweepState
 	(FailureKind)(0),                 // 1: foible.v1.FailureKind
@@ -4096,109 +4401,121 @@ var file_foible_v1_sweep_proto_goTypes = []any{
 	(*ResumeSweepResponse)(nil),      // 25: foible.v1.ResumeSweepResponse
 	(*CancelSweepRequest)(nil),       // 26: foible.v1.CancelSweepRequest
 	(*CancelSweepResponse)(nil),      // 27: foible.v1.CancelSweepResponse
-	(*ExtendSweepRequest)(nil),       // 28: foible.v1.ExtendSweepRequest
-	(*ExtendSweepResponse)(nil),      // 29: foible.v1.ExtendSweepResponse
-	(*SetSweepPriorityRequest)(nil),  // 30: foible.v1.SetSweepPriorityRequest
-	(*SetSweepPriorityResponse)(nil), // 31: foible.v1.SetSweepPriorityResponse
-	(*ListFitsRequest)(nil),          // 32: foible.v1.ListFitsRequest
-	(*ListFitsResponse)(nil),         // 33: foible.v1.ListFitsResponse
-	(*ExportResultsRequest)(nil),     // 34: foible.v1.ExportResultsRequest
-	(*ExportResultsResponse)(nil),    // 35: foible.v1.ExportResultsResponse
-	(*JobResult)(nil),                // 36: foible.v1.JobResult
-	(*Failure)(nil),                  // 37: foible.v1.Failure
-	(*InferResult)(nil),              // 38: foible.v1.InferResult
-	(*JudgedCells)(nil),              // 39: foible.v1.JudgedCells
-	(*UndefinedCell)(nil),            // 40: foible.v1.UndefinedCell
-	(*Cell)(nil),                     // 41: foible.v1.Cell
-	(*Mistakes)(nil),                 // 42: foible.v1.Mistakes
-	(*Undefined)(nil),                // 43: foible.v1.Undefined
-	(*ScoreResult)(nil),              // 44: foible.v1.ScoreResult
-	(*Fit)(nil),                      // 45: foible.v1.Fit
-	(*Correlation)(nil),              // 46: foible.v1.Correlation
-	(*Interval)(nil),                 // 47: foible.v1.Interval
-	nil,                              // 48: foible.v1.SweepConfig.ModelsEntry
-	nil,                              // 49: foible.v1.ExtendSweepRequest.ModelsEntry
-	(*timestamppb.Timestamp)(nil),    // 50: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),      // 51: google.protobuf.Duration
+	(*RetrySweepRequest)(nil),        // 28: foible.v1.RetrySweepRequest
+	(*RetrySweepResponse)(nil),       // 29: foible.v1.RetrySweepResponse
+	(*Retried)(nil),                  // 30: foible.v1.Retried
+	(*DeleteSweepRequest)(nil),       // 31: foible.v1.DeleteSweepRequest
+	(*DeleteSweepResponse)(nil),      // 32: foible.v1.DeleteSweepResponse
+	(*ExtendSweepRequest)(nil),       // 33: foible.v1.ExtendSweepRequest
+	(*ExtendSweepResponse)(nil),      // 34: foible.v1.ExtendSweepResponse
+	(*SetSweepPriorityRequest)(nil),  // 35: foible.v1.SetSweepPriorityRequest
+	(*SetSweepPriorityResponse)(nil), // 36: foible.v1.SetSweepPriorityResponse
+	(*ListFitsRequest)(nil),          // 37: foible.v1.ListFitsRequest
+	(*ListFitsResponse)(nil),         // 38: foible.v1.ListFitsResponse
+	(*ExportResultsRequest)(nil),     // 39: foible.v1.ExportResultsRequest
+	(*ExportResultsResponse)(nil),    // 40: foible.v1.ExportResultsResponse
+	(*JobResult)(nil),                // 41: foible.v1.JobResult
+	(*Failure)(nil),                  // 42: foible.v1.Failure
+	(*InferResult)(nil),              // 43: foible.v1.InferResult
+	(*JudgedCells)(nil),              // 44: foible.v1.JudgedCells
+	(*UndefinedCell)(nil),            // 45: foible.v1.UndefinedCell
+	(*Cell)(nil),                     // 46: foible.v1.Cell
+	(*Mistakes)(nil),                 // 47: foible.v1.Mistakes
+	(*Undefined)(nil),                // 48: foible.v1.Undefined
+	(*ScoreResult)(nil),              // 49: foible.v1.ScoreResult
+	(*Fit)(nil),                      // 50: foible.v1.Fit
+	(*Correlation)(nil),              // 51: foible.v1.Correlation
+	(*Interval)(nil),                 // 52: foible.v1.Interval
+	nil,                              // 53: foible.v1.SweepConfig.ModelsEntry
+	nil,                              // 54: foible.v1.ExtendSweepRequest.ModelsEntry
+	(*timestamppb.Timestamp)(nil),    // 55: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),      // 56: google.protobuf.Duration
 }
 var file_foible_v1_sweep_proto_depIdxs = []int32{
-	48, // 0: foible.v1.SweepConfig.models:type_name -> foible.v1.SweepConfig.ModelsEntry
+	53, // 0: foible.v1.SweepConfig.models:type_name -> foible.v1.SweepConfig.ModelsEntry
 	5,  // 1: foible.v1.SweepConfig.fit:type_name -> foible.v1.StageConfig
 	6,  // 2: foible.v1.SweepConfig.bootstrap:type_name -> foible.v1.BootstrapConfig
 	3,  // 3: foible.v1.SweepConfig.inference:type_name -> foible.v1.InferenceConfig
 	5,  // 4: foible.v1.SweepConfig.report:type_name -> foible.v1.StageConfig
 	2,  // 5: foible.v1.Sweep.config:type_name -> foible.v1.SweepConfig
 	9,  // 6: foible.v1.Sweep.stimuli:type_name -> foible.v1.StimulusShape
-	50, // 7: foible.v1.Sweep.create_time:type_name -> google.protobuf.Timestamp
-	50, // 8: foible.v1.Sweep.end_time:type_name -> google.protobuf.Timestamp
+	55, // 7: foible.v1.Sweep.create_time:type_name -> google.protobuf.Timestamp
+	55, // 8: foible.v1.Sweep.end_time:type_name -> google.protobuf.Timestamp
 	0,  // 9: foible.v1.Sweep.state:type_name -> foible.v1.SweepState
 	11, // 10: foible.v1.Sweep.progress:type_name -> foible.v1.Progress
-	51, // 11: foible.v1.Sweep.eta_low:type_name -> google.protobuf.Duration
-	51, // 12: foible.v1.Sweep.eta_high:type_name -> google.protobuf.Duration
+	56, // 11: foible.v1.Sweep.eta_low:type_name -> google.protobuf.Duration
+	56, // 12: foible.v1.Sweep.eta_high:type_name -> google.protobuf.Duration
 	13, // 13: foible.v1.Progress.stages:type_name -> foible.v1.PartProgress
 	13, // 14: foible.v1.Progress.models:type_name -> foible.v1.PartProgress
 	13, // 15: foible.v1.Progress.stimuli:type_name -> foible.v1.PartProgress
-	45, // 16: foible.v1.Progress.best:type_name -> foible.v1.Fit
+	50, // 16: foible.v1.Progress.best:type_name -> foible.v1.Fit
 	12, // 17: foible.v1.Progress.failed_cells:type_name -> foible.v1.FailedCells
 	2,  // 18: foible.v1.CreateSweepRequest.config:type_name -> foible.v1.SweepConfig
 	9,  // 19: foible.v1.CreateSweepRequest.stimuli:type_name -> foible.v1.StimulusShape
 	10, // 20: foible.v1.CreateSweepResponse.sweep:type_name -> foible.v1.Sweep
-	10, // 21: foible.v1.GetSweepResponse.sweep:type_name -> foible.v1.Sweep
-	10, // 22: foible.v1.ListSweepsResponse.sweeps:type_name -> foible.v1.Sweep
-	10, // 23: foible.v1.WatchSweepResponse.sweep:type_name -> foible.v1.Sweep
-	10, // 24: foible.v1.PauseSweepResponse.sweep:type_name -> foible.v1.Sweep
-	10, // 25: foible.v1.ResumeSweepResponse.sweep:type_name -> foible.v1.Sweep
-	10, // 26: foible.v1.CancelSweepResponse.sweep:type_name -> foible.v1.Sweep
-	49, // 27: foible.v1.ExtendSweepRequest.models:type_name -> foible.v1.ExtendSweepRequest.ModelsEntry
-	10, // 28: foible.v1.ExtendSweepResponse.sweep:type_name -> foible.v1.Sweep
-	10, // 29: foible.v1.SetSweepPriorityResponse.sweep:type_name -> foible.v1.Sweep
-	45, // 30: foible.v1.ListFitsResponse.fits:type_name -> foible.v1.Fit
-	36, // 31: foible.v1.ExportResultsResponse.result:type_name -> foible.v1.JobResult
-	38, // 32: foible.v1.JobResult.infer:type_name -> foible.v1.InferResult
-	44, // 33: foible.v1.JobResult.score:type_name -> foible.v1.ScoreResult
-	37, // 34: foible.v1.JobResult.failure:type_name -> foible.v1.Failure
-	1,  // 35: foible.v1.Failure.kind:type_name -> foible.v1.FailureKind
-	41, // 36: foible.v1.InferResult.cells:type_name -> foible.v1.Cell
-	39, // 37: foible.v1.InferResult.judged:type_name -> foible.v1.JudgedCells
-	40, // 38: foible.v1.JudgedCells.undefined:type_name -> foible.v1.UndefinedCell
-	43, // 39: foible.v1.UndefinedCell.undefined:type_name -> foible.v1.Undefined
-	43, // 40: foible.v1.Cell.undefined:type_name -> foible.v1.Undefined
-	42, // 41: foible.v1.Cell.mistakes:type_name -> foible.v1.Mistakes
-	45, // 42: foible.v1.ScoreResult.fits:type_name -> foible.v1.Fit
-	7,  // 43: foible.v1.Fit.parameter_set:type_name -> foible.v1.ParameterSet
-	46, // 44: foible.v1.Fit.overall:type_name -> foible.v1.Correlation
-	46, // 45: foible.v1.Fit.by_category:type_name -> foible.v1.Correlation
-	46, // 46: foible.v1.Fit.by_stimulus:type_name -> foible.v1.Correlation
-	47, // 47: foible.v1.Fit.intervals:type_name -> foible.v1.Interval
-	4,  // 48: foible.v1.SweepConfig.ModelsEntry.value:type_name -> foible.v1.ModelConfig
-	4,  // 49: foible.v1.ExtendSweepRequest.ModelsEntry.value:type_name -> foible.v1.ModelConfig
-	14, // 50: foible.v1.SweepService.CreateSweep:input_type -> foible.v1.CreateSweepRequest
-	16, // 51: foible.v1.SweepService.GetSweep:input_type -> foible.v1.GetSweepRequest
-	18, // 52: foible.v1.SweepService.ListSweeps:input_type -> foible.v1.ListSweepsRequest
-	20, // 53: foible.v1.SweepService.WatchSweep:input_type -> foible.v1.WatchSweepRequest
-	22, // 54: foible.v1.SweepService.PauseSweep:input_type -> foible.v1.PauseSweepRequest
-	24, // 55: foible.v1.SweepService.ResumeSweep:input_type -> foible.v1.ResumeSweepRequest
-	26, // 56: foible.v1.SweepService.CancelSweep:input_type -> foible.v1.CancelSweepRequest
-	28, // 57: foible.v1.SweepService.ExtendSweep:input_type -> foible.v1.ExtendSweepRequest
-	30, // 58: foible.v1.SweepService.SetSweepPriority:input_type -> foible.v1.SetSweepPriorityRequest
-	32, // 59: foible.v1.SweepService.ListFits:input_type -> foible.v1.ListFitsRequest
-	34, // 60: foible.v1.SweepService.ExportResults:input_type -> foible.v1.ExportResultsRequest
-	15, // 61: foible.v1.SweepService.CreateSweep:output_type -> foible.v1.CreateSweepResponse
-	17, // 62: foible.v1.SweepService.GetSweep:output_type -> foible.v1.GetSweepResponse
-	19, // 63: foible.v1.SweepService.ListSweeps:output_type -> foible.v1.ListSweepsResponse
-	21, // 64: foible.v1.SweepService.WatchSweep:output_type -> foible.v1.WatchSweepResponse
-	23, // 65: foible.v1.SweepService.PauseSweep:output_type -> foible.v1.PauseSweepResponse
-	25, // 66: foible.v1.SweepService.ResumeSweep:output_type -> foible.v1.ResumeSweepResponse
-	27, // 67: foible.v1.SweepService.CancelSweep:output_type -> foible.v1.CancelSweepResponse
-	29, // 68: foible.v1.SweepService.ExtendSweep:output_type -> foible.v1.ExtendSweepResponse
-	31, // 69: foible.v1.SweepService.SetSweepPriority:output_type -> foible.v1.SetSweepPriorityResponse
-	33, // 70: foible.v1.SweepService.ListFits:output_type -> foible.v1.ListFitsResponse
-	35, // 71: foible.v1.SweepService.ExportResults:output_type -> foible.v1.ExportResultsResponse
-	61, // [61:72] is the sub-list for method output_type
-	50, // [50:61] is the sub-list for method input_type
-	50, // [50:50] is the sub-list for extension type_name
-	50, // [50:50] is the sub-list for extension extendee
-	0,  // [0:50] is the sub-list for field type_name
+	30, // 21: foible.v1.CreateSweepResponse.retried:type_name -> foible.v1.Retried
+	10, // 22: foible.v1.GetSweepResponse.sweep:type_name -> foible.v1.Sweep
+	10, // 23: foible.v1.ListSweepsResponse.sweeps:type_name -> foible.v1.Sweep
+	10, // 24: foible.v1.WatchSweepResponse.sweep:type_name -> foible.v1.Sweep
+	10, // 25: foible.v1.PauseSweepResponse.sweep:type_name -> foible.v1.Sweep
+	10, // 26: foible.v1.ResumeSweepResponse.sweep:type_name -> foible.v1.Sweep
+	10, // 27: foible.v1.CancelSweepResponse.sweep:type_name -> foible.v1.Sweep
+	10, // 28: foible.v1.RetrySweepResponse.sweep:type_name -> foible.v1.Sweep
+	30, // 29: foible.v1.RetrySweepResponse.retried:type_name -> foible.v1.Retried
+	54, // 30: foible.v1.ExtendSweepRequest.models:type_name -> foible.v1.ExtendSweepRequest.ModelsEntry
+	10, // 31: foible.v1.ExtendSweepResponse.sweep:type_name -> foible.v1.Sweep
+	10, // 32: foible.v1.SetSweepPriorityResponse.sweep:type_name -> foible.v1.Sweep
+	50, // 33: foible.v1.ListFitsResponse.fits:type_name -> foible.v1.Fit
+	41, // 34: foible.v1.ExportResultsResponse.result:type_name -> foible.v1.JobResult
+	43, // 35: foible.v1.JobResult.infer:type_name -> foible.v1.InferResult
+	49, // 36: foible.v1.JobResult.score:type_name -> foible.v1.ScoreResult
+	42, // 37: foible.v1.JobResult.failure:type_name -> foible.v1.Failure
+	1,  // 38: foible.v1.Failure.kind:type_name -> foible.v1.FailureKind
+	46, // 39: foible.v1.InferResult.cells:type_name -> foible.v1.Cell
+	44, // 40: foible.v1.InferResult.judged:type_name -> foible.v1.JudgedCells
+	45, // 41: foible.v1.JudgedCells.undefined:type_name -> foible.v1.UndefinedCell
+	48, // 42: foible.v1.UndefinedCell.undefined:type_name -> foible.v1.Undefined
+	48, // 43: foible.v1.Cell.undefined:type_name -> foible.v1.Undefined
+	47, // 44: foible.v1.Cell.mistakes:type_name -> foible.v1.Mistakes
+	50, // 45: foible.v1.ScoreResult.fits:type_name -> foible.v1.Fit
+	7,  // 46: foible.v1.Fit.parameter_set:type_name -> foible.v1.ParameterSet
+	51, // 47: foible.v1.Fit.overall:type_name -> foible.v1.Correlation
+	51, // 48: foible.v1.Fit.by_category:type_name -> foible.v1.Correlation
+	51, // 49: foible.v1.Fit.by_stimulus:type_name -> foible.v1.Correlation
+	52, // 50: foible.v1.Fit.intervals:type_name -> foible.v1.Interval
+	4,  // 51: foible.v1.SweepConfig.ModelsEntry.value:type_name -> foible.v1.ModelConfig
+	4,  // 52: foible.v1.ExtendSweepRequest.ModelsEntry.value:type_name -> foible.v1.ModelConfig
+	14, // 53: foible.v1.SweepService.CreateSweep:input_type -> foible.v1.CreateSweepRequest
+	16, // 54: foible.v1.SweepService.GetSweep:input_type -> foible.v1.GetSweepRequest
+	18, // 55: foible.v1.SweepService.ListSweeps:input_type -> foible.v1.ListSweepsRequest
+	20, // 56: foible.v1.SweepService.WatchSweep:input_type -> foible.v1.WatchSweepRequest
+	22, // 57: foible.v1.SweepService.PauseSweep:input_type -> foible.v1.PauseSweepRequest
+	24, // 58: foible.v1.SweepService.ResumeSweep:input_type -> foible.v1.ResumeSweepRequest
+	26, // 59: foible.v1.SweepService.CancelSweep:input_type -> foible.v1.CancelSweepRequest
+	28, // 60: foible.v1.SweepService.RetrySweep:input_type -> foible.v1.RetrySweepRequest
+	31, // 61: foible.v1.SweepService.DeleteSweep:input_type -> foible.v1.DeleteSweepRequest
+	33, // 62: foible.v1.SweepService.ExtendSweep:input_type -> foible.v1.ExtendSweepRequest
+	35, // 63: foible.v1.SweepService.SetSweepPriority:input_type -> foible.v1.SetSweepPriorityRequest
+	37, // 64: foible.v1.SweepService.ListFits:input_type -> foible.v1.ListFitsRequest
+	39, // 65: foible.v1.SweepService.ExportResults:input_type -> foible.v1.ExportResultsRequest
+	15, // 66: foible.v1.SweepService.CreateSweep:output_type -> foible.v1.CreateSweepResponse
+	17, // 67: foible.v1.SweepService.GetSweep:output_type -> foible.v1.GetSweepResponse
+	19, // 68: foible.v1.SweepService.ListSweeps:output_type -> foible.v1.ListSweepsResponse
+	21, // 69: foible.v1.SweepService.WatchSweep:output_type -> foible.v1.WatchSweepResponse
+	23, // 70: foible.v1.SweepService.PauseSweep:output_type -> foible.v1.PauseSweepResponse
+	25, // 71: foible.v1.SweepService.ResumeSweep:output_type -> foible.v1.ResumeSweepResponse
+	27, // 72: foible.v1.SweepService.CancelSweep:output_type -> foible.v1.CancelSweepResponse
+	29, // 73: foible.v1.SweepService.RetrySweep:output_type -> foible.v1.RetrySweepResponse
+	32, // 74: foible.v1.SweepService.DeleteSweep:output_type -> foible.v1.DeleteSweepResponse
+	34, // 75: foible.v1.SweepService.ExtendSweep:output_type -> foible.v1.ExtendSweepResponse
+	36, // 76: foible.v1.SweepService.SetSweepPriority:output_type -> foible.v1.SetSweepPriorityResponse
+	38, // 77: foible.v1.SweepService.ListFits:output_type -> foible.v1.ListFitsResponse
+	40, // 78: foible.v1.SweepService.ExportResults:output_type -> foible.v1.ExportResultsResponse
+	66, // [66:79] is the sub-list for method output_type
+	53, // [53:66] is the sub-list for method input_type
+	53, // [53:53] is the sub-list for extension type_name
+	53, // [53:53] is the sub-list for extension extendee
+	0,  // [0:53] is the sub-list for field type_name
 }
 
 func init() { file_foible_v1_sweep_proto_init() }
@@ -4210,20 +4527,20 @@ func file_foible_v1_sweep_proto_init() {
 	file_foible_v1_sweep_proto_msgTypes[4].OneofWrappers = []any{}
 	file_foible_v1_sweep_proto_msgTypes[5].OneofWrappers = []any{}
 	file_foible_v1_sweep_proto_msgTypes[7].OneofWrappers = []any{}
-	file_foible_v1_sweep_proto_msgTypes[34].OneofWrappers = []any{
+	file_foible_v1_sweep_proto_msgTypes[39].OneofWrappers = []any{
 		(*JobResult_Infer)(nil),
 		(*JobResult_Score)(nil),
 		(*JobResult_Failure)(nil),
 	}
-	file_foible_v1_sweep_proto_msgTypes[39].OneofWrappers = []any{}
 	file_foible_v1_sweep_proto_msgTypes[44].OneofWrappers = []any{}
+	file_foible_v1_sweep_proto_msgTypes[49].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_foible_v1_sweep_proto_rawDesc), len(file_foible_v1_sweep_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   48,
+			NumMessages:   53,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

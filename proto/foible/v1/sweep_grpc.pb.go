@@ -28,6 +28,8 @@ const (
 	SweepService_PauseSweep_FullMethodName       = "/foible.v1.SweepService/PauseSweep"
 	SweepService_ResumeSweep_FullMethodName      = "/foible.v1.SweepService/ResumeSweep"
 	SweepService_CancelSweep_FullMethodName      = "/foible.v1.SweepService/CancelSweep"
+	SweepService_RetrySweep_FullMethodName       = "/foible.v1.SweepService/RetrySweep"
+	SweepService_DeleteSweep_FullMethodName      = "/foible.v1.SweepService/DeleteSweep"
 	SweepService_ExtendSweep_FullMethodName      = "/foible.v1.SweepService/ExtendSweep"
 	SweepService_SetSweepPriority_FullMethodName = "/foible.v1.SweepService/SetSweepPriority"
 	SweepService_ListFits_FullMethodName         = "/foible.v1.SweepService/ListFits"
@@ -41,7 +43,8 @@ const (
 // SweepService is what users call.
 type SweepServiceClient interface {
 	// CreateSweep splits a grid into jobs and queues them. The sweep's id is derived from study and configuration, so
-	// asking again for the same sweep returns it as it stands. One that was cancelled goes on, with the results that it has.
+	// asking again for the same sweep returns it as it stands. One that was cancelled goes on, with the results that it has,
+	// and what has failed of it, or of one that has ended, is tried again, see RetrySweep.
 	// NOT_FOUND: the study is not stored. INVALID_ARGUMENT: the configuration or the shapes are refused.
 	CreateSweep(ctx context.Context, in *CreateSweepRequest, opts ...grpc.CallOption) (*CreateSweepResponse, error)
 	// GetSweep returns a sweep with its progress.
@@ -63,6 +66,16 @@ type SweepServiceClient interface {
 	// are recorded can be read. One that is cancelled stays so.
 	// NOT_FOUND: no such sweep. FAILED_PRECONDITION: it has ended by itself.
 	CancelSweep(ctx context.Context, in *CancelSweepRequest, opts ...grpc.CallOption) (*CancelSweepResponse, error)
+	// RetrySweep tries again what has failed of a sweep. Its failures are removed from what is recorded, with what rests on
+	// them: scores of parameter sets that lack cells, and the stages after the first that has failures, since those before
+	// choose their parameter sets. The results are those of a sweep of which nothing failed. A sweep that has not ended does
+	// so when all its other jobs are done. It may be repeated.
+	// NOT_FOUND: no such sweep. FAILED_PRECONDITION: nothing of it has failed, it was cancelled, it is damaged, or it is of
+	// another version.
+	RetrySweep(ctx context.Context, in *RetrySweepRequest, opts ...grpc.CallOption) (*RetrySweepResponse, error)
+	// DeleteSweep removes a sweep and its results. Its study stays. Submitted again, the sweep starts from nothing.
+	// NOT_FOUND: no such sweep. FAILED_PRECONDITION: it has not ended.
+	DeleteSweep(ctx context.Context, in *DeleteSweepRequest, opts ...grpc.CallOption) (*DeleteSweepResponse, error)
 	// ExtendSweep makes a sweep of a larger grid, with an id of its own: the one that CreateSweep would give it. Cells that
 	// the extended sweep has recorded are kept, all others are run, and so are the comparisons with people and the report.
 	// It waits until the extended sweep has ended.
@@ -168,6 +181,26 @@ func (c *sweepServiceClient) CancelSweep(ctx context.Context, in *CancelSweepReq
 	return out, nil
 }
 
+func (c *sweepServiceClient) RetrySweep(ctx context.Context, in *RetrySweepRequest, opts ...grpc.CallOption) (*RetrySweepResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RetrySweepResponse)
+	err := c.cc.Invoke(ctx, SweepService_RetrySweep_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *sweepServiceClient) DeleteSweep(ctx context.Context, in *DeleteSweepRequest, opts ...grpc.CallOption) (*DeleteSweepResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(DeleteSweepResponse)
+	err := c.cc.Invoke(ctx, SweepService_DeleteSweep_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *sweepServiceClient) ExtendSweep(ctx context.Context, in *ExtendSweepRequest, opts ...grpc.CallOption) (*ExtendSweepResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ExtendSweepResponse)
@@ -224,7 +257,8 @@ type SweepService_ExportResultsClient = grpc.ServerStreamingClient[ExportResults
 // SweepService is what users call.
 type SweepServiceServer interface {
 	// CreateSweep splits a grid into jobs and queues them. The sweep's id is derived from study and configuration, so
-	// asking again for the same sweep returns it as it stands. One that was cancelled goes on, with the results that it has.
+	// asking again for the same sweep returns it as it stands. One that was cancelled goes on, with the results that it has,
+	// and what has failed of it, or of one that has ended, is tried again, see RetrySweep.
 	// NOT_FOUND: the study is not stored. INVALID_ARGUMENT: the configuration or the shapes are refused.
 	CreateSweep(context.Context, *CreateSweepRequest) (*CreateSweepResponse, error)
 	// GetSweep returns a sweep with its progress.
@@ -246,6 +280,16 @@ type SweepServiceServer interface {
 	// are recorded can be read. One that is cancelled stays so.
 	// NOT_FOUND: no such sweep. FAILED_PRECONDITION: it has ended by itself.
 	CancelSweep(context.Context, *CancelSweepRequest) (*CancelSweepResponse, error)
+	// RetrySweep tries again what has failed of a sweep. Its failures are removed from what is recorded, with what rests on
+	// them: scores of parameter sets that lack cells, and the stages after the first that has failures, since those before
+	// choose their parameter sets. The results are those of a sweep of which nothing failed. A sweep that has not ended does
+	// so when all its other jobs are done. It may be repeated.
+	// NOT_FOUND: no such sweep. FAILED_PRECONDITION: nothing of it has failed, it was cancelled, it is damaged, or it is of
+	// another version.
+	RetrySweep(context.Context, *RetrySweepRequest) (*RetrySweepResponse, error)
+	// DeleteSweep removes a sweep and its results. Its study stays. Submitted again, the sweep starts from nothing.
+	// NOT_FOUND: no such sweep. FAILED_PRECONDITION: it has not ended.
+	DeleteSweep(context.Context, *DeleteSweepRequest) (*DeleteSweepResponse, error)
 	// ExtendSweep makes a sweep of a larger grid, with an id of its own: the one that CreateSweep would give it. Cells that
 	// the extended sweep has recorded are kept, all others are run, and so are the comparisons with people and the report.
 	// It waits until the extended sweep has ended.
@@ -292,6 +336,12 @@ func (UnimplementedSweepServiceServer) ResumeSweep(context.Context, *ResumeSweep
 }
 func (UnimplementedSweepServiceServer) CancelSweep(context.Context, *CancelSweepRequest) (*CancelSweepResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method CancelSweep not implemented")
+}
+func (UnimplementedSweepServiceServer) RetrySweep(context.Context, *RetrySweepRequest) (*RetrySweepResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RetrySweep not implemented")
+}
+func (UnimplementedSweepServiceServer) DeleteSweep(context.Context, *DeleteSweepRequest) (*DeleteSweepResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method DeleteSweep not implemented")
 }
 func (UnimplementedSweepServiceServer) ExtendSweep(context.Context, *ExtendSweepRequest) (*ExtendSweepResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ExtendSweep not implemented")
@@ -445,6 +495,42 @@ func _SweepService_CancelSweep_Handler(srv interface{}, ctx context.Context, dec
 	return interceptor(ctx, in, info, handler)
 }
 
+func _SweepService_RetrySweep_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RetrySweepRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SweepServiceServer).RetrySweep(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: SweepService_RetrySweep_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SweepServiceServer).RetrySweep(ctx, req.(*RetrySweepRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _SweepService_DeleteSweep_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(DeleteSweepRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SweepServiceServer).DeleteSweep(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: SweepService_DeleteSweep_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SweepServiceServer).DeleteSweep(ctx, req.(*DeleteSweepRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _SweepService_ExtendSweep_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ExtendSweepRequest)
 	if err := dec(in); err != nil {
@@ -540,6 +626,14 @@ var SweepService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "CancelSweep",
 			Handler:    _SweepService_CancelSweep_Handler,
+		},
+		{
+			MethodName: "RetrySweep",
+			Handler:    _SweepService_RetrySweep_Handler,
+		},
+		{
+			MethodName: "DeleteSweep",
+			Handler:    _SweepService_DeleteSweep_Handler,
 		},
 		{
 			MethodName: "ExtendSweep",

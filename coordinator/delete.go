@@ -1,0 +1,53 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"foible/coordinator/service"
+	foiblev1 "foible/proto/foible/v1"
+)
+
+// DeleteSweep implements [service.Sweeps]. First the record says that the sweep is being deleted, so that no coordinator
+// shows it or takes it up any more, then its results go, and the record last: after an interruption, the next start, or the
+// same call, does the rest.
+func (c *Coordinator) DeleteSweep(ctx context.Context, id string) error {
+	c.find(ctx, id)
+	c.taking.Lock()
+	defer c.taking.Unlock()
+	spec, _, err := c.recordOf(ctx, id)
+	switch {
+	case errors.Is(err, errRecordDamaged):
+	case errors.Is(err, service.ErrNotFound):
+		if c.damageOf(id) == "" { // else its results are left
+			return err
+		}
+	case err != nil:
+		return err
+	case !spec.GetDeleted():
+		_, _, err := c.update(ctx, id, func(s *foiblev1.Sweep) error {
+			if unended(s.GetState()) {
+				return fmt.Errorf("%w: it has not ended; cancel it first", service.ErrPrecondition)
+			}
+			s.Deleted = true
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if run, taken := c.run(id); taken {
+		c.discard(run)
+	}
+	if err := c.engine.DeleteSweep(context.WithoutCancel(ctx), id); err != nil {
+		return sentinel(err)
+	}
+	c.clearDamage(id)
+	c.mu.Lock()
+	delete(c.past, id)
+	delete(c.ended, id)
+	c.mu.Unlock()
+	c.log.Info("sweep deleted", "sweep", id)
+	return nil
+}

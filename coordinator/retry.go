@@ -1,0 +1,280 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"foible/coordinator/service"
+	"foible/proto/codec"
+	foiblev1 "foible/proto/foible/v1"
+)
+
+// What has failed of a sweep can be tried again: its failures are removed from the results, with what rests on them, and
+// the sweep begins another life, in which it computes what is missing. That happens only when every job has a result, so
+// that nothing that rests on a failure is still on its way.
+//
+// First the record of the sweep says so, with the place of the last result that there is. Whoever takes the sweep up then
+// removes the failures up to that place, and says that it is done. It may be interrupted anywhere, and several coordinators
+// may do it at once: what rests on a failure is removed before the failure.
+
+const failedInPart = foiblev1.SweepState_SWEEP_STATE_FAILED
+
+// sameLife says whether two records are of one life of a sweep: it was neither deleted nor tried again between them.
+func sameLife(a, b *foiblev1.Sweep) bool {
+	return a.GetRetries() == b.GetRetries() && proto.Equal(a.GetCreateTime(), b.GetCreateTime())
+}
+
+// errOtherLife refuses what a coordinator would do to a sweep that has begun another life.
+var errOtherLife = fmt.Errorf("%w: it has been tried again, or deleted", service.ErrPrecondition)
+
+// retriedOf is what has failed of a sweep; nil if nothing has, or if it is not known.
+func retriedOf(p *foiblev1.Progress) *foiblev1.Retried {
+	if p.GetJobsFailed() == 0 && p.GetCellsFailed() == 0 {
+		return nil
+	}
+	return &foiblev1.Retried{Jobs: p.GetJobsFailed(), Cells: p.GetCellsFailed()}
+}
+
+// beginLife makes the record of a sweep that of its next life, in which failures among the results up to a place do not
+// count.
+func beginLife(s *foiblev1.Sweep, until uint64) {
+	s.Retries, s.RetryDue, s.RetryUntil = s.GetRetries()+1, false, until
+	s.EndTime, s.Progress = nil, nil
+}
+
+// RetrySweep implements [service.Sweeps].
+func (c *Coordinator) RetrySweep(ctx context.Context, id string) (*foiblev1.Sweep, *foiblev1.Retried, error) {
+	c.find(ctx, id)
+	c.taking.Lock()
+	defer c.taking.Unlock()
+	if damage := c.damageOf(id); damage != "" {
+		return nil, nil, fmt.Errorf("%w: it is damaged: %s", service.ErrPrecondition, damage)
+	}
+	spec, revision, err := c.stored(ctx, id)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case spec.GetVersion() != c.cfg.Version:
+		return nil, nil, fmt.Errorf("%w: it was made by version %s, and results of different versions are not mixed; submit its study again", service.ErrPrecondition, spec.GetVersion())
+	case spec.GetState() == failedInPart:
+		return c.retry(ctx, spec)
+	case spec.GetState() == cancelled:
+		return nil, nil, c.errEnded(spec)
+	case !unended(spec.GetState()):
+		return nil, nil, fmt.Errorf("%w: nothing of it has failed", service.ErrPrecondition)
+	}
+	run, taken := c.run(id)
+	if !taken { // what was begun was cut short
+		if err := c.takeUp(c.ctx, spec, revision); err != nil {
+			return nil, nil, err
+		}
+		run, _ = c.run(id)
+	}
+	retried := retriedOf(run.counted())
+	if retried == nil {
+		return nil, nil, fmt.Errorf("%w: nothing of it has failed so far; it is still running", service.ErrPrecondition)
+	}
+	_, _, err = c.update(ctx, id, func(s *foiblev1.Sweep) error {
+		if !sameLife(s, run.spec) || !unended(s.GetState()) {
+			return errOtherLife
+		}
+		s.RetryDue = true
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	c.log.Info("failures are tried again when all other jobs are done", "sweep", id, "jobs", retried.GetJobs(), "cells", retried.GetCells())
+	return run.snapshot(), retried, nil
+}
+
+// retry lets a sweep that has ended, and failed in part, begin another life. The caller holds taking.
+func (c *Coordinator) retry(ctx context.Context, spec *foiblev1.Sweep) (*foiblev1.Sweep, *foiblev1.Retried, error) {
+	id := spec.GetSweepId()
+	if err := c.checkStudy(ctx, spec, map[string]error{}); err != nil {
+		return nil, nil, fmt.Errorf("%w: %w; submit it again", service.ErrPrecondition, err)
+	}
+	planned, err := c.newRun(ctx, spec)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := c.checkRoom(planned.plan); err != nil {
+		return nil, nil, err
+	}
+	last, err := c.engine.LastResult(ctx, id)
+	if err != nil {
+		return nil, nil, sentinel(err)
+	}
+	var retried *foiblev1.Retried
+	spec, revision, err := c.update(ctx, id, func(s *foiblev1.Sweep) error {
+		if s.GetState() != failedInPart || !sameLife(s, spec) { // another coordinator was faster
+			return errOtherLife
+		}
+		retried = retriedOf(s.GetProgress())
+		beginLife(s, last)
+		s.State = running
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	if run, taken := c.run(id); taken {
+		c.discard(run)
+	}
+	c.log.Info("sweep is tried again", "sweep", id, "jobs_failed", retried.GetJobs(), "cells_failed", retried.GetCells())
+	if err := c.takeUp(c.ctx, spec, revision); err != nil {
+		c.takeUpLater(id)
+		return nil, nil, err
+	}
+	run, _ := c.run(id)
+	return run.snapshot(), retried, nil
+}
+
+// takeUpLater tries to take up what is stored of a sweep, after a while.
+func (c *Coordinator) takeUpLater(id string) {
+	c.background.Go(func() error {
+		select {
+		case <-time.After(takeUpPause):
+			c.catchUp(c.ctx, id)
+		case <-c.ctx.Done():
+		}
+		return nil
+	})
+}
+
+// clearFailures removes the failures of the life before, of a run that has not been started, and says so in the record.
+func (r *sweepRun) clearFailures(ctx context.Context) error {
+	if err := r.c.engine.DeleteJobs(ctx, r.id); err != nil { // the queue of that life, which holds nothing any more
+		return sentinel(err)
+	}
+	if err := r.removeFailures(ctx, r.spec.GetRetryUntil()); err != nil {
+		return err
+	}
+	spec, revision, err := r.c.update(ctx, r.id, func(s *foiblev1.Sweep) error {
+		if !sameLife(s, r.spec) || !unended(s.GetState()) {
+			return errOtherLife
+		}
+		s.RetryUntil = 0
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	r.spec, r.revision = spec, revision
+	r.state, r.priority, r.retryDue = spec.GetState(), spec.GetPriority(), spec.GetRetryDue()
+	return nil
+}
+
+// removeFailures removes what failed from the results up to a place, and what rests on it.
+func (r *sweepRun) removeFailures(ctx context.Context, until uint64) error {
+	void, err := r.void(ctx, until)
+	if err != nil {
+		return err
+	}
+	for _, job := range void {
+		if err := r.c.engine.ForgetUntil(ctx, r.id, job, until); err != nil {
+			return sentinel(err)
+		}
+	}
+	r.c.log.Info("failures removed, with what rests on them", "sweep", r.id, "jobs", len(void))
+	return nil
+}
+
+// void are the jobs whose results up to a place do not count when what failed is tried again. Of the first round that has
+// failures, these are the failures and the scores of their chunks; of later rounds, whose parameter sets were chosen by
+// these scores, it is everything. They are in the order in which to remove them: what is left after an interruption tells
+// what else does not count.
+func (r *sweepRun) void(ctx context.Context, until uint64) ([]int, error) {
+	for round := range r.plan.Rounds() {
+		var scores, cells []int
+		for chunk, end := r.plan.RoundChunks(round); chunk < end; chunk++ {
+			scored, failed, err := r.failuresOf(ctx, chunk, until)
+			if err != nil {
+				return nil, err
+			}
+			if scored {
+				scores = append(scores, r.plan.ScoreJob(chunk))
+			}
+			cells = append(cells, failed...)
+		}
+		if len(scores)+len(cells) == 0 {
+			continue
+		}
+		var later []int
+		err := r.c.engine.Recorded(ctx, r.id, r.plan.Jobs(), func(job int) error {
+			if r.round(job) > round {
+				later = append(later, job)
+			}
+			return nil
+		})
+		return slices.Concat(later, scores, cells), sentinel(err)
+	}
+	return nil, nil
+}
+
+// failuresOf are the failures of a chunk among the results up to a place: whether its score is to be computed again, and the
+// infer jobs that failed, or have cells that did.
+func (r *sweepRun) failuresOf(ctx context.Context, chunk int, until uint64) (score bool, failed []int, err error) {
+	m, err := r.resultUntil(ctx, r.plan.ScoreJob(chunk), until)
+	if err != nil {
+		return false, nil, err
+	}
+	if m.GetScore() != nil && !lacksCells(m) {
+		return false, nil, nil
+	}
+	score = m != nil
+	for i := range r.plan.Stimuli {
+		job := chunk*len(r.plan.Stimuli) + i
+		m, err := r.resultUntil(ctx, job, until)
+		if err != nil {
+			return false, nil, err
+		}
+		if m != nil && (m.GetInfer() == nil || hasFailedCells(m.GetInfer())) {
+			failed = append(failed, job)
+		}
+	}
+	return score, failed, nil
+}
+
+// resultUntil reads what is recorded of a job; nil if that is nothing, or was recorded after a place. A damaged result is
+// empty.
+func (r *sweepRun) resultUntil(ctx context.Context, job int, until uint64) (*foiblev1.JobResult, error) {
+	value, place, err := r.c.engine.ResultAt(ctx, r.id, job)
+	switch err = sentinel(err); {
+	case errors.Is(err, service.ErrNotFound):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case place > until:
+		return nil, nil
+	}
+	m := &foiblev1.JobResult{}
+	if proto.Unmarshal(value, m) != nil {
+		return &foiblev1.JobResult{}, nil
+	}
+	return m, nil
+}
+
+// hasFailedCells says whether an infer job has cells that could not be computed.
+func hasFailedCells(m *foiblev1.InferResult) bool {
+	for range codec.FailedCells(m) {
+		return true
+	}
+	return false
+}
+
+// missingJobs are those that can be done and have no result. The caller holds mu.
+func (r *sweepRun) missingJobs() []int {
+	missing := r.progress.Ready()
+	for job := range r.plan.FitJobs() {
+		if !r.progress.Done(job) {
+			missing = append(missing, job)
+		}
+	}
+	return missing
+}
