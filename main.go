@@ -121,7 +121,7 @@ A study is a directory with study.yaml; without one, commands take a sample. Sta
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return &command.UsageError{Err: readable(c, err)} })
 	c.AddGroup(&cobra.Group{ID: here, Title: "On this machine:"}, &cobra.Group{ID: cluster, Title: "With a coordinator and workers:"})
 	c.AddCommand(fit(env), estimate(env), recoverKnown(env), report(env), infer(env), simulate(env), check(env), sample(env), coordinator(env), worker(env), token(env),
-		submit(env), list(env), status(env), watch(env), pause(env), resume(env), cancel(env), extend(env), priority(env), results(env), clusterOf(env), health(env), env.Docs(), version(env))
+		submit(env), list(env), status(env), watch(env), pause(env), resume(env), cancel(env), retry(env), deleteSweeps(env), extend(env), priority(env), results(env), clusterOf(env), health(env), env.Docs(), version(env))
 	return c
 }
 
@@ -796,7 +796,7 @@ func submit(env *command.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "submit [STUDY]",
 		Short:   "Give a study's sweep to a coordinator",
-		Long:    "Submit sends a study and its sweep to a coordinator and prints the sweep's id. The same study and sweep have the same\nid, and are not done twice. One that was cancelled goes on, with the results that it has.",
+		Long:    "Submit sends a study and its sweep to a coordinator and prints the sweep's id. The same study and sweep have the same\nid, and are not done twice. One that was cancelled goes on, with the results that it has;\nwhat has failed of one is tried again, as by foible retry.",
 		GroupID: cluster, Args: atMost(1), ValidArgsFunction: studies,
 		RunE: func(c *cobra.Command, args []string) error {
 			o.Study = argument(args)
@@ -898,6 +898,41 @@ func resume(env *command.Env) *cobra.Command {
 func cancel(env *command.Env) *cobra.Command {
 	return oneSweep("cancel", "End a sweep before it is done",
 		"Cancel ends a sweep. What is recorded stays, `foible results --partial` writes it; what workers still have is refused when\nit comes. Submitted again, the sweep goes on from there.", env.Cancel)
+}
+
+func retry(env *command.Env) *cobra.Command {
+	return oneSweep("retry", "Try again what has failed of a sweep",
+		`Retry removes the failures of a sweep from its results and computes what is missing: failed jobs, jobs with cells that
+could not be computed, and what rests on them, which is the stages after the one that they are of. Everything else is
+kept. Figures and tables are those of a sweep of which nothing failed, unless it fails again.
+
+A sweep that still runs goes on, and tries again what failed when all its other jobs are done. Submitting a sweep again,
+and foible fit in the same directory, do the same as retry.`, env.Retry)
+}
+
+func deleteSweeps(env *command.Env) *cobra.Command {
+	var o command.DeleteOptions
+	c := &cobra.Command{
+		Use: "delete SWEEP...", Short: "Remove sweeps and their results from the disk",
+		Long: `Delete removes sweeps that have ended, or were cancelled, from the coordinator's disk, with all that is recorded of them.
+What foible results has written stays. Submitted again, such a sweep starts from nothing. It asks first; where nobody can
+be asked, say --yes. Their studies stay at the coordinator: other sweeps may be of the same.`,
+		Example: "  foible delete SWEEP --yes",
+		GroupID: cluster,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef("%s, as in `%s`", nameSweep, synopsis(c))
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			o.Sweeps = args
+			return env.Delete(c.Context(), o)
+		},
+	}
+	c.Flags().BoolVar(&o.Yes, "yes", false, "do not ask")
+	targetFlags(c, &o.Coordinator)
+	return c
 }
 
 func extend(env *command.Env) *cobra.Command {

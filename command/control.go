@@ -121,7 +121,7 @@ func (e *Env) Watch(ctx context.Context, o WatchOptions) error {
 		e.say("The sweep has succeeded; %s` writes its tables and figures.", results)
 		return nil
 	case foiblev1.SweepState_SWEEP_STATE_FAILED:
-		return &EndedError{Message: fmt.Sprintf("%s; %s` writes what there is, and why", strings.Join(failed(m.GetProgress()), ", "), results)}
+		return &EndedError{Message: fmt.Sprintf("%s; %s` writes what there is, and why, and %s tries again what failed", strings.Join(failed(m.GetProgress()), ", "), results, c.retryAdvice(id))}
 	case foiblev1.SweepState_SWEEP_STATE_CANCELLED:
 		return &EndedError{Cancelled: true, Message: fmt.Sprintf("the sweep was cancelled with %s done; %s --partial` writes what there is", cells(m), results)}
 	}
@@ -237,6 +237,8 @@ func (e *Env) Extend(ctx context.Context, o ExtendOptions) error {
 // sayNext says what a sweep that has not ended waits for, if it does.
 func (e *Env) sayNext(ctx context.Context, c *client, m *foiblev1.Sweep) {
 	switch stateName(m) {
+	case stateInPart:
+		e.say("%s tries again what failed.", c.retryAdvice(m.GetSweepId()))
 	case statePaused:
 		e.say("It is paused; `foible resume%s %s` lets it go on.", c.flags(), m.GetSweepId())
 	case stateRunning:

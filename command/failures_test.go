@@ -126,3 +126,46 @@ seed: 1
 		}
 	}
 }
+
+// A fit of which cells could not be computed is called again in the same directory, where they can: it says that they are
+// tried again, and its outputs are those of a fit of which nothing failed.
+func TestFitTriesAgain(t *testing.T) {
+	domain, _ := domains.ByName("block-words")
+	study, found := domains.Load(domain.Sample)
+	if err := found.Err(); err != nil {
+		t.Fatal(err)
+	}
+	shapes := map[string]sweep.Shape{}
+	for _, shape := range codec.Shapes(study.Shapes()) {
+		shapes[shape.Stimulus] = shape
+	}
+	fit := func(dir string, reasons map[string]string) (said string, err error) {
+		var log bytes.Buffer
+		e := &Env{Out: &bytes.Buffer{}, Err: &log, Logger: hclog.NewNullLogger()}
+		e.around = func(science worker.Executor) worker.Executor { return unable{science, shapes, reasons} }
+		err = e.Fit(t.Context(), FitOptions{
+			Study: "block-words", Out: dir, Workers: 2,
+			Sweep: SweepChoice{Models: []string{"boltzmann", "plan-lesioned"}, Set: []string{"alpha=0.5,1", "goal_noise=0.1", "action_noise=0.1"}, Method: sweep.SIPS, Runs: 2, Particles: 2},
+		})
+		return log.String(), err
+	}
+	fresh, dir := t.TempDir(), t.TempDir()
+	if _, err := fit(fresh, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fit(dir, map[string]string{"plan-lesioned": "no memory"}); err == nil {
+		t.Fatal("nothing has failed")
+	}
+	said, err := fit(dir, nil)
+	if err != nil || !strings.Contains(said, " cells that could not be computed are tried again.\n") || !strings.Contains(said, "Fitting ") {
+		t.Errorf("%v\n%s", err, said)
+	}
+	for _, name := range []string{"fits.csv", "posteriors.csv", "degeneracy.csv", "report.html"} {
+		if content(t, dir, name) != content(t, fresh, name) {
+			t.Errorf("%s differs from that of a fit of which nothing failed", name)
+		}
+	}
+	if said, err = fit(dir, nil); err != nil || !strings.Contains(said, "has been fitted before") || strings.Contains(said, "tried again") {
+		t.Errorf("%v\n%s", err, said)
+	}
+}

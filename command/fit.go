@@ -134,6 +134,7 @@ func (e *Env) fit(cluster *local, s *domains.Study, config *foiblev1.SweepConfig
 	}
 	m := created.GetSweep()
 	e.sayVerify(created, o.Verify)
+	e.sayRetried(m, created.GetRetried())
 	if m.GetState() != foiblev1.SweepState_SWEEP_STATE_RUNNING {
 		e.say("%s has been fitted before; writing its tables and figures again.", s.Name)
 	} else if m, err = e.runSweep(cluster, s, config, created, run{workers, o.Out, ahead}); err != nil {

@@ -21,6 +21,7 @@ type sweepJSON struct {
 	Stalled  string `json:"stalled,omitempty" note:"why the coordinator gives out no jobs of any sweep; not there if it does"`
 	Damage   string `json:"damage,omitempty" note:"what is damaged of it where the coordinator stores it; not there if nothing is"`
 	Priority int    `json:"priority" note:"share of the workers"`
+	RetryDue bool   `json:"retry_due,omitempty" note:"what has failed of it is tried again when all its other jobs are done; not there if not"`
 	Version  string `json:"version" note:"of Foible"`
 	Created  string `json:"created" note:"time, RFC 3339; empty if not known"`
 	Ended    string `json:"ended,omitempty" note:"time; not there before"`
@@ -103,7 +104,7 @@ func newSweepJSON(m *foiblev1.Sweep) sweepJSON {
 	p := m.GetProgress()
 	s := sweepJSON{
 		Sweep: m.GetSweepId(), Study: m.GetStudyName(), State: stateWords[m.GetState()], Extends: m.GetExtends(),
-		WaitsFor: m.GetWaitsFor(), Stalled: m.GetStalled(), Damage: m.GetDamage(),
+		RetryDue: m.GetRetryDue(), WaitsFor: m.GetWaitsFor(), Stalled: m.GetStalled(), Damage: m.GetDamage(),
 		Priority: int(m.GetPriority()), Version: m.GetVersion(), Created: m.GetCreateTime().AsTime().UTC().Format(time.RFC3339),
 		Cells: int(p.GetCells()), CellsDone: int(p.GetCellsDone()), Jobs: int(p.GetJobs()), JobsDone: int(p.GetJobsDone()),
 		JobsFailed: int(p.GetJobsFailed()), CellsFailed: int(p.GetCellsFailed()), JobsLeased: int(p.GetJobsLeased()), Workers: int(p.GetWorkers()), Slots: int(p.GetSlots()),

@@ -59,6 +59,7 @@ func (e *Env) Submit(ctx context.Context, o SubmitOptions) error {
 		e.say("This sweep is there already, %s, with %s done.", stateName(m), cells(m))
 	}
 	e.sayVerify(created, o.Verify)
+	e.sayRetried(m, created.GetRetried())
 	fmt.Fprintln(e.Out, m.GetSweepId())
 	if o.Wait {
 		return e.Watch(ctx, WatchOptions{Coordinator: o.Coordinator, Sweep: m.GetSweepId(), Notify: o.Notify})
@@ -150,6 +151,9 @@ func (e *Env) printSweep(m *foiblev1.Sweep) {
 	for _, reason := range causes(p) {
 		e.print("failed: %s", reason)
 	}
+	if m.GetRetryDue() {
+		fmt.Fprintln(e.Out, "what failed is tried again when all other jobs are done")
+	}
 }
 
 // checkVerify returns an error if a share of cells is none.
@@ -213,6 +217,7 @@ const (
 	stateRunning   = "running"
 	statePaused    = "paused"
 	stateCancelled = "cancelled"
+	stateInPart    = "failed in part"
 	stateDamaged   = "damaged"
 	stateWaiting   = "waiting"                   // of running ones, for the sweep that they extend; see stateText
 	stateStalled   = "paused by the coordinator" // of running ones; see stateText
@@ -238,7 +243,7 @@ func stateName(m *foiblev1.Sweep) string {
 	case unended(state) && m.GetProgress() == nil:
 		return "left by version " + m.GetVersion() // no other version takes it up
 	case state == foiblev1.SweepState_SWEEP_STATE_FAILED:
-		return "failed in part"
+		return stateInPart
 	case stateWords[state] != "":
 		return stateWords[state]
 	}
