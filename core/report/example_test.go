@@ -33,7 +33,7 @@ func Example() {
 	}
 
 	// Output:
-	// spearman: number, rank correlation
+	// spearman: number, Spearman's rank correlation of the model with the mean judgements
 	// scores.csv
 	// stage,model,parameter_set,n,spearman,concordance,judgements,total_variation,jensen_shannon
 	// report,full,3,6,0.94,,3,0.1,0.12
