@@ -182,7 +182,7 @@ func (s *Stimulus) inferMarginal(ctx context.Context, sets []sweep.ParameterSet,
 	if err != nil {
 		return nil, err
 	}
-	cells, err := m.Cells(ctx, all, p, seed, s.stimulus.JudgementSteps)
+	cells, err := m.Cells(ctx, &marginal.Request{Parameters: all, Procedure: p, Seed: seed, Judged: s.stimulus.JudgementSteps})
 	if err != nil { // samples may be half made
 		s.marginal = nil
 	}

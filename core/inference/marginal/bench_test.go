@@ -19,11 +19,11 @@ func BenchmarkTables(b *testing.B) {
 				made := 0.0
 				b.ReportAllocs()
 				for seed := uint64(0); b.Loop(); seed++ {
-					s := m.samplesFor(samplesKey{seed: seed, noise: noise, draws: leastLong, batches: batches})
+					s := m.samplesFor(samplesKey{seed: seed, noise: noise, draws: minDraws, batches: batches})
 					for goal := range w.Path.Goals.Heuristic {
 						for tau := range m.steps {
-							must(m.tableOf(context.Background(), s, tau, goal, 0))
-							made += m.cost(s, goal, 0)
+							must(m.table(context.Background(), s, goal, tau, 0))
+							made += m.searches(s, goal, 0)
 						}
 					}
 				}

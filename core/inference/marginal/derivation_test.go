@@ -66,7 +66,7 @@ func TestDerivation(t *testing.T) {
 	equal("Z_2(y)", y2, 0.0608)
 
 	// The recursion, with tables that are enumerated in place of sampled.
-	r := exactly(t, marginalOf(s), &p)
+	r := enumeratedResult(t, marginalOf(s), &p)
 	for step, want := range [][]float64{{1, 1}, {x1, y1}, {x2, y2}} {
 		for goal, z := range want {
 			equal("the evidence", r.evidence[step][goal][0]*math.Exp(r.shift[step]), z)

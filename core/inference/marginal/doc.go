@@ -1,12 +1,7 @@
-// Package inference computes cells: what an observer with given parameters infers
-// about the goal of a stimulus, step by step. [Stimulus] is the entry. There are
-// three methods:
-//
-//   - Boltzmann agents are inferred exactly; see package policy.
-//   - [SIPS] is the particle filter of Alanqary et al. (2021), Sequential Inverse
-//     Plan Search.
-//   - [Marginal] computes the same posterior without particles, by a recursion over
-//     the steps at which the agent plans anew. The rest of this text derives it.
+// Package marginal infers the goal of a boundedly rational agent without particles, by a
+// recursion over the steps at which the agent plans anew. The posterior is that of package
+// sips with observed states taken as known. [Inference] is the entry; this text derives
+// what it computes.
 //
 // # The generative model
 //
@@ -14,8 +9,8 @@
 // observed state s_k and does four things in this order:
 //
 //  1. Its current goal may change. T is the transition matrix over the goals that
-//     it can have, H = {g} and the goals that g can be taken for. With ε the goal
-//     noise and share(c) the probability that g is taken for c (Σ_c share(c) = 1;
+//     it can have, H = {g} and the goals that g can be confused with. With ε the goal
+//     noise and share(c) the probability that a confusion of g leads to c (Σ_c share(c) = 1;
 //     share(g) > 0 where the identity counts as a confusion):
 //
 //     T(g→c) = (1-ε) [c = g] + ε share(c)
@@ -50,7 +45,7 @@
 // on ε or the action noise. Σ_m E(m) + D(m) = 1.
 //
 // What the observer sees of an action depends on what was intended. For the action
-// from s_k to s_(k+1) let (type chances)
+// from s_k to s_(k+1) let (observed.Chances)
 //
 //	match_k = P(s_(k+1) | the intended action leads to s_(k+1))
 //	other_k = P(s_(k+1) | the intended action leads elsewhere)
@@ -60,11 +55,11 @@
 //
 // For a plan made at τ, let R(m) = match_τ · ... · match_(τ+m-1) be the probability
 // of its first m matching actions as observed. The plan is over, and the agent plans
-// anew, at step τ+m+1 with the weight (next in the code)
+// anew, at step τ+m+1 with the weight (next in type segment)
 //
 //	N(m) = R(m) [D(m) other_(τ+m) + E(m+1) match_(τ+m)] + [m = 0] E(0) stay_τ       (1)
 //
-// and after m of its actions it is still kept with the weight (live in the code)
+// and after m of its actions it is still kept with the weight (live)
 //
 //	L(m) = R(m) [D(m) + Σ_(j>m) (D(j) + E(j))]                                      (2)
 //
@@ -92,11 +87,11 @@
 //
 // so that (3) needs one multiplication for each goal c ≠ g, not one for each pair. For
 // the same reason F_τ(c) is kept in two parts: share(c) times one common weight, and
-// a weight of its own (inflow and hidden in type recursion).
+// a weight of its own (inflow and hidden in type forward).
 //
 // As long as a mistaken goal is kept, the probability (1-ε)^n to keep it does not
 // depend on which goal it is. Sums over goals by the step at which a goal was taken
-// up therefore serve every ε (type origins).
+// up therefore serve every ε (type switches).
 //
 // # What is sampled
 //
@@ -117,11 +112,17 @@
 //
 // The searches of a table are split into batches, and the recursion runs once for
 // each batch; four batches are computed side by side (a lane each). Batches are moved
-// to within 1/16 of their distance from their mean (near), where Z_k is nearly linear
+// to within 1/16 of their distance from their mean (shrinkage), where Z_k is nearly linear
 // in the tables; the jackknife over batches, with the factor taken back, then gives the
-// standard error of the posterior (jackknifed).
+// standard error of the posterior (jackknife).
 //
 // The delta method tells how much each table contributes to the errors at the judged
-// steps (function errors, a backward pass through (3)). Tables with the greatest gain
+// steps (contributions; type backward is a pass through (3) from that step to 0). Tables with the greatest gain
 // for the work are sampled further until the errors are as small as asked for (refine).
+//
+// # Stages
+//
+// Files follow the text: samples.go and sampler.go (searches), outcomes.go (E and D),
+// segments.go (N and L), transition.go (powers of T), forward.go and switches.go (F and Z),
+// posterior.go, and outside the recursion precision.go, backward.go and levels.go.
 package marginal

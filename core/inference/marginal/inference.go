@@ -22,22 +22,24 @@ import (
 //
 // Not safe for concurrent use.
 type Inference struct {
-	path     *observed.Path
-	sampler  sampler
-	seeds    func(stage string, tau, goal int, noise float64, seed uint64) [2]uint64
-	steps    []observed.Action // each action that can be followed
-	hidden   []observed.Hidden // by candidate goal
-	far      *policy.Distances // nil until needed, or where there are too many states
-	asked    bool              // for far
-	keep     int               // how many events samples may have
-	samples  []*samples        // most recently used first
-	outcomes []*outcomes       // most recently used first
-	segments *segments         // used last
-	switches []switches        // [group of batches × candidate]
-	forward  forward           // that ran last
-	backward backward          // buffers
+	path    *observed.Path
+	sampler sampler
+	seeds   func(stage string, tau, goal int, noise float64, seed uint64) [2]uint64
+	steps   []observed.Action // each action that can be followed
+	hidden  []observed.Hidden // by candidate goal
+
+	keep     int         // how many events samples may have
+	samples  []*samples  // most recently used first
+	outcomes []*outcomes // most recently used first
+	segments *segments   // used last
+	switches []switches  // [group of batches × candidate]
+	forward  forward     // that ran last
+	backward backward    // buffers
 	results  [kernel.Noises]*result
 	done     Counts
+
+	distances      *policy.Distances // nil until tried, or where there are too many states
+	distancesTried bool
 }
 
 // Counts say how often inference has done what it takes its time for.
@@ -93,69 +95,77 @@ func Names(p *agent.Parameters, q *sweep.Procedure) (samples, sizes, plans strin
 	return fmt.Sprint("search_noise ", p.SearchNoise, " unlimited ", p.Unlimited, " draws ", draws(p)), fmt.Sprint(familyOf(p, q)), fmt.Sprint(p.BudgetR, " ", p.BudgetQ)
 }
 
-// Cells infers parameter sets that are Together, at most MaxTogether, until the posteriors
-// at the judged steps are as precise as the procedure asks for. The error is of parameters
-// out of range, or that of ctx, if it ends before; the Inference is then of no more use.
-func (m *Inference) Cells(ctx context.Context, ps []agent.Parameters, q *sweep.Procedure, seed uint64, judged []int) ([]sweep.Cell, error) {
-	cells := make([]sweep.Cell, len(ps))
-	err := m.converge(ctx, ps, q, seed, judged, func(i int, r *result) (err error) {
-		cells[i], err = m.cell(ctx, &ps[i], r, judged, q)
+// Request asks for cells.
+type Request struct {
+	// Parameters are inferred together; see [Together]. At most MaxTogether.
+	Parameters []agent.Parameters
+	Procedure  *sweep.Procedure
+	Seed       uint64
+	Judged     []int // judgement steps
+}
+
+// Cells computes a cell for each parameter set of a request, until the posteriors at the
+// judgement steps are as precise as its procedure asks for. The error is of parameters out of
+// range, or that of ctx, if it ends before; the Inference is then of no more use.
+func (m *Inference) Cells(ctx context.Context, r *Request) ([]sweep.Cell, error) {
+	cells := make([]sweep.Cell, len(r.Parameters))
+	err := m.converge(ctx, r, func(i int, found *result) (err error) {
+		cells[i], err = m.cell(ctx, r, i, found)
 		return err
 	})
 	return cells, err
 }
 
-// converge samples until the posteriors are as sure as asked for, of parameter sets that
-// differ in their goal noises alone and are of one family, at most abreast. yield gets
-// them in any order; its error ends the work. The error is also of parameters out of
-// range, or that of ctx, if it ends before.
-func (m *Inference) converge(ctx context.Context, ps []agent.Parameters, q *sweep.Procedure, seed uint64, judged []int, yield func(i int, r *result) error) error {
-	for i := range ps {
-		if err := ps[i].Validate(); err != nil {
+// converge computes results that are as precise as asked for. yield gets them in any
+// order; its error ends the work.
+func (m *Inference) converge(ctx context.Context, r *Request, yield func(i int, found *result) error) error {
+	for i := range r.Parameters {
+		if err := r.Parameters[i].Validate(); err != nil {
 			return err
 		}
 	}
-	p := &ps[0]
-	key := samplesKey{
-		stage: q.StageName, seed: seed, noise: p.SearchNoise, unlimited: p.Unlimited, draws: draws(p), batches: q.Runs,
-		stray: q.Detail == sweep.DetailMistakes,
-	}
-	s := m.samplesFor(key)
-	at, err := m.levelsFor(ctx, s, p, q, judged)
-	if err != nil {
-		return err
-	}
+	q, p := r.Procedure, &r.Parameters[0]
+	s := m.samplesFor(samplesKey{
+		stage: q.StageName, seed: r.Seed, noise: p.SearchNoise, unlimited: p.Unlimited, draws: draws(p), batches: q.Runs,
+		offPath: q.Detail == sweep.DetailMistakes,
+	})
+	goal := precision{se: q.PosteriorSE, mcse: q.MCSE, judged: r.Judged, slack: 1, part: 1}
 	var named []bool
 	if q.Detail == sweep.DetailJudged {
+		goal.slack = sweep.ClearlyUnsure * sweep.ClearlyUnsure
 		named = make([]bool, len(m.steps)+1)
-		for _, step := range judged {
+		for _, step := range r.Judged {
 			if step < len(named) {
 				named[step] = true
 			}
 		}
 	}
-	if err := m.infer(ctx, m.results[:], s, ps, at, named); err != nil {
+	at, err := m.levelsFor(ctx, s, p, q, goal)
+	if err != nil {
 		return err
 	}
-	m.done.Posteriors += len(ps) * len(judged) * len(m.hidden) * q.Runs * q.Runs
+	if err := m.infer(ctx, m.results[:], &evidenceRequest{s, r.Parameters, at, named}); err != nil {
+		return err
+	}
+	m.done.Posteriors += len(r.Parameters) * len(r.Judged) * len(m.hidden) * q.Runs * q.Runs
 	var unsure []int
-	for i := range ps {
-		if r := m.results[i]; !r.sure(judged, q) {
+	for i := range r.Parameters {
+		if found := m.results[i]; !goal.met(found) {
 			unsure = append(unsure, i)
-		} else if err := yield(i, r); err != nil {
+		} else if err := yield(i, found); err != nil {
 			return err
 		}
 	}
-	margin := 1.0
+	part := 1.0
 	if named != nil {
-		margin = sweep.UnsureTo
+		part = sweep.UnsureTo
 	}
 	for _, i := range unsure {
-		refined, err := m.refine(ctx, s, &ps[i], at, q, judged, margin)
+		refined, err := m.refine(ctx, &evidenceRequest{s, r.Parameters[i : i+1], at, nil}, goal.times(part))
 		if err != nil {
 			return err
 		}
-		if err := m.infer(ctx, m.results[:1], s, ps[i:i+1], refined, named); err != nil {
+		if err := m.infer(ctx, m.results[:1], &evidenceRequest{s, r.Parameters[i : i+1], refined, named}); err != nil {
 			return err
 		}
 		if err := yield(i, m.results[0]); err != nil {
@@ -165,70 +175,85 @@ func (m *Inference) converge(ctx context.Context, ps []agent.Parameters, q *swee
 	return nil
 }
 
-// infer computes the evidence of parameter sets that differ in their goal noises alone,
-// at most kernel.Noises, with samples up to some levels; right at named steps alone, if there
-// are any. The results are left in some. The error is that of ctx, if it ends before.
-func (m *Inference) infer(ctx context.Context, some []*result, s *samples, ps []agent.Parameters, at *levels, named []bool) error {
-	l, err := m.segmentsFor(ctx, s, &ps[0], at)
+// evidenceRequest asks for the evidence of parameter sets that differ only in their goal noises.
+type evidenceRequest struct {
+	samples    *samples
+	parameters []agent.Parameters // at most kernel.Noises
+	levels     *levels
+	named      []bool // [step]: the evidence is only needed here; nil for every step
+}
+
+// infer computes the evidence, and leaves it in the first results. It is right at named
+// steps only, if there are any. The error is that of ctx, if it ends before.
+func (m *Inference) infer(ctx context.Context, results []*result, r *evidenceRequest) error {
+	l, err := m.segmentsFor(ctx, r.samples, &r.parameters[0], r.levels)
 	if err != nil {
 		return err
 	}
 	candidates := len(m.hidden)
-	var noises [kernel.Noises]float64
-	for i := range ps {
-		noises[i] = ps[i].GoalNoise
-		some[i].begin(s.batches, candidates, len(m.steps)+1)
-		some[i].samples = s.batches * searches(at.most(candidates), true)
+	for i := range r.parameters {
+		results[i].reset(r.samples.batches, candidates, len(m.steps)+1)
+		results[i].samples = r.samples.batches * batchSearches(r.levels.max(candidates), true)
 	}
-	for group := range l.of {
-		first, n := group*kernel.Lanes, min(kernel.Lanes, s.batches-group*kernel.Lanes)
-		for goal := range candidates {
-			var o *switches
-			if named != nil {
-				if o, err = m.switchesFor(ctx, l, group, goal, named); err != nil {
-					return err
-				}
-				m.done.Recursions += len(m.steps) * (1 + len(ps))
-			} else {
-				m.done.Recursions += len(m.steps) * (1 + len(m.hidden[goal].Goals))
-			}
-			if err := m.forward.run(ctx, &m.hidden[goal], l.of[group][goal], noises[:len(ps)], o); err != nil {
+	for group := range l.at {
+		for candidate := range candidates {
+			if err := m.inferGroup(ctx, results, r, l, place{group: group, candidate: candidate}); err != nil {
 				return err
 			}
-			for i := range ps {
-				r := some[i]
-				for step := range r.evidence {
-					if named == nil || named[step] {
-						copy(r.evidence[step][goal][first:], m.forward.evidence[step][i][:n])
-					}
-					r.scale[step][group*candidates+goal] = m.forward.scale[step]
-				}
-			}
 		}
 	}
-	for i := range ps {
-		some[i].align(s.batches, candidates)
-		if named == nil {
-			continue
-		}
-		for step := range some[i].evidence {
-			if named[step] && some[i].sum(step) < 1e-200 { // or none at all
-				if err := m.infer(ctx, some[i:i+1], s, ps[i:i+1], at, nil); err != nil {
-					return err
-				}
-				break
+	for i := range r.parameters {
+		results[i].align(r.samples.batches, candidates)
+		if r.named != nil && results[i].vanishes(r.named) {
+			one := &evidenceRequest{r.samples, r.parameters[i : i+1], r.levels, nil}
+			if err := m.infer(ctx, results[i:i+1], one); err != nil {
+				return err
 			}
 		}
 	}
 	return nil
 }
 
-// inferOne is infer of one parameter set, at all steps. The result is the caller's until the next call.
-func (m *Inference) inferOne(ctx context.Context, s *samples, p *agent.Parameters, at *levels) (*result, error) {
-	return m.results[0], m.infer(ctx, m.results[:1], s, []agent.Parameters{*p}, at, nil)
+// inferGroup computes the evidence for one candidate and a group of batches.
+func (m *Inference) inferGroup(ctx context.Context, results []*result, r *evidenceRequest, l *segments, at place) error {
+	h := &m.hidden[at.candidate]
+	var s *switches
+	if r.named != nil {
+		var err error
+		if s, err = m.switchesFor(ctx, l, at, r.named); err != nil {
+			return err
+		}
+		m.done.Recursions += len(m.steps) * (1 + len(r.parameters))
+	} else {
+		m.done.Recursions += len(m.steps) * (1 + len(h.Goals))
+	}
+	var noises [kernel.Noises]float64
+	for i := range r.parameters {
+		noises[i] = r.parameters[i].GoalNoise
+	}
+	if err := m.forward.run(ctx, h, l.at[at.group][at.candidate], noises[:len(r.parameters)], s); err != nil {
+		return err
+	}
+	first := at.group * kernel.Lanes
+	n := min(kernel.Lanes, r.samples.batches-first)
+	for i := range r.parameters {
+		found := results[i]
+		for step := range found.evidence {
+			if r.named == nil || r.named[step] {
+				copy(found.evidence[step][at.candidate][first:], m.forward.evidence[step][i][:n])
+			}
+			found.scale[step][at.group*len(m.hidden)+at.candidate] = m.forward.scale[step]
+		}
+	}
+	return nil
 }
 
-// rows are rows of zeros, side by side.
+// inferOne is infer for one parameter set, at all steps. The result is good until the next call.
+func (m *Inference) inferOne(ctx context.Context, s *samples, p *agent.Parameters, at *levels) (*result, error) {
+	return m.results[0], m.infer(ctx, m.results[:1], &evidenceRequest{s, []agent.Parameters{*p}, at, nil})
+}
+
+// rows are rows of zeros, side by side in memory.
 func rows(n, columns int) [][]float64 {
 	flat := make([]float64, n*columns)
 	all := make([][]float64, n)

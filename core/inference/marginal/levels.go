@@ -11,30 +11,30 @@ import (
 
 // levels say how far each table is sampled.
 type levels struct {
-	by []int8 // [goal x steps + tau]
-	n  int    // steps
+	level []int8 // [goal × steps + τ]
+	steps int
 }
 
-func (l *levels) of(goal, tau int) int { return int(l.by[goal*l.n+tau]) }
+func (l *levels) of(goal, tau int) int { return int(l.level[goal*l.steps+tau]) }
 
-// most is the highest level among the first so many goals.
-func (l *levels) most(goals int) int {
-	if goals*l.n == 0 {
+// max is the highest level of the first goals.
+func (l *levels) max(goals int) int {
+	if goals*l.steps == 0 {
 		return 0
 	}
-	return int(slices.Max(l.by[:goals*l.n]))
+	return int(slices.Max(l.level[:goals*l.steps]))
 }
 
 // family is a kind of parameter sets that find the same tables difficult.
 type family struct {
-	slips, confused   float64 // action and goal noise of the probes
-	wide              bool    // there are probes of common goal noises, too: a large sweep has both
-	budgets           int     // which of probeBudgets
-	kind              agent.NoiseKind
-	posteriorSE, mcse float64 // asked for
+	actionNoise, goalNoise float64 // of the probes
+	common                 bool    // a large sweep also probes a common goal noise
+	budgets                int     // index of probeBudgets
+	kind                   agent.NoiseKind
+	posteriorSE, mcse      float64 // asked for
 }
 
-// probeBudgets are those of the probes for budgets of a mean up to some number.
+// probeBudgets are a short and a long budget to probe with, for budgets whose mean is at most upTo.
 var probeBudgets = []struct {
 	upTo        float64
 	short, long agent.Budget
@@ -46,34 +46,34 @@ var probeBudgets = []struct {
 
 func familyOf(p *agent.Parameters, q *sweep.Procedure) family {
 	f := family{kind: p.Kind, posteriorSE: q.PosteriorSE, mcse: q.MCSE}
-	if p.ActionNoise > 0 { // the rarer, the harder
-		for f.slips = 0.05; f.slips > p.ActionNoise; f.slips /= 2 {
+	if p.ActionNoise > 0 { // the rarer slips are, the harder
+		for f.actionNoise = 0.05; f.actionNoise > p.ActionNoise; f.actionNoise /= 2 {
 		}
 	}
 	if p.GoalNoise >= 0.1 && q.Detail != sweep.DetailJudged {
-		f.confused = 0.2
+		f.goalNoise = 0.2
 	} else if p.GoalNoise > 0 {
-		for f.confused = 0.05; f.confused > p.GoalNoise; f.confused /= 2 {
+		for f.goalNoise = 0.05; f.goalNoise > p.GoalNoise; f.goalNoise /= 2 {
 		}
 	}
-	f.wide = f.confused == 0.05 && q.Detail == sweep.DetailJudged
+	f.common = f.goalNoise == 0.05 && q.Detail == sweep.DetailJudged
 	for !p.Unlimited && p.Budget().Mean() > probeBudgets[f.budgets].upTo {
 		f.budgets++
 	}
 	return f
 }
 
-// probes of a family: parameter sets by which its samples are sized, whatever a
-// sweep asks for, so that the samples of a cell depend on nothing but the cell.
+// probes are the parameter sets by which the samples of a family are sized, whatever a
+// sweep asks for. So the samples of a cell depend on nothing but the cell.
 func (f family) probes(p *agent.Parameters) []agent.Parameters {
 	probe := *p
-	probe.ActionNoise = f.slips
-	confused := []float64{f.confused}
-	if f.wide {
-		confused = []float64{0.2, f.confused}
+	probe.ActionNoise = f.actionNoise
+	goalNoises := []float64{f.goalNoise}
+	if f.common {
+		goalNoises = []float64{0.2, f.goalNoise}
 	}
 	var all []agent.Parameters
-	for _, probe.GoalNoise = range confused {
+	for _, probe.GoalNoise = range goalNoises {
 		if p.Unlimited {
 			all = append(all, probe)
 			continue
@@ -87,18 +87,22 @@ func (f family) probes(p *agent.Parameters) []agent.Parameters {
 	return all
 }
 
-// levelsFor are the levels with which the inference of a parameter set begins. The error
-// is that of ctx, if it ends before.
-func (m *Inference) levelsFor(ctx context.Context, s *samples, p *agent.Parameters, q *sweep.Procedure, judged []int) (*levels, error) {
+// probePrecision is the part of the standard errors asked for that probes are refined to, so
+// that other parameter sets of the family are likely to be precise enough.
+const probePrecision = 0.95
+
+// levelsFor are the levels with which inference of a parameter set begins. The error is
+// that of ctx, if it ends before.
+func (m *Inference) levelsFor(ctx context.Context, s *samples, p *agent.Parameters, q *sweep.Procedure, goal precision) (*levels, error) {
 	f := familyOf(p, q)
 	if l := s.levels[f]; l != nil {
 		return l, nil
 	}
-	l := m.first(s)
-	if q.Detail != sweep.DetailMistakes { // of a few parameter sets, each for itself
+	l := m.firstLevels(s)
+	if q.Detail != sweep.DetailMistakes { // that is asked of a few parameter sets, each refined by itself
 		for _, probe := range f.probes(p) {
 			var err error
-			if l, err = m.refine(ctx, s, &probe, l, q, judged, margin); err != nil {
+			if l, err = m.refine(ctx, &evidenceRequest{s, []agent.Parameters{probe}, l, nil}, goal.times(probePrecision)); err != nil {
 				return nil, err
 			}
 		}
@@ -107,19 +111,18 @@ func (m *Inference) levelsFor(ctx context.Context, s *samples, p *agent.Paramete
 	return l, nil
 }
 
-// first are the levels to begin with: a search for every four batches, and what an
-// original goal may be taken for is searched, all together, at least half as often as
-// that goal itself.
-func (m *Inference) first(s *samples) *levels {
+// firstLevels give each goal of confusion a search for every four batches, and all those of
+// an original goal together at least half as many searches as that goal has.
+func (m *Inference) firstLevels(s *samples) *levels {
 	l := &levels{make([]int8, len(m.path.Task.Goals)*len(m.steps)), len(m.steps)}
 	for i := range m.hidden {
 		others := m.hidden[i].Goals[1:]
 		least := float64(s.batches) / 4
 		if n := float64(len(others)); n > 0 {
-			least = max(least, m.cost(s, 0, 0)/(2*n))
+			least = max(least, m.searches(s, 0, 0)/(2*n))
 		}
 		level := 0
-		for level < lastConfused && m.cost(s, m.path.Candidates, level) < least {
+		for level < maxHiddenLevel && m.searches(s, m.path.Candidates, level) < least {
 			level++
 		}
 		for _, goal := range others {
@@ -127,14 +130,10 @@ func (m *Inference) first(s *samples) *levels {
 				continue
 			}
 			for tau := range m.steps {
-				by := &l.by[goal*l.n+tau]
-				*by = max(*by, int8(level))
+				at := &l.level[goal*l.steps+tau]
+				*at = max(*at, int8(level))
 			}
 		}
 	}
 	return l
 }
-
-// Refinement for probes ends when the errors, by the delta method, are this part of
-// what is asked for, so that other parameter sets are likely to be sure as well.
-const margin = 0.95

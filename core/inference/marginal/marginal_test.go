@@ -25,8 +25,8 @@ func marginalOf(s *observed.Path) *Inference {
 	return New(s, "tiny", names, 0)
 }
 
-// atLeast is the distribution of an agent's budget.
-func atLeast(p *agent.Parameters) func(n int) float64 {
+// tailOf is the distribution of an agent's budget.
+func tailOf(p *agent.Parameters) func(n int) float64 {
 	if p.Unlimited {
 		return func(int) float64 { return 1 }
 	}
@@ -37,7 +37,7 @@ func atLeast(p *agent.Parameters) func(n int) float64 {
 func enumerated(t testing.TB, m *Inference, p *agent.Parameters, goal, tau int) *outcome {
 	t.Helper()
 	s := m.path
-	found, err := search.Outcomes(s.Task, s.States[tau], goal, s.Goals.Heuristic[goal], p.SearchNoise, atLeast(p))
+	found, err := search.Outcomes(s.Task, s.States[tau], goal, s.Goals.Heuristic[goal], p.SearchNoise, tailOf(p))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func enumerated(t testing.TB, m *Inference, p *agent.Parameters, goal, tau int) 
 	for kind := range rows {
 		rows[kind] = make([]kernel.Lane, len(observed)+1)
 	}
-	stray := must(m.stray(context.Background(), tau, goal))
+	stray := must(m.leavesPath(context.Background(), tau, goal))
 	for _, o := range found {
 		matched := 0
 		for matched < len(o.Path) && matched < len(observed) && o.Path[matched].State == observed[matched] {
@@ -61,26 +61,26 @@ func enumerated(t testing.TB, m *Inference, p *agent.Parameters, goal, tau int) 
 		if n := len(o.Path); n > 0 && stray != nil && stray(o.Path[n-1].State, n) {
 			rows[kind+2][matched][0] += o.Probability
 		}
-		pl.most = max(pl.most, matched)
+		pl.maxMatched = max(pl.maxMatched, matched)
 	}
-	n := pl.most + 1
-	pl.ends, pl.differs, pl.strayEnds, pl.strayDiffers = rows[0][:n], rows[1][:n], rows[2][:n], rows[3][:n]
+	n := pl.maxMatched + 1
+	pl.ends, pl.differs, pl.offPathEnds, pl.offPathDiffers = rows[0][:n], rows[1][:n], rows[2][:n], rows[3][:n]
 	return pl
 }
 
-// exactly runs the recursion with enumerated tables in place of sampled ones.
-func exactly(t testing.TB, m *Inference, p *agent.Parameters) *result {
+// enumeratedResult runs the recursion with enumerated tables in place of sampled ones.
+func enumeratedResult(t testing.TB, m *Inference, p *agent.Parameters) *result {
 	t.Helper()
 	goals := len(m.path.Goals.Heuristic) // the maze has one more, which nobody pursues
-	s := &samples{samplesKey: samplesKey{batches: 1, unlimited: p.Unlimited, stray: true}}
+	s := &samples{samplesKey: samplesKey{batches: 1, unlimited: p.Unlimited, offPath: true}}
 	none := &levels{make([]int8, len(m.path.Task.Goals)*len(m.steps)), len(m.steps)}
-	ps := &outcomes{samples: s, levels: none, of: make([][]*outcome, len(m.path.Task.Goals))}
+	ps := &outcomes{samples: s, levels: none, at: make([][]*outcome, len(m.path.Task.Goals))}
 	if !p.Unlimited {
 		ps.budget = p.Budget()
 	}
 	for goal := range goals {
 		for tau := range m.steps {
-			ps.of[goal] = append(ps.of[goal], enumerated(t, m, p, goal, tau))
+			ps.at[goal] = append(ps.at[goal], enumerated(t, m, p, goal, tau))
 		}
 	}
 	m.outcomes, m.segments = []*outcomes{ps}, nil
@@ -99,8 +99,8 @@ func TestRecursionIsExact(t *testing.T) {
 				t.Fatal(err)
 			}
 			m := marginalOf(w.Path)
-			r := exactly(t, m, &p)
-			cell := must(m.cell(context.Background(), &p, r, nil, &sweep.Procedure{Stage: sweep.Stage{Runs: 1}}))
+			r := enumeratedResult(t, m, &p)
+			cell := must(m.cell(context.Background(), &Request{Parameters: []agent.Parameters{p}, Procedure: &sweep.Procedure{Stage: sweep.Stage{Runs: 1}}}, 0, r))
 			if len(cell.Posterior) != len(exact.Posterior) || (cell.Undefined == nil) != (exact.Undefined == nil) {
 				t.Errorf("%s, %s: %d steps, %v; want %d, %v", w.Name, name, len(cell.Posterior), cell.Undefined, len(exact.Posterior), exact.Undefined)
 				continue
@@ -141,7 +141,7 @@ func TestRecursionIsExact(t *testing.T) {
 type mind struct {
 	original, goal int
 	plan           []search.Step
-	stray          bool
+	offPath        bool
 }
 
 // enumeratedMistakes are the probabilities of what was behind each action, given the
@@ -170,7 +170,7 @@ func enumeratedMistakes(t *testing.T, s *observed.Path, p *agent.Parameters) [][
 	plans := func(goal int, at ground.StateID) []search.Outcome {
 		k := [2]int{goal, int(at)}
 		if _, ok := outcomes[k]; !ok {
-			found, err := search.Outcomes(s.Task, at, goal, s.Goals.Heuristic[goal], p.SearchNoise, atLeast(p))
+			found, err := search.Outcomes(s.Task, at, goal, s.Goals.Heuristic[goal], p.SearchNoise, tailOf(p))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -209,10 +209,10 @@ func enumeratedMistakes(t *testing.T, s *observed.Path, p *agent.Parameters) [][
 				}
 				before := distance(s.Task, goal, at)
 				for _, o := range plans(goal, at) {
-					m.plan, m.stray = o.Path, false
+					m.plan, m.offPath = o.Path, false
 					if n := len(o.Path); n > 0 && before >= 0 {
 						after := distance(s.Task, goal, o.Path[n-1].State)
-						m.stray = after < 0 || n+after != before
+						m.offPath = after < 0 || n+after != before
 					}
 					thought = append(thought, weighed{m, w.p * share * o.Probability})
 				}
@@ -230,7 +230,7 @@ func enumeratedMistakes(t *testing.T, s *observed.Path, p *agent.Parameters) [][
 				}
 				x := w.p * chance
 				sum += x
-				for i, mistaken := range []bool{w.goal != w.original, slip, w.stray} {
+				for i, mistaken := range []bool{w.goal != w.original, slip, w.offPath} {
 					if mistaken {
 						mistakes[i] += x
 					}
@@ -294,13 +294,13 @@ func TestPathsAreNotKnown(t *testing.T) {
 	cells := map[bool]sweep.Cell{}
 	for _, known := range []bool{true, false} {
 		m := marginalOf(w.Path)
-		m.asked = !known // and far is nil
+		m.distancesTried = !known // and there are none
 		q := asked(4, 0.05, sweep.DetailMistakes)
 		r, err := m.convergeOne(p, q, 1, []int{1})
 		if err != nil {
 			t.Fatal(err)
 		}
-		cells[known] = must(m.cell(t.Context(), &p, r, []int{1}, q))
+		cells[known] = must(m.cell(t.Context(), &Request{Parameters: []agent.Parameters{p}, Procedure: q, Judged: []int{1}}, 0, r))
 		if _, ok := cells[known].Mistakes.OffPath.Get(); ok != known {
 			t.Errorf("off path is known: %v, want %v", ok, known)
 		}
@@ -321,7 +321,7 @@ func TestMistakesAreExact(t *testing.T) {
 		for name, p := range worlds.EveryAgent() {
 			want := enumeratedMistakes(t, w.Path, &p)
 			m := marginalOf(w.Path)
-			exactly(t, m, &p)
+			enumeratedResult(t, m, &p)
 			got := must(m.mistakes(context.Background(), &p, len(want)+1))
 			offPath, _ := got.OffPath.Get()
 			for k := range want {

@@ -9,29 +9,42 @@ import (
 	"foible/core/inference/internal/kernel"
 )
 
-// plans are, for one budget, the probabilities of what a new plan does.
+// outcomes are E and D for one budget, made from samples.
 type outcomes struct {
-	samples        *samples
-	budget         agent.Budget // zero if unlimited
-	levels         *levels
-	of             [][]*outcome          // [goal][tau]; nil as long as not asked for
-	weights        map[int]weights       // by number of searches in a batch
-	signs          []float64             // room, by batch
-	sums           sums                  // room
-	segments       *segments             // used last, of these plans; nil if others have its memory
-	linked         bool                  // there have been links
-	hiddenOutcomes [][][]*hiddenOutcomes // [group of lanes][candidate][tau]; nil as long as not asked for
-	room           arena
+	samples *samples
+	budget  agent.Budget // zero if unlimited
+	levels  *levels
+	at      [][]*outcome    // [goal][τ]; nil until needed
+	ordered [][][]*ordered  // [group of batches][candidate][τ]; nil until needed
+	weights map[int]weights // by the number of searches in a batch
+	// Buffers.
+	sums  sums
+	signs []float64 // by batch
+	arena arena
+	// The segments that were made last of these outcomes; nil if later ones use their memory.
+	segments    *segments
+	hadSegments bool
 }
 
-// arena is memory for many small tables, which are given up together.
+// outcome is E and D of one goal and step: [m × group of batches]. Lanes without a batch
+// are 0.
+type outcome struct {
+	maxMatched int           // greatest m of any plan
+	groups     int           // of batches
+	ends       []kernel.Lane // E(m)
+	differs    []kernel.Lane // D(m)
+	// The parts of both that belong to plans which leave the shortest paths; nil where not asked.
+	offPathEnds, offPathDiffers []kernel.Lane
+}
+
+// arena is memory for many small tables that are given up together.
 type arena struct {
 	outcomes []outcome
 	lanes    []kernel.Lane
 }
 
-// plan is one of nothing.
-func (r *arena) plan() *outcome {
+// outcome is an empty one.
+func (r *arena) outcome() *outcome {
 	if len(r.outcomes) == 0 {
 		r.outcomes = make([]outcome, 1<<8)
 	}
@@ -40,8 +53,8 @@ func (r *arena) plan() *outcome {
 	return p
 }
 
-// of is so many lanes of zeros.
-func (r *arena) of(n int) []kernel.Lane {
+// zeros are n lanes of zeros.
+func (r *arena) zeros(n int) []kernel.Lane {
 	if len(r.lanes) < n {
 		r.lanes = make([]kernel.Lane, max(1<<12, n))
 	}
@@ -50,106 +63,161 @@ func (r *arena) of(n int) []kernel.Lane {
 	return all
 }
 
-// planned is what a plan made for a goal at a step does, by batch: [m x group of lanes],
-// where lanes that are no batches have nothing.
-type outcome struct {
-	most    int           // actions that some plan gets right
-	groups  int           // of lanes
-	ends    []kernel.Lane // it is exactly m right actions long
-	differs []kernel.Lane // its first m actions are right and the next is another
-	// stray are the same of plans that stray; nil where that is not asked.
-	strayEnds, strayDiffers []kernel.Lane
+// groups of batches, a lane each.
+func groups(batches int) int { return (batches + kernel.Lanes - 1) / kernel.Lanes }
+
+// maxOutcomes bounds the budgets whose outcomes are kept.
+const maxOutcomes = 3
+
+// outcomesFor finds or makes the outcomes of a budget. Those of other levels are shared
+// where a table has the same level.
+func (m *Inference) outcomesFor(s *samples, p *agent.Parameters, l *levels) *outcomes {
+	budget := p.Budget()
+	if p.Unlimited {
+		budget = agent.Budget{}
+	}
+	for i, o := range m.outcomes {
+		if o.samples == s && o.budget == budget && o.levels == l {
+			copy(m.outcomes[1:i+1], m.outcomes[:i])
+			m.outcomes[0] = o
+			return o
+		}
+	}
+	o := &outcomes{
+		samples: s, budget: budget, levels: l, at: make([][]*outcome, len(m.path.Task.Goals)),
+		weights: map[int]weights{}, sums: make(sums, 4*(len(m.steps)+2)), signs: make([]float64, s.batches),
+	}
+	for _, old := range m.outcomes {
+		if old.samples == s && old.budget == budget {
+			o.share(old)
+			break
+		}
+	}
+	m.outcomes = slices.Insert(m.outcomes, 0, o)
+	m.outcomes = m.outcomes[:min(len(m.outcomes), maxOutcomes)]
+	return o
 }
 
-// planned finds or makes what plans do. The error is that of ctx, if it ends before.
-func (m *Inference) outcome(ctx context.Context, ps *outcomes, goal, tau int) (*outcome, error) {
-	if ps.of[goal] == nil {
-		ps.of[goal] = make([]*outcome, len(m.steps))
+// share takes over the outcomes of tables that have the same level.
+func (o *outcomes) share(old *outcomes) {
+	for goal, row := range old.at {
+		if row == nil {
+			continue
+		}
+		o.at[goal] = make([]*outcome, len(row))
+		for tau, p := range row {
+			if o.levels.of(goal, tau) == old.levels.of(goal, tau) {
+				o.at[goal][tau] = p
+			}
+		}
 	}
-	if p := ps.of[goal][tau]; p != nil {
+}
+
+// weigh is the weights of events of a batch with a number of searches.
+func (o *outcomes) weigh(searches int) weights {
+	w := o.weights[searches]
+	if w == nil {
+		w = newWeights(o.budget, o.samples.unlimited, searches, o.samples.draws)
+		o.weights[searches] = w
+	}
+	return w
+}
+
+// outcome finds or makes that of a goal and a step. The error is that of ctx, if it ends before.
+func (m *Inference) outcome(ctx context.Context, o *outcomes, goal, tau int) (*outcome, error) {
+	if o.at[goal] == nil {
+		o.at[goal] = make([]*outcome, len(m.steps))
+	}
+	if p := o.at[goal][tau]; p != nil {
 		return p, nil
 	}
-	level := ps.levels.of(goal, tau)
-	t, err := m.tableOf(ctx, ps.samples, tau, goal, level)
+	level := o.levels.of(goal, tau)
+	t, err := m.table(ctx, o.samples, goal, tau, level)
 	if err != nil {
 		return nil, err
 	}
-	batches := ps.samples.batches
-	p := ps.room.plan()
-	if p.groups = groups(batches); t.known != nil {
-		p.most = right(t.known)
+	p := o.arena.outcome()
+	if p.groups = groups(o.samples.batches); t.certain != nil {
+		p.maxMatched = maxMatched(t.certain)
 	} else {
-		p.most = t.most[level]
+		p.maxMatched = t.maxMatched[level]
 	}
-	n := (p.most + 1) * p.groups
-	p.ends, p.differs = ps.room.of(n), ps.room.of(n)
-	if t.stray != nil {
-		p.strayEnds, p.strayDiffers = ps.room.of(n), ps.room.of(n)
+	n := (p.maxMatched + 1) * p.groups
+	p.ends, p.differs = o.arena.zeros(n), o.arena.zeros(n)
+	if t.offPath != nil {
+		p.offPathEnds, p.offPathDiffers = o.arena.zeros(n), o.arena.zeros(n)
 	}
-	if t.known != nil {
-		for batch := range batches {
-			ps.sums.add(t.known, ps.weigh(1))
-			ps.sums.drain(p, batch)
+	if t.certain != nil {
+		for batch := range o.samples.batches {
+			o.sums.add(t.certain, o.weigh(1))
+			o.sums.moveTo(p, batch)
 		}
-		ps.of[goal][tau] = p
-		return p, nil
+	} else {
+		m.done.Events += o.fill(p, t, level)
 	}
-	weights := ps.weigh(searches(level, t.original))
+	o.at[goal][tau] = p
+	return p, nil
+}
+
+// fill makes an outcome from the events of a table up to a level, and counts these.
+func (o *outcomes) fill(p *outcome, t *table, level int) (events int) {
+	batches := o.samples.batches
+	weights := o.weigh(batchSearches(level, t.original))
 	for batch := range batches {
 		if !t.in(level, batch) {
 			break
 		}
 		for _, level := range t.levels[:level+1] {
-			m.done.Events += len(level[batch])
-			ps.sums.add(level[batch], weights)
+			events += len(level[batch])
+			o.sums.add(level[batch], weights)
 		}
-		ps.sums.drain(p, batch)
+		o.sums.moveTo(p, batch)
 	}
 	switch {
 	case batches == 1:
-	case t.original || level >= apart:
-		p.gather(batches)
+	case t.original || level >= ownLevel:
+		p.shrink(batches)
 	case level == 0: // the square of what was not expected is more than the variance
-		ps.sums.add(ps.samples.expected, weights)
-		ps.sums.drain(p, 1)
-		p.contrast(t.signs(ps.signs), 0)
+		o.sums.add(o.samples.unexpected, weights)
+		o.sums.moveTo(p, 1)
+		p.contrast(t.contrasts(o.signs), 0)
 	default:
-		p.contrast(t.signs(ps.signs), 0.5)
+		p.contrast(t.contrasts(o.signs), 0.5)
 	}
-	ps.of[goal][tau] = p
-	return p, nil
+	return events
 }
 
-// groups of lanes for so many batches.
-func groups(batches int) int { return (batches + kernel.Lanes - 1) / kernel.Lanes }
-
-// sums are of what events add, by meeting.
+// sums are the sums of what events add, by meeting.
 type sums []float64
 
 func (s sums) add(events []event, w weights) {
 	for i := range events {
 		e := &events[i]
-		s[e.meeting] += float64(float64(e.plans) * w[e.of])
+		s[e.meeting] += float64(float64(e.plans) * w[e.at])
 	}
 }
 
-// drain empties sums into a batch. The meetings of a number of right actions stand side
-// by side: what differs next, what ends, and the same of plans that stray.
-func (s sums) drain(p *outcome, batch int) {
+// moveTo moves the sums into a batch. A number m of matching actions has four meetings: plans
+// that differ and that end, and the same of plans that leave the shortest paths.
+func (s sums) moveTo(p *outcome, batch int) {
 	group, b := batch/kernel.Lanes, batch%kernel.Lanes
-	for m := range p.most + 1 {
+	for m := range p.maxMatched + 1 {
 		of := s[4*m : 4*m+4]
 		at := m*p.groups + group
 		p.differs[at][b], p.ends[at][b] = of[0]+of[2], of[1]+of[3]
-		if p.strayEnds != nil {
-			p.strayDiffers[at][b], p.strayEnds[at][b] = of[2], of[3]
+		if p.offPathEnds != nil {
+			p.offPathDiffers[at][b], p.offPathEnds[at][b] = of[2], of[3]
 		}
 		clear(of)
 	}
 }
 
-// gather brings the batches of every probability near their mean.
-func (p *outcome) gather(batches int) {
+// shrinkage is how far batches stay from the mean of all, as a part of their distance: so
+// near that products of tables are as linear in them as the delta method takes them to be.
+const shrinkage = 1.0 / 16
+
+// shrink moves the batches of every probability near their mean.
+func (p *outcome) shrink(batches int) {
 	for _, all := range p.all() {
 		for ; len(all) > 0; all = all[p.groups:] {
 			mean := 0.0
@@ -158,97 +226,46 @@ func (p *outcome) gather(batches int) {
 			}
 			for i := range batches {
 				x := &all[i/kernel.Lanes][i%kernel.Lanes]
-				*x = mean + float64(near*(*x-mean))
+				*x = mean + float64(shrinkage*(*x-mean))
 			}
 		}
 	}
 }
 
-// contrast makes all batches from what the first two say, of which the second has a
-// part in the mean. They differ as if their mean had the square of the half
-// difference, or the difference if the second has no part, for a variance.
+// contrast makes all batches from the first two, where only these were searched. The mean
+// takes a part of the second. Batches spread as if the variance of their mean were the
+// square of half the difference of the two, or of the difference if the part is 0.
 func (p *outcome) contrast(signs []float64, part float64) {
 	n := len(signs)
-	size := near * (1 - part) * math.Sqrt(float64(n*(n-1))/float64(n/2*2))
+	size := shrinkage * (1 - part) * math.Sqrt(float64(n*(n-1))/float64(n/2*2))
 	for _, all := range p.all() {
 		for ; len(all) > 0; all = all[p.groups:] {
 			x, y := all[0][0], all[0][1]
-			mean, differ := x+float64(part*(y-x)), float64(size*(x-y))
+			mean, difference := x+float64(part*(y-x)), float64(size*(x-y))
 			for i, sign := range signs {
-				all[i/kernel.Lanes][i%kernel.Lanes] = mean + float64(sign*differ)
+				all[i/kernel.Lanes][i%kernel.Lanes] = mean + float64(sign*difference)
 			}
 		}
 	}
 }
 
 func (p *outcome) all() [4][]kernel.Lane {
-	return [4][]kernel.Lane{p.ends, p.differs, p.strayEnds, p.strayDiffers}
+	return [4][]kernel.Lane{p.ends, p.differs, p.offPathEnds, p.offPathDiffers}
 }
 
-// signs are 1 for half of the batches and -1 for the others, at random; one has 0 if
-// their number is odd.
-func (t *table) signs(room []float64) []float64 {
+// contrasts are 1 for half of the batches and -1 for the others, at random by the table's
+// seed; one is 0 if their number is odd. They are left in buffer, whose length is that number.
+func (t *table) contrasts(buffer []float64) []float64 {
 	chance := scramble(t.seed[0] ^ t.seed[1])
-	for i := range room {
+	for i := range buffer {
 		sign := float64(1 - i%2*2)
-		if i == len(room)-1 && i%2 == 0 {
+		if i == len(buffer)-1 && i%2 == 0 {
 			sign = 0
 		}
 		j := int(chance % uint64(i+1)) // a shuffle from the front (Fisher and Yates)
-		room[i] = room[j]
-		room[j] = sign
+		buffer[i] = buffer[j]
+		buffer[j] = sign
 		chance = scramble(chance)
 	}
-	return room
-}
-
-// maxOutcomes bounds the plans kept of budgets used last.
-const maxOutcomes = 3
-
-func (m *Inference) outcomesFor(s *samples, p *agent.Parameters, l *levels) *outcomes {
-	budget := p.Budget()
-	if p.Unlimited {
-		budget = agent.Budget{}
-	}
-	for i, ps := range m.outcomes {
-		if ps.samples == s && ps.budget == budget && ps.levels == l {
-			copy(m.outcomes[1:i+1], m.outcomes[:i])
-			m.outcomes[0] = ps
-			return ps
-		}
-	}
-	ps := &outcomes{samples: s, budget: budget, levels: l, of: make([][]*outcome, len(m.path.Task.Goals)), weights: map[int]weights{}, sums: make(sums, 4*(len(m.steps)+2)), signs: make([]float64, s.batches)}
-	for _, old := range m.outcomes {
-		if old.samples == s && old.budget == budget {
-			ps.share(old)
-			break
-		}
-	}
-	m.outcomes = slices.Insert(m.outcomes, 0, ps)
-	m.outcomes = m.outcomes[:min(len(m.outcomes), maxOutcomes)]
-	return ps
-}
-
-// share takes over what is sampled as far.
-func (ps *outcomes) share(old *outcomes) {
-	for goal, row := range old.of {
-		if row == nil {
-			continue
-		}
-		ps.of[goal] = make([]*outcome, len(row))
-		for tau, p := range row {
-			if ps.levels.of(goal, tau) == old.levels.of(goal, tau) {
-				ps.of[goal][tau] = p
-			}
-		}
-	}
-}
-
-func (ps *outcomes) weigh(searches int) weights {
-	w := ps.weights[searches]
-	if w == nil {
-		w = newWeights(ps.budget, ps.samples.unlimited, searches, ps.samples.draws)
-		ps.weights[searches] = w
-	}
-	return w
+	return buffer
 }

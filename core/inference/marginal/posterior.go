@@ -5,32 +5,30 @@ import (
 	"slices"
 
 	"foible/core/inference/internal/kernel"
-	"foible/core/sweep"
 )
 
-// result of marginal inference.
+// result is the evidence of a parameter set.
 type result struct {
-	// evidence is [step][goal][batch]: the probability of the actions so far, times
-	// exp(-shift[step]).
+	// evidence is [step][goal][batch]: Z of each candidate goal, times exp(-shift[step]).
 	evidence [][][]float64
 	shift    []float64
-	samples  int
-	// What follows from it, by step, once it is asked for; and room.
-	posteriors []posterior
-	scale      [][]int // [step][group of lanes x goal]: of evidence before it is brought to one
+	samples  int // searches of an original goal
+	// Buffers.
+	posteriors []posterior // [step]
+	scale      [][]int     // [step][group of batches × goal]: powers of 2 in evidence before it is aligned
 }
 
-// posterior over goals at a step, and without each of the batches that leave any.
+// posterior over goals at a step, and without each of the batches.
 type posterior struct {
 	known   bool
 	none    bool // there is no posterior
 	all     []float64
-	without [][]float64 // [batch][goal]
-	left    int         // so many rows of without are in use
+	without [][]float64 // [batch][goal]; batches without which nothing is left are left out
+	left    int         // rows of without in use
 }
 
-// begin makes room for a result of so many batches, goals and steps.
-func (r *result) begin(batches, goals, steps int) {
+// reset makes an empty result.
+func (r *result) reset(batches, goals, steps int) {
 	if len(r.evidence) == 0 || len(r.evidence[0][0]) != batches {
 		*r = result{shift: make([]float64, steps), evidence: make([][][]float64, steps), scale: make([][]int, steps), posteriors: make([]posterior, steps)}
 		for step := range r.evidence {
@@ -70,42 +68,19 @@ func (r *result) sum(step int) (sum float64) {
 	return sum
 }
 
-// ofR is the variance of the probabilities, on average, by that of r, over some ten
-// stimuli: a rule of thumb from the published grids. A worker has one stimulus and so
-// cannot know; the score of all says what the error of r came to.
-const ofR = 25
-
-// sure reports whether the standard errors at the judgement steps are as small as
-// asked for: of every probability, and of all together so that r's is.
-//
-// The errors are of a few batches and so uncertain themselves. Where a sweep is so
-// large that the samples must do as the probes have sized them, only clear cases
-// count as unsure.
-func (r *result) sure(judged []int, q *sweep.Procedure) bool {
-	slack := 1.0
-	if q.Detail == sweep.DetailJudged {
-		slack = sweep.ClearlyUnsure * sweep.ClearlyUnsure
-	}
-	var squares, n float64
-	for _, step := range judged {
-		if step >= len(r.evidence) {
-			break
-		}
-		_, without := r.posterior(step)
-		for goal := range r.evidence[step] {
-			v := jackknife(without, goal)
-			if v > slack*q.PosteriorSE*q.PosteriorSE {
-				return false
-			}
-			squares += v
-			n++
+// vanishes reports whether the evidence at a named step is so small that it may have lost
+// digits, or none.
+func (r *result) vanishes(named []bool) bool {
+	for step := range r.evidence {
+		if named[step] && r.sum(step) < 1e-200 {
+			return true
 		}
 	}
-	return n == 0 || squares/n <= slack*ofR*q.MCSE*q.MCSE
+	return false
 }
 
-// posterior over goals at a step, and without each of the batches that leave any;
-// nil if there is none. They are good as long as the result.
+// posterior over goals at a step, and without each of the batches that leave any; nil if
+// there is none. They are good as long as the result.
 func (r *result) posterior(step int) (all []float64, without [][]float64) {
 	p := &r.posteriors[step]
 	if !p.known {
@@ -128,7 +103,7 @@ func (p *posterior) find(evidence [][]float64) {
 	}
 	p.left = 0
 	for batch := range p.without {
-		one := p.without[p.left]
+		rest := p.without[p.left]
 		for goal, by := range evidence {
 			var sum float64
 			for i, e := range by {
@@ -136,15 +111,16 @@ func (p *posterior) find(evidence [][]float64) {
 					sum += e
 				}
 			}
-			one[goal] = sum
+			rest[goal] = sum
 		}
-		if normalize(one) {
+		if normalize(rest) {
 			p.left++
 		}
 	}
 	p.known, p.none = true, !normalize(p.all)
 }
 
+// normalize makes the sum 1, and reports whether it was above 0.
 func normalize(p []float64) bool {
 	var sum float64
 	for _, x := range p {
@@ -159,14 +135,14 @@ func normalize(p []float64) bool {
 	return true
 }
 
-// jackknife is the variance of a goal's probability.
-func jackknife(without [][]float64, goal int) float64 {
-	return jackknifed(len(without), func(i int) float64 { return without[i][goal] })
+// goalVariance is the variance of a goal's probability, by the jackknife.
+func goalVariance(without [][]float64, goal int) float64 {
+	return jackknife(len(without), func(i int) float64 { return without[i][goal] })
 }
 
-// jackknifed is the variance of a statistic by its values without each one of n
-// batches (Quenouille, Tukey), which are near their mean; 0 for fewer than two.
-func jackknifed(n int, without func(i int) float64) float64 {
+// jackknife is the variance of a statistic by its n values without each one of n batches
+// (Quenouille, Tukey), with the shrinkage of batches taken back; 0 for fewer than two.
+func jackknife(n int, without func(i int) float64) float64 {
 	if n < 2 {
 		return 0
 	}
@@ -178,5 +154,5 @@ func jackknifed(n int, without func(i int) float64) float64 {
 		d := without(i) - mean
 		squares += float64(d * d)
 	}
-	return squares * float64(n-1) / (near * near * float64(n))
+	return squares * float64(n-1) / (shrinkage * shrinkage * float64(n))
 }

@@ -1,75 +1,91 @@
 package marginal
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
-	"foible/core/agent"
 	"foible/core/inference/internal/kernel"
-	"foible/core/sweep"
 )
 
-// mostRefinements bounds the rounds, in each of which the tables that make up
-// partRaised of the variances at most, those of the greatest gain by a search, are
-// raised by a level.
-const (
-	mostRefinements = 24
-	partRaised      = 0.7
-)
+// precision is what is asked of the posteriors at judgement steps.
+type precision struct {
+	se     float64 // standard error of a probability
+	mcse   float64 // Monte-Carlo standard error of r
+	judged []int   // steps
+	// slack is the factor by which variances may be greater. Batches are few, so the errors
+	// are uncertain themselves; where the samples must do as the probes have sized them, only
+	// clear cases count as imprecise.
+	slack float64
+	part  float64 // of both errors, which refinement aims at
+}
 
-// refine raises the levels of the tables that the errors at the judgement steps
-// come from, until these are as small as asked for. The error is that of ctx, if it ends
-// before.
-func (m *Inference) refine(ctx context.Context, s *samples, p *agent.Parameters, from *levels, q *sweep.Procedure, judged []int, margin float64) (*levels, error) {
-	at := from
-	for range mostRefinements {
-		r, err := m.inferOne(ctx, s, p, at)
-		if err != nil {
-			return nil, err
-		}
-		shares, excess, err := m.errors(ctx, r, p, q, judged, margin)
-		if err != nil {
-			return nil, err
-		}
-		if len(shares) == 0 {
+// times is the precision with another part.
+func (want precision) times(part float64) precision {
+	want.part = part
+	return want
+}
+
+// varianceOfR is the mean variance of the probabilities divided by that of r, over some ten
+// stimuli: a rule of thumb from the published grids. A worker sees one stimulus and cannot
+// know; the score of all stimuli says what the error of r came to.
+const varianceOfR = 25
+
+// met reports whether a result is precise enough: every probability, and all of them together,
+// so that r is.
+func (want *precision) met(r *result) bool {
+	var squares, n float64
+	for _, step := range want.judged {
+		if step >= len(r.evidence) {
 			break
 		}
-		var total, sum float64
+		_, without := r.posterior(step)
+		for goal := range r.evidence[step] {
+			v := goalVariance(without, goal)
+			if v > want.slack*want.se*want.se {
+				return false
+			}
+			squares += v
+			n++
+		}
+	}
+	return n == 0 || squares/n <= want.slack*varianceOfR*want.mcse*want.mcse
+}
+
+// Refinement goes in rounds. In each, the tables with the greatest gain for the work are
+// raised by a level, up to those that make up raisedShare of the variance.
+const (
+	maxRounds   = 24
+	raisedShare = 0.7
+)
+
+// contribution is what a table adds to the variances that are too great.
+type contribution struct {
+	goal, tau int
+	variance  float64
+	gain      float64 // variance divided by the work of as many searches again
+}
+
+// refine raises levels from those of the request, which has one parameter set, until its
+// posteriors are as precise as wanted. The error is that of ctx, if it ends before.
+func (m *Inference) refine(ctx context.Context, r *evidenceRequest, want precision) (*levels, error) {
+	at, p := r.levels, &r.parameters[0]
+	for range maxRounds {
+		found, err := m.inferOne(ctx, r.samples, p, at)
+		if err != nil {
+			return nil, err
+		}
+		shares, excess, err := m.contributions(ctx, found, p.GoalNoise, want)
+		if err != nil {
+			return nil, err
+		}
 		for i := range shares {
 			x := &shares[i]
-			total += x.variance
 			level := at.of(x.goal, x.tau)
-			x.gain = x.variance / (m.cost(s, x.goal, level) * s.of[x.goal][x.tau].effortAt(level))
+			x.gain = x.variance / (m.searches(r.samples, x.goal, level) * r.samples.tables[x.goal][x.tau].effortAt(level))
 		}
-		slices.SortFunc(shares, func(a, b share) int {
-			switch {
-			case a.gain > b.gain:
-				return -1
-			case a.gain < b.gain:
-				return 1
-			case a.goal != b.goal:
-				return a.goal - b.goal
-			}
-			return a.tau - b.tau
-		})
-		part := min(partRaised, 2*(1-1/excess)) * total
-		next := &levels{slices.Clone(at.by), at.n}
-		raised := false
-		for _, x := range shares {
-			if sum > part {
-				break
-			}
-			sum += x.variance
-			last := int8(lastConfused)
-			if x.goal < m.path.Candidates {
-				last = lastLevel
-			}
-			if by := &next.by[x.goal*at.n+x.tau]; *by < last {
-				*by++
-				raised = true
-			}
-		}
-		if !raised {
+		next := m.raise(at, shares, min(raisedShare, 2*(1-1/excess)))
+		if next == nil {
 			break
 		}
 		at = next
@@ -77,81 +93,85 @@ func (m *Inference) refine(ctx context.Context, s *samples, p *agent.Parameters,
 	return at, nil
 }
 
-// negligibleShare is a part of the variances that no table is raised for.
-const negligibleShare = 1e-6
-
-// share is what a table contributes to the errors.
-type share struct {
-	goal, tau int
-	variance  float64
-	gain      float64 // of variance, by the work of searches more
+// raise is the levels with those of the tables with the greatest gain, up to a part of all
+// variance, raised; nil if none can be.
+func (m *Inference) raise(at *levels, shares []contribution, part float64) *levels {
+	var total, sum float64
+	for _, x := range shares {
+		total += x.variance
+	}
+	slices.SortFunc(shares, func(a, b contribution) int {
+		return cmp.Or(cmp.Compare(b.gain, a.gain), a.goal-b.goal, a.tau-b.tau)
+	})
+	next := &levels{slices.Clone(at.level), at.steps}
+	raised := false
+	for _, x := range shares {
+		if sum > part*total {
+			break
+		}
+		sum += x.variance
+		last := int8(maxHiddenLevel)
+		if x.goal < m.path.Candidates {
+			last = maxLevel
+		}
+		if level := &next.level[x.goal*at.steps+x.tau]; *level < last {
+			*level++
+			raised = true
+		}
+	}
+	if !raised {
+		return nil
+	}
+	return next
 }
 
-// errors finds where the variances come from that are larger than asked for; none
-// if all are small enough. excess is how many times too large the worst is. It is the
-// delta method: the evidence is linear in every table, and batches tell how much a
-// table varies. The error is that of ctx, if it ends before.
-func (m *Inference) errors(ctx context.Context, r *result, p *agent.Parameters, q *sweep.Procedure, judged []int, margin float64) (shares []share, excess float64, err error) {
-	m.backward.used = 0
-	l := m.segments
-	steps := len(m.steps)
-	goals := len(m.path.Task.Goals)
-	weight := make([][][]float64, len(m.hidden)) // [candidate][tau][hidden]: of those who plan, mean of batches
-	for candidate := range m.hidden {
-		if weight[candidate], err = m.planning(ctx, l, candidate, p.GoalNoise); err != nil {
-			return nil, 0, err
+// negligibleShare is a part of the variance for which no table is raised.
+const negligibleShare = 1e-6
+
+// point is a judgement step to the delta method.
+type point struct {
+	posterior []float64
+	// relative is [candidate][τ × hidden goal]: what each table adds to the relative variance
+	// of the candidate's evidence; nil for a candidate without evidence.
+	relative [][]float64
+}
+
+// variance of the probability of a goal.
+func (pt *point) variance(goal int) (v float64) {
+	for h, p := range pt.posterior {
+		if p == 0 {
+			continue
 		}
+		x := -p
+		if h == goal {
+			x = 1 - p
+		}
+		x *= pt.posterior[goal]
+		var u float64
+		for _, part := range pt.relative[h] {
+			u += part
+		}
+		v += float64(x * x * u)
 	}
-	limit := margin * margin * q.PosteriorSE * q.PosteriorSE
-	mean := margin * margin * ofR * q.MCSE * q.MCSE
-	type point struct {
-		posterior []float64
-		parts     [][]float64 // [candidate][tau x hidden]: of the relative variance of its evidence
+	return v
+}
+
+// contributions are the tables that variances come from which are greater than wanted, by
+// the delta method: the evidence is linear in every table, and batches tell how much a table
+// varies. excess is how many times too great the worst variance is; 0 if none is. The error
+// is that of ctx, if it ends before.
+func (m *Inference) contributions(ctx context.Context, r *result, goalNoise float64, want precision) (shares []contribution, excess float64, err error) {
+	points, err := m.points(ctx, r, goalNoise, want.judged)
+	if err != nil {
+		return nil, 0, err
 	}
-	var points []point
+	limit := want.part * want.part * want.se * want.se
+	mean := want.part * want.part * varianceOfR * want.mcse * want.mcse
 	var squares, n float64
-	for _, step := range judged {
-		if step == 0 || step > steps {
-			continue
-		}
-		posterior, _ := r.posterior(step)
-		if posterior == nil {
-			continue
-		}
-		pt := point{posterior: posterior, parts: make([][]float64, len(m.hidden))}
-		for candidate := range m.hidden {
-			if posterior[candidate] > 0 {
-				pt.parts[candidate], err = m.parts(ctx, l, candidate, p.GoalNoise, step, weight[candidate])
-				if err != nil {
-					return nil, 0, err
-				}
-			}
-		}
-		points = append(points, pt)
-	}
-	variance := func(pt *point, goal int) float64 {
-		var v float64
-		for h, p := range pt.posterior {
-			if p == 0 {
-				continue
-			}
-			x := -p
-			if h == goal {
-				x = 1 - p
-			}
-			x *= pt.posterior[goal]
-			var u float64
-			for _, part := range pt.parts[h] {
-				u += part
-			}
-			v += float64(x * x * u)
-		}
-		return v
-	}
 	worst := make([]float64, len(points))
 	for i := range points {
 		for goal := range points[i].posterior {
-			v := variance(&points[i], goal)
+			v := points[i].variance(goal)
 			squares += v
 			n++
 			worst[i] = max(worst[i], v)
@@ -161,22 +181,14 @@ func (m *Inference) errors(ctx context.Context, r *result, p *agent.Parameters, 
 	if tooMuch {
 		excess = squares / n / mean
 	}
-	sums := make([]float64, goals*steps)
+	steps := len(m.steps)
+	sums := make([]float64, len(m.path.Task.Goals)*steps) // [goal × steps + τ]
 	for i := range points {
 		if worst[i] <= limit && !tooMuch {
 			continue
 		}
 		excess = max(excess, worst[i]/limit)
-		pt := &points[i]
-		for h, parts := range pt.parts {
-			p := pt.posterior[h]
-			factor := float64(p * (1 - p) * p * (1 - p))
-			hidden := &m.hidden[h]
-			for k, part := range parts {
-				tau, c := k/len(hidden.Goals), k%len(hidden.Goals)
-				sums[hidden.Goals[c]*steps+tau] += float64(factor * part)
-			}
-		}
+		m.addVariances(sums, &points[i])
 	}
 	if excess == 0 {
 		return nil, 0, nil
@@ -187,52 +199,70 @@ func (m *Inference) errors(ctx context.Context, r *result, p *agent.Parameters, 
 	}
 	for i, v := range sums {
 		if v > negligibleShare*total {
-			shares = append(shares, share{goal: i / steps, tau: i % steps, variance: v})
+			shares = append(shares, contribution{goal: i / steps, tau: i % steps, variance: v})
 		}
 	}
 	return shares, excess, nil
 }
 
-// addTimes adds x a.
-func addTimes(to, a *kernel.Lane, x float64) {
-	to[0] += float64(a[0] * x)
-	to[1] += float64(a[1] * x)
-	to[2] += float64(a[2] * x)
-	to[3] += float64(a[3] * x)
-}
-
-// backward has room for the errors of a result.
-type backward struct {
-	worth  [][]float64
-	values []kernel.Lane
-	// Room for numbers, so many of which are used.
-	numbers []float64
-	used    int
-}
-
-// zeros are good until the errors of another result are asked for.
-func (r *backward) zeros(n int) []float64 {
-	if len(r.numbers)-r.used < n {
-		r.numbers, r.used = make([]float64, max(2*len(r.numbers), n)), 0 // what was used stays where it is
+// addVariances adds to the sums of tables what they contribute at a point.
+func (m *Inference) addVariances(sums []float64, pt *point) {
+	for candidate, relative := range pt.relative {
+		p := pt.posterior[candidate]
+		factor := float64(p * (1 - p) * p * (1 - p))
+		goals := m.hidden[candidate].Goals
+		for k, part := range relative {
+			tau, c := k/len(goals), k%len(goals)
+			sums[goals[c]*len(m.steps)+tau] += float64(factor * part)
+		}
 	}
-	all := r.numbers[r.used : r.used+n : r.used+n]
-	r.used += n
-	clear(all)
-	return all
 }
 
-// planning is the weight of those who plan, by step and hidden goal, averaged over
-// batches and as a part of the evidence there. The error is that of ctx, if it ends before.
-func (m *Inference) planning(ctx context.Context, l *segments, candidate int, e float64) ([][]float64, error) {
-	h := &m.hidden[candidate]
+// points are the judgement steps that have a posterior, but step 0.
+func (m *Inference) points(ctx context.Context, r *result, goalNoise float64, judged []int) ([]point, error) {
+	m.backward.used = 0
+	planning := make([][][]float64, len(m.hidden)) // [candidate][τ][hidden goal]: F, mean of batches
+	for candidate := range m.hidden {
+		var err error
+		if planning[candidate], err = m.planning(ctx, candidate, goalNoise); err != nil {
+			return nil, err
+		}
+	}
+	var points []point
+	for _, step := range judged {
+		if step == 0 || step > len(m.steps) {
+			continue
+		}
+		posterior, _ := r.posterior(step)
+		if posterior == nil {
+			continue
+		}
+		pt := point{posterior: posterior, relative: make([][]float64, len(m.hidden))}
+		for candidate := range m.hidden {
+			if posterior[candidate] == 0 {
+				continue
+			}
+			m.done.Recursions += step * (1 + len(m.hidden[candidate].Goals)) * len(m.segments.at)
+			var err error
+			if pt.relative[candidate], err = m.relativeVariances(ctx, candidate, goalNoise, step, planning[candidate]); err != nil {
+				return nil, err
+			}
+		}
+		points = append(points, pt)
+	}
+	return points, nil
+}
+
+// planning is F of a candidate, averaged over batches: [τ][hidden goal].
+func (m *Inference) planning(ctx context.Context, candidate int, goalNoise float64) ([][]float64, error) {
+	l, h, f := m.segments, &m.hidden[candidate], &m.forward
 	all := make([][]float64, len(m.steps))
 	for tau := range all {
 		all[tau] = m.backward.zeros(len(h.Goals))
 	}
 	batches := float64(l.outcomes.samples.batches)
-	for group := range l.of {
-		f := &m.forward
-		if err := f.run(ctx, h, l.of[group][candidate], []float64{e}, nil); err != nil {
+	for group := range l.at {
+		if err := f.run(ctx, h, l.at[group][candidate], []float64{goalNoise}, nil); err != nil {
 			return nil, err
 		}
 		for tau := range all {
@@ -244,119 +274,4 @@ func (m *Inference) planning(ctx context.Context, l *segments, candidate int, e 
 		}
 	}
 	return all, nil
-}
-
-// parts are what tables add to the relative variance of a candidate's evidence at
-// a step, [tau x hidden goal]: a backward recursion for what a unit of weight that
-// plans at tau comes to. They are nil if there is no evidence. The error is that of ctx,
-// if it ends before.
-func (m *Inference) parts(ctx context.Context, l *segments, candidate int, e float64, step int, weight [][]float64) ([]float64, error) {
-	h := &m.hidden[candidate]
-	hidden := len(h.Goals)
-	confusable := e > 0 && hidden > 1
-	if hidden == 1 {
-		e = 0
-	}
-	m.done.Recursions += step * (1 + hidden) * len(l.of)
-	room := &m.backward
-	m.forward.transitions.extend([kernel.Noises]float64{e}, h.Share[0], step)
-	powers := m.forward.transitions.powers
-	room.worth = room.worth[:0]
-	for range step + 1 {
-		room.worth = append(room.worth, room.zeros(hidden))
-	}
-	worth := room.worth             // [step][hidden goal]: of a unit of weight that plans there
-	ofShare := room.zeros(step + 1) // of a unit that is spread by share
-	for c := range hidden {
-		worth[step][c] = 1
-	}
-	ofShare[step] = 1 - h.Share[0]
-	parts := room.zeros(step * hidden)
-	batches := l.outcomes.samples.batches
-	room.values = slices.Grow(room.values[:0], hidden*len(l.of))[:hidden*len(l.of)]
-	values := room.values
-	searches, ofOne := room.zeros(hidden), room.zeros(hidden) // by hidden goal: variance of a search
-	evidence := 0.0
-	for tau := step - 1; tau >= 0; tau-- {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		clear(values)
-		for group := range l.of {
-			link := &l.of[group][candidate][tau]
-			v := values[group*hidden : (group+1)*hidden]
-			for matched := range link.next {
-				to := tau + matched + 1
-				if to > step {
-					break
-				}
-				x := float64(powers[matched+1].Own[0][0][0]*worth[to][0]) + float64(powers[matched+1].ToOthers[0][0][0]*ofShare[to])
-				addTimes(&v[0], &link.next[matched], x)
-			}
-			if at := step - tau; at < len(link.live) {
-				addTimes(&v[0], &link.live[at], 1)
-			}
-			if !confusable {
-				continue
-			}
-			for matched, next := range link.nextHidden {
-				to := tau + matched + 1
-				if to > step {
-					break
-				}
-				power, later := &powers[matched+1], worth[to]
-				common, stay := float64(power.Own[1][0][0]*later[0])+float64(power.ToOthers[1][0][0]*ofShare[to]), power.Stay[0][0]
-				for place := range next {
-					c := link.order.At(place)
-					addTimes(&v[c], &next[place], common+float64(stay*later[c]))
-				}
-			}
-			if at := step - tau; at < len(link.matched) {
-				for place := range link.left[at] {
-					addTimes(&v[link.order.At(place)], &link.left[at][place], link.matched[at])
-				}
-			}
-		}
-		for c := range hidden {
-			var mean, squares float64
-			for batch := range batches {
-				mean += values[batch/kernel.Lanes*hidden+c][batch%kernel.Lanes] / float64(batches)
-			}
-			for batch := range batches {
-				d := values[batch/kernel.Lanes*hidden+c][batch%kernel.Lanes] - mean
-				squares += float64(d * d)
-			}
-			worth[tau][c] = mean
-			goal := h.Goals[c]
-			searches[c] = m.cost(l.outcomes.samples, goal, l.outcomes.levels.of(goal, tau))
-			ofOne[c] = searches[c] * squares / (near * near * float64(batches*(batches-1)))
-			if c > 0 {
-				ofShare[tau] += float64(h.Share[c] * mean)
-			}
-		}
-		pooled := 0.0
-		for _, v := range ofOne[1:] {
-			pooled += v / float64(hidden-1)
-		}
-		for c, v := range ofOne {
-			n := searches[c]
-			if c > 0 { // few searches may be alike by chance: all others together count as one more
-				v = (float64(n*v) + pooled) / (n + 1)
-			}
-			w := weight[tau][c]
-			parts[tau*hidden+c] = w * w * v / n
-		}
-		if tau == 0 {
-			for c := range hidden {
-				evidence += float64(weight[0][c] * worth[0][c])
-			}
-		}
-	}
-	if evidence == 0 {
-		return nil, nil
-	}
-	for i := range parts {
-		parts[i] /= evidence * evidence
-	}
-	return parts, nil
 }

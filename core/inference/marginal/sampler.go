@@ -11,22 +11,22 @@ import (
 	"foible/core/search"
 )
 
-// sampler draws searches.
+// sampler fills tables. Its fields but the first two are buffers.
 type sampler struct {
 	path     *observed.Path
-	thinFrom int // draws
-	turns    []search.Turn
+	thinFrom int // the constant, but in tests
 	pcg      rand.PCG
-	rng      *rand.Rand
-	// Room for what searches tell, for so many draws.
-	draws      int
-	just, from *search.Tally
-	events     []event
+	rng      *rand.Rand // draws from pcg
+	turns    []search.Turn
+	events   []event
+	// Sums of what searches found, up to tallied draws.
+	tallied         int
+	exactly, onward *search.Tally
 }
 
-// worth is how many searches for an original goal one counts for after so many
-// draws. Of the fewest there may be, one goes on to the end.
-func (s *sampler) worth(draw int) float64 {
+// weight is how many searches for an original goal one counts for after a number of draws.
+// Of firstSearches, one goes on to the end.
+func (s *sampler) weight(draw int) float64 {
 	x := 1.0
 	for limit := s.thinFrom; limit < draw && x < firstSearches; limit *= 2 {
 		x *= 2
@@ -34,178 +34,196 @@ func (s *sampler) worth(draw int) float64 {
 	return x
 }
 
-// reach extends a table to a level. The error is that of ctx, if it ends before; the
+// extend samples a table up to a level. The error is that of ctx, if it ends before; the
 // table is then of no use.
-func (s *sampler) reach(ctx context.Context, all *samples, t *table, tau, goal, upTo int) error {
-	if len(t.levels) == 0 && t.known == nil {
+func (s *sampler) extend(ctx context.Context, all *samples, t *table, upTo int) error {
+	if len(t.levels) == 0 && t.certain == nil {
 		var err error
-		if t.known, err = s.know(ctx, all, t, tau, goal); err != nil {
+		if t.certain, err = s.certain(ctx, all, t); err != nil {
 			return err
 		}
 	}
-	if t.known != nil {
+	if t.certain != nil {
 		return nil
 	}
-	batches := all.batches
 	for l := len(t.levels); l <= upTo; l++ {
-		t.levels = append(t.levels, make(level, batches))
-		most, generated := 0, -float64(s.path.Search.Generated)
-		if l > 0 {
-			most = t.most[l-1]
-			generated += float64(allSearches(l-1, batches, t.original)) * t.effort[l-1]
+		if err := s.addLevel(ctx, all, t); err != nil {
+			return err
 		}
-		for batch := range batches {
-			if !t.in(l, batch) {
-				continue
-			}
-			from := 0
-			if l > 0 && t.in(l-1, batch) {
-				from = searches(l-1, t.original)
-			}
-			if to := searches(l, t.original); from < to {
-				var err error
-				if t.levels[l][batch], err = s.batch(ctx, all, t, tau, goal, batch, from, to); err != nil {
-					return err
-				}
-				all.size += len(t.levels[l][batch])
-			}
-			most = max(most, right(t.levels[l][batch]))
-		}
-		generated += float64(s.path.Search.Generated)
-		t.most, t.effort = append(t.most, most), append(t.effort, generated/float64(allSearches(l, batches, t.original)))
 	}
 	return nil
 }
 
-// know tells what all searches do if they can go in one way only; nil if chance has a part.
-// The error is that of ctx, if it ends before.
-func (s *sampler) know(ctx context.Context, all *samples, t *table, tau, goal int) ([]event, error) {
-	o := search.Options{Noise: all.noise, Budget: all.draws, Sure: true}
+// addLevel samples one more level of a table.
+func (s *sampler) addLevel(ctx context.Context, all *samples, t *table) error {
+	l := len(t.levels)
+	t.levels = append(t.levels, make(level, all.batches))
+	most, generated := 0, -float64(s.path.Search.Generated)
+	if l > 0 {
+		most = t.maxMatched[l-1]
+		generated += float64(tableSearches(l-1, all.batches, t.original)) * t.effort[l-1]
+	}
+	for batch := range all.batches {
+		if !t.in(l, batch) {
+			continue
+		}
+		from := 0
+		if l > 0 && t.in(l-1, batch) {
+			from = batchSearches(l-1, t.original)
+		}
+		if to := batchSearches(l, t.original); from < to {
+			if err := s.search(ctx, all, t, uint64(batch)<<32|uint64(from), to-from); err != nil {
+				return err
+			}
+			t.levels[l][batch] = slices.Clone(s.events)
+			all.events += len(s.events)
+		}
+		most = max(most, maxMatched(t.levels[l][batch]))
+	}
+	generated += float64(s.path.Search.Generated)
+	t.maxMatched = append(t.maxMatched, most)
+	t.effort = append(t.effort, generated/float64(tableSearches(l, all.batches, t.original)))
+	return nil
+}
+
+// trace searches and leaves what it found in turns. ended is the draw at which the search
+// ended by itself, or as package search says.
+func (s *sampler) trace(ctx context.Context, t *table, o search.Options) (ended int, err error) {
+	start, rest := s.path.States[t.tau], s.path.States[t.tau+1:]
+	s.turns, ended, err = s.path.Search.Trace(ctx, start, t.goal, s.path.Goals.Heuristic[t.goal], o, rest, t.offPath, s.rng, s.turns[:0])
+	return ended, err
+}
+
+func (all *samples) options() search.Options {
+	o := search.Options{Noise: all.noise, Budget: all.draws}
 	if all.unlimited {
 		o.Budget = search.Unlimited
 	}
-	start, observed := s.path.States[tau], s.path.States[tau+1:]
-	var ended int
-	var err error
-	s.turns, ended, err = s.path.Search.Trace(ctx, start, goal, s.path.Goals.Heuristic[goal], o, observed, t.stray, s.rng, s.turns[:0])
-	if err != nil || ended < 0 {
+	return o
+}
+
+// certain is what every search finds if searches can go in one way only; nil if chance has
+// a part. The error is that of ctx, if it ends before.
+func (s *sampler) certain(ctx context.Context, all *samples, t *table) ([]event, error) {
+	o := all.options()
+	o.Sure = true
+	if ended, err := s.trace(ctx, t, o); err != nil || ended < 0 {
 		return nil, err
 	}
-	s.events = s.events[:0]
 	if all.unlimited {
-		s.note(1, s.turns[len(s.turns)-1].Meeting, 1)
-		return slices.Clone(s.events), nil
+		return []event{atLeast(1, s.turns[len(s.turns)-1].Meeting, 1)}, nil
 	}
+	var events []event
 	meeting := search.NoPlan
 	for i, turn := range s.turns {
 		if i > 0 {
-			s.note(int(turn.Draw), meeting, -1)
+			events = append(events, atLeast(int(turn.Draw), meeting, -1))
 		}
-		s.note(int(turn.Draw), turn.Meeting, 1)
+		events = append(events, atLeast(int(turn.Draw), turn.Meeting, 1))
 		meeting = turn.Meeting
 	}
-	return slices.Clone(s.events), nil
+	return events, nil
 }
 
-// batch makes the searches from one number to another, exclusive, of a batch. The error
-// is that of ctx, if it ends before.
-func (s *sampler) batch(ctx context.Context, all *samples, t *table, tau, goal, batch, from, to int) ([]event, error) {
-	start, observed := s.path.States[tau], s.path.States[tau+1:]
-	if s.just == nil || s.draws < all.draws {
-		s.draws = all.draws
-		s.just, s.from = search.NewTally(s.draws, len(s.path.States)), search.NewTally(s.draws, len(s.path.States))
+// search leaves in events what n searches of a batch found, from a first one on. first has
+// the batch in its upper half and the number of the search in its lower. The error is that
+// of ctx, if it ends before.
+func (s *sampler) search(ctx context.Context, all *samples, t *table, first uint64, n int) error {
+	if s.exactly == nil || s.tallied < all.draws {
+		s.tallied = all.draws
+		s.exactly, s.onward = search.NewTally(s.tallied, len(s.path.States)), search.NewTally(s.tallied, len(s.path.States))
 	}
 	s.events = s.events[:0]
-	add := s.from.Add
-	if to-from == 1 {
-		add = s.note // there is nothing to sum up
+	add := s.onward.Add
+	if n == 1 {
+		add = s.add // there is nothing to sum up
 	}
-	h := s.path.Goals.Heuristic[goal]
-	var err error
-	for i := from; i < to; i++ {
+	for number := first; number < first+uint64(n); number++ {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
-		n := uint64(batch)<<32 | uint64(i)
-		s.pcg.Seed(scramble(t.seed[0]+n), scramble(t.seed[1]+n))
-		o := search.Options{Noise: all.noise, Budget: all.draws}
-		if all.unlimited {
-			o.Budget = search.Unlimited
-		}
+		s.pcg.Seed(scramble(t.seed[0]+number), scramble(t.seed[1]+number))
+		var err error
 		switch {
-		case all.unlimited: // never given up: where the end alone counts, few that count for many would be all there is
-			s.turns, _, err = s.path.Search.Trace(ctx, start, goal, h, o, observed, t.stray, s.rng, s.turns[:0])
-			if err != nil {
-				return nil, err
+		case all.unlimited: // never thinned out: only the end counts, and a few searches that count for many would be all there is
+			if _, err = s.trace(ctx, t, all.options()); err == nil {
+				add(1, s.turns[len(s.turns)-1].Meeting, 1)
 			}
-			add(1, s.turns[len(s.turns)-1].Meeting, 1)
 		case t.original:
-			if i%firstSearches != 0 {
-				o.Budget = min(o.Budget, s.thinFrom<<bits.TrailingZeros(uint(i)))
-			}
-			draw, meeting, err := s.path.Search.Weigh(ctx, start, goal, h, o, observed, t.stray, s.rng, s.worth, s.just)
-			if err != nil {
-				return nil, err
-			}
-			if 0 < draw && draw <= all.draws {
-				add(draw, meeting, s.worth(draw-1))
-			}
+			err = s.searchOriginal(ctx, all, t, int(uint32(number)), add)
 		default:
-			o.Budget = min(o.Budget, s.thinFrom<<bits.TrailingZeros64(s.pcg.Uint64()|1<<20))
-			var ended int
-			s.turns, ended, err = s.path.Search.Trace(ctx, start, goal, h, o, observed, t.stray, s.rng, s.turns[:0])
-			if err != nil {
-				return nil, err
-			}
-			s.confused(all.draws, o.Budget, ended, add)
+			err = s.searchHidden(ctx, all, t, add)
+		}
+		if err != nil {
+			return err
 		}
 	}
-	s.just.Drain(func(draw int, m search.Meeting, sum float64) {
-		s.events = append(s.events, event{int32(2*draw + 1), m, float32(sum)})
-	})
-	s.from.Drain(s.note)
-	return slices.Clone(s.events), nil
+	s.exactly.Drain(func(draw int, m search.Meeting, sum float64) { s.events = append(s.events, exactly(draw, m, sum)) })
+	s.onward.Drain(s.add)
+	return nil
 }
 
-// note adds an event: so many of the plans of that many draws or more.
-func (s *sampler) note(draw int, m search.Meeting, plans float64) {
-	s.events = append(s.events, event{int32(2 * draw), m, float32(plans)})
+// searchOriginal is one search for an original goal. How far it goes depends on its number
+// in its batch.
+func (s *sampler) searchOriginal(ctx context.Context, all *samples, t *table, number int, add func(draw int, m search.Meeting, plans float64)) error {
+	o := all.options()
+	if number%firstSearches != 0 {
+		o.Budget = min(o.Budget, s.thinFrom<<bits.TrailingZeros(uint(number)))
+	}
+	start, rest := s.path.States[t.tau], s.path.States[t.tau+1:]
+	draw, meeting, err := s.path.Search.Weigh(ctx, start, t.goal, s.path.Goals.Heuristic[t.goal], o, rest, t.offPath, s.rng, s.weight, s.exactly)
+	if err == nil && 0 < draw && draw <= all.draws {
+		add(draw, meeting, s.weight(draw-1))
+	}
+	return err
 }
 
-// confused notes what the turns of a search for another goal tell.
-func (s *sampler) confused(draws, budget, ended int, add func(draw int, m search.Meeting, plans float64)) {
+// searchHidden is one search for a goal of confusion. How far it goes is left to chance.
+func (s *sampler) searchHidden(ctx context.Context, all *samples, t *table, add func(draw int, m search.Meeting, plans float64)) error {
+	o := all.options()
+	o.Budget = min(o.Budget, s.thinFrom<<bits.TrailingZeros64(s.pcg.Uint64()|1<<20))
+	ended, err := s.trace(ctx, t, o)
+	if err != nil {
+		return err
+	}
 	x, meeting := 0.0, search.NoPlan
-	note := func(draw int, now search.Meeting, worth float64) {
-		if draw <= draws {
+	turn := func(draw int, now search.Meeting, weight float64) { // the plan changes at a draw, or its weight
+		if draw <= all.draws {
 			if x != 0 {
 				add(draw, meeting, -x)
 			}
-			add(draw, now, worth)
+			add(draw, now, weight)
 		}
-		x, meeting = worth, now
+		x, meeting = weight, now
 	}
 	next := s.thinFrom + 1 // the first draw that counts for more
-	for _, turn := range s.turns {
-		for ; next <= int(turn.Draw); next = 2*next - 1 {
-			note(next, meeting, 2*x)
+	for _, t := range s.turns {
+		for ; next <= int(t.Draw); next = 2*next - 1 {
+			turn(next, meeting, 2*x)
 		}
-		if turn.Draw == 1 {
+		if t.Draw == 1 {
 			x = 0
-			note(1, turn.Meeting, 1)
+			turn(1, t.Meeting, 1)
 			continue
 		}
-		note(int(turn.Draw), turn.Meeting, x)
+		turn(int(t.Draw), t.Meeting, x)
 	}
-	last := budget
+	last := o.Budget
 	if ended > 0 {
 		last = ended
 	}
 	for ; next <= last; next = 2*next - 1 {
-		note(next, meeting, 2*x)
+		turn(next, meeting, 2*x)
 	}
 	if ended == 0 {
-		note(budget+1, meeting, 0)
+		turn(o.Budget+1, meeting, 0)
 	}
+	return nil
+}
+
+// add adds an event for budgets of a draw or more.
+func (s *sampler) add(draw int, m search.Meeting, plans float64) {
+	s.events = append(s.events, atLeast(draw, m, plans))
 }
 
 // scramble is the finalizer of SplitMix64 (Steele, Lea and Flood 2014).
@@ -216,25 +234,25 @@ func scramble(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// weights are what events add to the probabilities of their meetings under a budget, a
-// search's part of it, by what they are of: the probability that the budget is the draw or
-// more, and that it is just the draw.
+// weights are what a plan of an event adds to the probability of its meeting, by the
+// event's at: P(budget ≥ draw) or P(budget = draw), divided by the number of searches.
 type weights []float64
 
+// newWeights makes them for a budget and n searches of so many draws.
 func newWeights(b agent.Budget, unlimited bool, n, draws int) weights {
 	w := make(weights, 2*(draws+1))
 	if unlimited {
 		w[2*1] = 1 / float64(n)
 		return w
 	}
-	atLeast := make([]float64, draws+2) // the last is 0: larger budgets count as the largest looked at
-	atLeast[1] = 1                      // a budget of 0 leaves no plan either
+	tail := make([]float64, draws+2) // the last is 0: greater budgets count as the greatest looked at
+	tail[1] = 1                      // a budget of 0 leaves no plan either
 	for draw := 2; draw <= draws; draw++ {
-		atLeast[draw] = b.AtLeast(draw)
+		tail[draw] = b.AtLeast(draw)
 	}
 	for draw := 1; draw <= draws; draw++ {
-		w[2*draw] = atLeast[draw] / float64(n)
-		w[2*draw+1] = (atLeast[draw] - atLeast[draw+1]) / float64(n)
+		w[2*draw] = tail[draw] / float64(n)
+		w[2*draw+1] = (tail[draw] - tail[draw+1]) / float64(n)
 	}
 	return w
 }

@@ -11,13 +11,16 @@ import (
 	"foible/core/sweep"
 )
 
-// store has the samples of a stage of a sweep for one search noise.
+// samples are the searches of one stage of a sweep with one search noise, in tables. A
+// table belongs to a goal and to a step τ at which a plan may be made. It serves every
+// budget, because a search without a budget passes through the plans of all budgets, and
+// every goal and action noise, which have no part in a search.
 type samples struct {
 	samplesKey
-	of       [][]*table         // [goal][tau]; nil as long as not asked for
-	size     int                // events
-	expected []event            // of a search for a goal that another one may be taken for
-	levels   map[family]*levels // with which inference begins
+	tables     [][]*table // [goal][τ]; nil until needed
+	events     int        // in all tables
+	unexpected []event    // what a search for a goal of confusion most likely finds
+	levels     map[family]*levels
 }
 
 type samplesKey struct {
@@ -27,13 +30,13 @@ type samplesKey struct {
 	unlimited bool
 	draws     int // of the longest searches
 	batches   int
-	stray     bool
+	offPath   bool // it is asked whether plans leave the shortest paths
 }
 
 // maxEvents bounds the samples kept for later parameter sets of a stimulus.
 const maxEvents = 4 << 20
 
-// samplesFor finds or makes the store of samples.
+// samplesFor finds or makes samples, and gives up those used longest ago if there are too many.
 func (m *Inference) samplesFor(key samplesKey) *samples {
 	for i, s := range m.samples {
 		if s.samplesKey == key {
@@ -42,59 +45,59 @@ func (m *Inference) samplesFor(key samplesKey) *samples {
 			return s
 		}
 	}
-	s := &samples{samplesKey: key, of: make([][]*table, len(m.path.Task.Goals)), expected: expected(key.unlimited), levels: map[family]*levels{}}
+	s := &samples{samplesKey: key, tables: make([][]*table, len(m.path.Task.Goals)), unexpected: noMatch(key.unlimited), levels: map[family]*levels{}}
 	m.samples = append([]*samples{s}, m.samples...)
-	size := 0
+	events := 0
 	for i, s := range m.samples {
-		if size += s.size; size > m.keep && i > 0 {
+		if events += s.events; events > m.keep && i > 0 {
 			m.samples = m.samples[:i]
 			break
 		}
 	}
-	m.outcomes, m.segments = nil, nil // they may be of what is gone
+	m.outcomes, m.segments = nil, nil // they may be made of what is gone
 	return s
 }
 
 // table finds or makes a table, sampled up to a level. The error is that of ctx, if it
 // ends before.
-func (m *Inference) tableOf(ctx context.Context, s *samples, tau, goal, level int) (*table, error) {
-	if s.of[goal] == nil {
-		s.of[goal] = make([]*table, len(m.steps))
+func (m *Inference) table(ctx context.Context, s *samples, goal, tau, level int) (*table, error) {
+	if s.tables[goal] == nil {
+		s.tables[goal] = make([]*table, len(m.steps))
 	}
-	t := s.of[goal][tau]
+	t := s.tables[goal][tau]
 	if t == nil {
-		t = &table{original: goal < m.path.Candidates, seed: m.seeds(s.stage, tau, goal, s.noise, s.seed)}
-		if s.stray {
+		t = &table{goal: goal, tau: tau, original: goal < m.path.Candidates, seed: m.seeds(s.stage, tau, goal, s.noise, s.seed)}
+		if s.offPath {
 			var err error
-			if t.stray, err = m.stray(ctx, tau, goal); err != nil {
+			if t.offPath, err = m.leavesPath(ctx, tau, goal); err != nil {
 				return nil, err
 			}
 		}
-		s.of[goal][tau] = t
+		s.tables[goal][tau] = t
 	}
-	return t, m.sampler.reach(ctx, s, t, tau, goal, level)
+	return t, m.sampler.extend(ctx, s, t, level)
 }
 
-// stray says of a plan from the state after tau actions whether it ends off every
-// shortest path to a goal; nil where that is not known. The error is that of ctx, if it
-// ends before.
-func (m *Inference) stray(ctx context.Context, tau, goal int) (func(to ground.StateID, length int) bool, error) {
-	if !m.asked {
-		far, err := policy.NewDistances(ctx, m.path.Task, sweep.PathStates)
+// leavesPath says of a plan made at τ, by its end and its length, whether that end is on no
+// shortest path to a goal; nil where distances are not known. The error is that of ctx, if
+// it ends before.
+func (m *Inference) leavesPath(ctx context.Context, tau, goal int) (func(end ground.StateID, length int) bool, error) {
+	if !m.distancesTried {
+		d, err := policy.NewDistances(ctx, m.path.Task, sweep.PathStates)
 		if err != nil && !errors.Is(err, policy.ErrTooLarge) {
 			return nil, err
 		}
-		m.asked, m.far = true, far
+		m.distancesTried, m.distances = true, d
 	}
-	if m.far == nil {
+	if m.distances == nil {
 		return nil, nil
 	}
-	to, err := m.far.To(ctx, goal)
+	to, err := m.distances.To(ctx, goal)
 	if err != nil {
 		return nil, err
 	}
 	before := to(m.path.States[tau])
-	if before < 0 { // no plan is any good
+	if before < 0 { // the goal cannot be reached: no plan leaves a path to it
 		return nil, nil
 	}
 	return func(end ground.StateID, length int) bool {
@@ -103,122 +106,121 @@ func (m *Inference) stray(ctx context.Context, tau, goal int) (func(to ground.St
 	}, nil
 }
 
-// draws that searches need for a budget; one for an unlimited one, of which the end alone counts.
+// A table is sampled up to a level. A table of an original goal has firstSearches for each
+// batch at level 0, and twice as many at each further level. A goal of confusion is one of
+// many: its table has one search at level 0, which stands for all batches, two at level 1,
+// one for each batch at ownLevel, and from there on twice as many at each level.
+const (
+	firstSearches  = 8
+	ownLevel       = 2
+	maxLevel       = 10 // of an original goal
+	maxHiddenLevel = 12 // of a goal of confusion
+)
+
+// batchSearches is the number of searches that a batch has up to a level, if it has any.
+func batchSearches(level int, original bool) int {
+	if original {
+		return firstSearches << level
+	}
+	return 1 << max(0, level-ownLevel)
+}
+
+// tableSearches is the number of searches of all batches up to a level.
+func tableSearches(level, batches int, original bool) int {
+	if !original && level < ownLevel {
+		return min(batches, 1<<level)
+	}
+	return batches * batchSearches(level, original)
+}
+
+// searches is the number that the table of a goal has at a level.
+func (m *Inference) searches(s *samples, goal, level int) float64 {
+	return float64(tableSearches(level, s.batches, goal < m.path.Candidates))
+}
+
+// Long searches are thinned out: after thinFrom draws every other search ends and no longer
+// counts, while those that go on count twice; again after twice as many draws, and so on.
+// The plan after that many draws has little weight, or is much the same as before.
+const (
+	thinFrom = 96
+	minDraws = 320 // of the longest searches
+)
+
+// negligibleTail is the probability of budgets that are greater than the greatest one looked at.
+const negligibleTail = 1e-4
+
+// draws is the length of the longest searches for a budget. Of a search without a budget
+// only the end counts, which is noted at draw 1.
 func draws(p *agent.Parameters) int {
 	if p.Unlimited {
 		return 1
 	}
-	n := leastLong
+	n := minDraws
 	for p.Budget().AtLeast(n+1) > negligibleTail {
 		n *= 2
 	}
 	return n
 }
 
-// Marginal inference samples searches into tables. A table is of a goal, a step
-// tau at which a plan may be made, and a search noise. It serves every budget,
-// since a search tells what the plan of each budget would be, and every goal and
-// action noise, which play no part in a search.
-
-// Sizes of samples. A batch of an original goal's table has firstSearches at level
-// 0 and twice as many at each further level. Another goal, for which it may be taken,
-// is one of many: its table has one search at level 0, which stands for all batches,
-// two at level 1, one a batch at level apart, and from there on twice as many a level.
-const (
-	firstSearches = 8
-	lastLevel     = 10 // of an original goal
-	apart         = 2
-	lastConfused  = 12
-)
-
-// Sizes of searches. After some draws every other search is given up and counts no
-// more, and those that go on count twice; again after twice as many draws, and so
-// on: what a plan is after so many draws is of little weight, or it is much the same
-// as before. Which ones are given up is a matter of their numbers, or of chance.
-const (
-	thinFrom  = 96
-	leastLong = 320 // draws of the longest searches, at least
-)
-
-// negligibleTail is a probability of larger budgets that are taken for the largest one looked at.
-const negligibleTail = 1e-4
-
-// searches of each batch that has any, up to a level.
-func searches(level int, original bool) int {
-	if original {
-		return firstSearches << level
-	}
-	return 1 << max(0, level-apart)
-}
-
-// near is how far batches of a table keep from their mean, as a part of what they
-// differ by: so near that products of tables are as linear in them as errors by the
-// delta method take them to be, and no batch has a part of a mean that is mere chance.
-const near = 1.0 / 16
-
-// event is a part of what searches tell of plans: how many of the plans of a
-// budget have a meeting, if the budget is just so many draws or, otherwise, at
-// least so many.
+// event is a part of what searches found: a number of plans (a fraction, or negative, where
+// searches are weighed) that meet the observed path in the same way. It counts for budgets
+// of exactly a draw if at is odd, and of that draw or more if it is even.
 type event struct {
-	of      int32 // twice the draw, and 1 if just so many draws
+	at      int32 // twice the draw, plus 1 for exactly
 	meeting search.Meeting
 	plans   float32
 }
 
-func (e *event) draw() int { return int(e.of / 2) }
+func (e *event) draw() int { return int(e.at / 2) }
 
-// sampled are the searches for a goal from the state after tau actions.
+func atLeast(draw int, m search.Meeting, plans float64) event {
+	return event{int32(2 * draw), m, float32(plans)}
+}
+
+func exactly(draw int, m search.Meeting, plans float64) event {
+	return event{int32(2*draw + 1), m, float32(plans)}
+}
+
+// table has the searches for a goal from the state after τ actions.
 type table struct {
-	seed     [2]uint64
-	original bool
-	levels   []level
-	most     []int                                    // by level: actions that some plan gets right, up to there
-	effort   []float64                                // by level: successors that a search generates, up to there
-	stray    func(to ground.StateID, length int) bool // nil where it is not asked or not known
-	known    []event                                  // of one search, if all tell the same: there is no need to search
+	goal, tau  int
+	seed       [2]uint64
+	original   bool // the goal is a candidate
+	levels     []level
+	maxMatched []int                                     // [level]: most actions that a plan matches, up to there
+	effort     []float64                                 // [level]: mean number of successors that a search generates, up to there
+	offPath    func(end ground.StateID, length int) bool // nil where not asked or not known
+	certain    []event                                   // what every search finds, where chance has no part; levels are then empty
 }
 
-// in reports whether a batch has any search of its own at a level.
-func (t *table) in(level, batch int) bool {
-	return t.original || level >= apart || batch < 1<<level
-}
-
-// allSearches are those of all batches, up to a level.
-func allSearches(level, batches int, original bool) int {
-	if !original && level < apart {
-		return min(batches, 1<<level)
-	}
-	return batches * searches(level, original)
-}
-
-// expected is what a search for another goal is likely to tell: no action agrees.
-func expected(unlimited bool) []event {
-	if unlimited {
-		return []event{{2 * 1, 0, 1}}
-	}
-	return []event{{2*1 + 1, search.NoPlan, 1}, {2 * 2, 0, 1}}
-}
-
-// level has the searches that a level adds: the events of each batch, by draw.
+// level has the events that a level adds to each batch.
 type level [][]event
 
-// right is the greatest number of actions that events get right.
-func right(events []event) (most int) {
+// in reports whether a batch has searches of its own up to a level.
+func (t *table) in(level, batch int) bool {
+	return t.original || level >= ownLevel || batch < 1<<level
+}
+
+// effortAt is the work of a search up to a level, in successors; 1 where nothing is searched.
+func (t *table) effortAt(level int) float64 {
+	if t.certain != nil {
+		return 1
+	}
+	return t.effort[level]
+}
+
+// noMatch is what a search finds whose plans match no action.
+func noMatch(unlimited bool) []event {
+	if unlimited {
+		return []event{atLeast(1, 0, 1)}
+	}
+	return []event{exactly(1, search.NoPlan, 1), atLeast(2, 0, 1)}
+}
+
+// maxMatched is the greatest number of actions that plans of events match.
+func maxMatched(events []event) (most int) {
 	for i := range events {
 		most = max(most, events[i].meeting.Matched())
 	}
 	return most
-}
-
-// cost is how many searches a table has at a level.
-func (m *Inference) cost(s *samples, goal, level int) float64 {
-	return float64(allSearches(level, s.batches, goal < m.path.Candidates))
-}
-
-// effortAt is what a search takes, up to a level; 1 of a table without searches.
-func (t *table) effortAt(level int) float64 {
-	if t.known != nil {
-		return 1
-	}
-	return t.effort[level]
 }

@@ -20,10 +20,10 @@ import (
 func sampledPlans(m *Inference, p *agent.Parameters, s *samples, original, confused int8) *outcomes {
 	goals := len(m.path.Task.Goals)
 	l := &levels{make([]int8, goals*len(m.steps)), len(m.steps)}
-	for i := range l.by {
-		l.by[i] = original
+	for i := range l.level {
+		l.level[i] = original
 		if i >= m.path.Candidates*len(m.steps) {
-			l.by[i] = confused
+			l.level[i] = confused
 		}
 	}
 	return m.outcomesFor(s, p, l)
@@ -57,7 +57,7 @@ type meant struct {
 // numbers are the probabilities of a table, means of batches, all in one group of lanes.
 func (m *Inference) numbers(p *outcome, batches int) map[meant]float64 {
 	all := map[meant]float64{}
-	for kind, rows := range map[string][]kernel.Lane{"ends": p.ends, "differs": p.differs, "stray ends": p.strayEnds, "stray differs": p.strayDiffers} {
+	for kind, rows := range map[string][]kernel.Lane{"ends": p.ends, "differs": p.differs, "stray ends": p.offPathEnds, "stray differs": p.offPathDiffers} {
 		for matched, row := range rows {
 			for _, x := range row {
 				all[meant{kind, matched}] += x / float64(batches)
@@ -96,7 +96,7 @@ func tablesAreUnbiased(t *testing.T) {
 				confused := []int8{0, 1, 2, 4}[i] // levels: searches in some batches alone, in each, in each several
 				m := marginalOf(c.Path)
 				m.sampler.thinFrom = thin
-				key := samplesKey{noise: noise, draws: leastLong, batches: batches, stray: true}
+				key := samplesKey{noise: noise, draws: minDraws, batches: batches, offPath: true}
 				for _, budget := range budgets[:c.budgets] {
 					p := budget
 					p.SearchNoise = noise
@@ -118,7 +118,7 @@ func tablesAreUnbiased(t *testing.T) {
 									all[of][seed] = x
 								}
 								if thin < thinFrom { // searches that go on for some draws count for 4 or more
-									for _, level := range s.of[goal][tau].levels {
+									for _, level := range s.tables[goal][tau].levels {
 										for _, e := range slices.Concat(level...) {
 											if e.draw() > 12 {
 												beyond++
@@ -132,7 +132,7 @@ func tablesAreUnbiased(t *testing.T) {
 									all[of] = make([]float64, seeds)
 								}
 							}
-							n := float64(seeds) * m.cost(m.samplesFor(key), goal, int(level))
+							n := float64(seeds) * m.searches(m.samplesFor(key), goal, int(level))
 							for of, xs := range all {
 								z := score(xs, want[of], n)
 								quantities++
@@ -257,7 +257,7 @@ func TestStandardErrorsAreHonest(t *testing.T) {
 							for goal := range goals {
 								i := step*goals + goal
 								values[i] = append(values[i], all[goal])
-								errors[i] += jackknife(without, goal) / seeds
+								errors[i] += goalVariance(without, goal) / seeds
 							}
 						}
 					}
@@ -335,7 +335,7 @@ func TestCellsDoNotDependOnEachOther(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return must(m.cell(context.Background(), &r.Parameters, res, judged, r.q))
+			return must(m.cell(context.Background(), &Request{Parameters: []agent.Parameters{r.Parameters}, Procedure: r.q, Judged: judged}, 0, res))
 		}
 		alone := make([]sweep.Cell, len(all))
 		for i := range all {
@@ -383,7 +383,7 @@ func TestLongPlansDoNotUnderflow(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := marginalOf(s)
-	cell := must(m.cell(context.Background(), &p, exactly(t, m, &p), nil, &sweep.Procedure{Stage: sweep.Stage{Runs: 1}}))
+	cell := must(m.cell(context.Background(), &Request{Parameters: []agent.Parameters{p}, Procedure: &sweep.Procedure{Stage: sweep.Stage{Runs: 1}}}, 0, enumeratedResult(t, m, &p)))
 	if len(cell.Evidence) != len(steps)+1 || cell.Undefined != nil {
 		t.Fatalf("%d steps, %v", len(cell.Evidence), cell.Undefined)
 	}
@@ -406,7 +406,7 @@ func TestLongPlansDoNotUnderflow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sampled := must(m.cell(context.Background(), &p, r, nil, asked(4, 0.01, sweep.DetailSteps)))
+	sampled := must(m.cell(context.Background(), &Request{Parameters: []agent.Parameters{p}, Procedure: asked(4, 0.01, sweep.DetailSteps)}, 0, r))
 	if got := sampled.Evidence[len(steps)]; sampled.Undefined != nil || math.IsInf(got, 0) || !(math.Abs(got-log) < 0.05*-log) {
 		t.Errorf("sampled, the evidence is exp(%v), want exp(%v)", got, log)
 	}
@@ -414,7 +414,7 @@ func TestLongPlansDoNotUnderflow(t *testing.T) {
 
 // convergeOne is converge of one parameter set.
 func (m *Inference) convergeOne(p agent.Parameters, q *sweep.Procedure, seed uint64, judged []int) (one *result, err error) {
-	err = m.converge(context.Background(), []agent.Parameters{p}, q, seed, judged, func(_ int, r *result) error {
+	err = m.converge(context.Background(), &Request{[]agent.Parameters{p}, q, seed, judged}, func(_ int, r *result) error {
 		one = r
 		return nil
 	})
@@ -431,7 +431,7 @@ func TestGoalNoisesSideBySide(t *testing.T) {
 		few := func(p *agent.Parameters) *Inference { // which begins with few samples
 			m := marginalOf(w.Path)
 			s := m.samplesFor(samplesKey{stage: q.StageName, seed: 1, noise: p.SearchNoise, unlimited: p.Unlimited, draws: draws(p), batches: q.Runs})
-			s.levels[familyOf(p, q)] = m.first(s)
+			s.levels[familyOf(p, q)] = m.firstLevels(s)
 			return m
 		}
 		for _, p := range []agent.Parameters{
@@ -450,21 +450,21 @@ func TestGoalNoisesSideBySide(t *testing.T) {
 					t.Fatalf("%+v and %+v are not inferred together", some[0], some[n-1])
 				}
 				m, seen := few(&p), 0
-				err := m.converge(context.Background(), some, q, 1, judged, func(i int, r *result) error {
-					got := must(m.cell(context.Background(), &some[i], r, judged, q))
+				err := m.converge(context.Background(), &Request{some, q, 1, judged}, func(i int, r *result) error {
+					got := must(m.cell(context.Background(), &Request{some, q, 1, judged}, i, r))
 					alone := few(&p)
 					one, err := alone.convergeOne(some[i], q, 1, judged)
 					if err != nil {
 						t.Fatal(err)
 					}
-					if want := must(alone.cell(context.Background(), &some[i], one, judged, q)); !reflect.DeepEqual(got, want) {
+					if want := must(alone.cell(context.Background(), &Request{some, q, 1, judged}, i, one)); !reflect.DeepEqual(got, want) {
 						t.Errorf("%s, %+v of %d: %+v, alone %+v", w.Name, some[i], n, got, want)
 					}
 					seen++
 					if got.Undefined != nil {
 						died++
 					}
-					if r.samples > q.Runs*searches(0, true) {
+					if r.samples > q.Runs*batchSearches(0, true) {
 						unsure++
 					}
 					return nil

@@ -30,18 +30,18 @@ type switchSums struct {
 
 // switchesFor finds or makes those of a group of batches and a candidate. The error is
 // that of ctx, if it ends before.
-func (m *Inference) switchesFor(ctx context.Context, l *segments, group, candidate int, named []bool) (*switches, error) {
-	at := group*len(m.hidden) + candidate
-	for len(m.switches) <= at {
+func (m *Inference) switchesFor(ctx context.Context, l *segments, at place, named []bool) (*switches, error) {
+	index := at.group*len(m.hidden) + at.candidate
+	for len(m.switches) <= index {
 		m.switches = append(m.switches, switches{})
 	}
-	s := &m.switches[at]
+	s := &m.switches[index]
 	if s.segments != l || !slices.Equal(s.named, named) {
 		s.segments, s.named = l, append(s.named[:0], named...)
-		if err := s.sum(ctx, l.of[group][candidate], &m.hidden[candidate], &m.forward); err != nil {
+		if err := s.sum(ctx, l.at[at.group][at.candidate], &m.hidden[at.candidate], &m.forward); err != nil {
 			return nil, err
 		}
-		m.done.Recursions += 2 * len(m.steps) * len(m.hidden[candidate].Goals) // from all steps
+		m.done.Recursions += 2 * len(m.steps) * len(m.hidden[at.candidate].Goals) // from all steps
 	}
 	return s, nil
 }

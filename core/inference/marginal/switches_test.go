@@ -23,8 +23,8 @@ func TestOriginsAreTheRecursion(t *testing.T) {
 				ps = append(ps, p)
 			}
 			s := m.samplesFor(samplesKey{seed: 1, noise: p.SearchNoise, unlimited: p.Unlimited, draws: draws(&p), batches: batches})
-			at := m.first(s)
-			m.infer(context.Background(), m.results[:], s, ps, at, nil)
+			at := m.firstLevels(s)
+			m.infer(context.Background(), m.results[:], &evidenceRequest{s, ps, at, nil})
 			var want [kernel.Noises][][][]float64
 			for i, r := range m.results {
 				want[i] = scaled(r)
@@ -34,7 +34,7 @@ func TestOriginsAreTheRecursion(t *testing.T) {
 				for step := range named {
 					named[step] = step%every == 0
 				}
-				m.infer(context.Background(), m.results[:], s, ps, at, named)
+				m.infer(context.Background(), m.results[:], &evidenceRequest{s, ps, at, named})
 				for i, r := range m.results {
 					for step, goals := range scaled(r) {
 						if !named[step] {
