@@ -4,9 +4,13 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"io/fs"
 	"math"
+	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"foible/coordinator/access"
@@ -18,10 +22,12 @@ import (
 	"foible/worker"
 )
 
-// made answers jobs rightly with made-up numbers, but one that is held.
+// made answers jobs with made-up posteriors, which it scores rightly, but for one score job that is held.
 type made struct {
-	held int32 // a job's number
-	free chan struct{}
+	shapes map[string]*sweep.Shape // by stimulus
+	score  worker.Executor
+	held   int32 // a job's number
+	free   chan struct{}
 }
 
 // Execute implements worker.Executor.
@@ -34,11 +40,8 @@ func (m made) Execute(ctx context.Context, job *foiblev1.Assign) (*foiblev1.JobR
 		hasher := sweep.NewCellHash(job.GetStudyHash(), work.GetStimulus(), job.GetSeed(), procedure)
 		cells, hashes := make([]sweep.Cell, len(sets)), []byte(nil)
 		for i := range sets {
-			cells[i].Undefined = &sweep.Undefined{Reason: "made up"}
-			if procedure.Detail == sweep.DetailJudged {
-				cells[i].Judge(nil)
-			}
 			hashes = hasher.Append(hashes, &sets[i])
+			cells[i] = madeUp(hashes[len(hashes)-sweep.HashSize:], m.shapes[work.GetStimulus()], &sets[i], &procedure)
 		}
 		return &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Infer{Infer: codec.InferResult(cells, hashes)}}, nil
 	}
@@ -49,37 +52,49 @@ func (m made) Execute(ctx context.Context, job *foiblev1.Assign) (*foiblev1.JobR
 			return nil, ctx.Err()
 		}
 	}
-	return score(job)
+	return m.score.Execute(ctx, job)
 }
 
-// score has the r of a parameter set from its hash: like that of a grid, many middling ones and few good ones.
-func score(job *foiblev1.Assign) (*foiblev1.JobResult, error) {
-	work := job.GetScore()
-	result := &foiblev1.ScoreResult{}
-	stimuli := len(work.GetJudged())
-	if stimuli == 0 {
-		stimuli = len(work.GetScored()[0].GetPredictions())
-	}
-	predictions, err := codec.ReadScored(work, slices.Repeat([]sweep.Shape{{Goals: 3}}, stimuli))
-	if err != nil {
-		return nil, err
-	}
-	for i, scored := range work.GetScored() {
-		set, err := codec.ReadParameterSet(scored.GetParameterSet())
-		if err != nil {
-			return nil, err
+// madeUp is a cell whose probabilities come from its hash.
+func madeUp(hash []byte, shape *sweep.Shape, set *sweep.ParameterSet, p *sweep.Procedure) sweep.Cell {
+	rng := rand.New(rand.NewPCG(binary.LittleEndian.Uint64(hash), binary.LittleEndian.Uint64(hash[8:])))
+	rows := func(n int, number func() float64) [][]float64 {
+		all := make([][]float64, n)
+		for i := range all {
+			for range shape.Goals {
+				all[i] = append(all[i], number())
+			}
 		}
-		hash := sweep.ScoreHash(job.GetStudyHash(), job.GetSeed(), codec.ReadBootstrap(work.GetBootstrap()), &set, predictions[i])
-		unit := float64(binary.LittleEndian.Uint64(hash)>>11) / (1 << 53)
-		r := 0.9 - 0.6*math.Sqrt(unit) - set.GoalNoise.Number/2
-		fit := codec.Fit(&sweep.Fit{
-			Overall:   sweep.Correlation{N: 105, PearsonR: r, Defined: true, RMSE: 0.3 - r/4},
-			Intervals: []sweep.Interval{{Unit: "participants", Low: r - 0.05, High: r + 0.04, Resamples: 500}},
-		})
-		fit.ParameterSet, fit.ScoreHash = scored.GetParameterSet(), hash
-		result.Fits = append(result.Fits, fit)
+		return all
 	}
-	return &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Score{Score: result}}, nil
+	zero := func() float64 { return 0 }
+	cell := sweep.Cell{Posterior: rows(shape.Actions+1, func() float64 { return 0.1 + rng.Float64() })}
+	for _, row := range cell.Posterior {
+		sum := 0.0
+		for _, x := range row {
+			sum += x
+		}
+		for i := range row {
+			row[i] /= sum
+		}
+	}
+	if set.Model == "boltzmann" {
+		cell.UnreachableFrom = slices.Repeat([]int{-1}, shape.Goals)
+	} else {
+		cell.SE, cell.LogEvidence = rows(shape.Actions+1, zero), rows(shape.Actions+1, zero)
+		cell.Evidence, cell.Samples = make([]float64, shape.Actions+1), 64
+		for range p.Runs {
+			var run [][]float64
+			for _, step := range shape.JudgementSteps {
+				run = append(run, cell.Posterior[step])
+			}
+			cell.Runs.Add(run)
+		}
+	}
+	if p.Detail == sweep.DetailJudged {
+		cell.Judge(shape.JudgementSteps)
+	}
+	return cell
 }
 
 // grid has 100,000 parameter sets of the full model and 7 of Boltzmann's.
@@ -98,6 +113,39 @@ func grid() map[string]*foiblev1.ModelConfig {
 		},
 		"boltzmann": {},
 	}
+}
+
+// firstStimuli is a study with only the first stimuli of another, and their judgements.
+func firstStimuli(t *testing.T, fsys fs.FS, n int) *domains.Study {
+	t.Helper()
+	files := fstest.MapFS{}
+	err := fs.WalkDir(fsys, ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		data, err := fs.ReadFile(fsys, path)
+		files[path] = &fstest.MapFile{Data: data}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(string(files["stimuli.csv"].Data), "\n")
+	kept := lines[:n+1]
+	files["stimuli.csv"].Data = []byte(strings.Join(kept, ""))
+	var judged []string
+	for i, line := range strings.SplitAfter(string(files["responses.csv"].Data), "\n") {
+		id, _, _ := strings.Cut(line, ",")
+		if i == 0 || slices.ContainsFunc(kept, func(s string) bool { return strings.HasPrefix(s, id+",") }) {
+			judged = append(judged, line)
+		}
+	}
+	files["responses.csv"].Data = []byte(strings.Join(judged, ""))
+	study, findings := domains.Load(files)
+	if study == nil {
+		t.Fatal(findings)
+	}
+	return study
 }
 
 // pretend starts a worker that makes numbers up.
@@ -150,15 +198,12 @@ func TestManyParameterSets(t *testing.T) {
 	b := newTab(t)
 	c := newCluster(t)
 	b.login(c)
-	study, findings := domains.Load(domains.All[0].Sample)
-	if study == nil {
-		t.Fatal(findings)
-	}
+	study := firstStimuli(t, domains.All[0].Sample, 2)
 	conn := c.dialAs(access.User)
 	store(t, conn, study)
 	sweeps, none := foiblev1.NewSweepServiceClient(conn), int32(0)
 	response, err := sweeps.CreateSweep(t.Context(), &foiblev1.CreateSweepRequest{
-		StudyHash: study.Hash, StudyName: study.Name, Stimuli: study.Shapes()[:2],
+		StudyHash: study.Hash, StudyName: study.Name, Stimuli: study.Shapes(),
 		Config: &foiblev1.SweepConfig{Models: grid(), Report: &foiblev1.StageConfig{}, Bootstrap: &foiblev1.BootstrapConfig{Resamples: &none}},
 	})
 	if err != nil {
@@ -167,7 +212,13 @@ func TestManyParameterSets(t *testing.T) {
 	m := response.GetSweep()
 	last := int32(m.GetProgress().GetJobs() - 1)
 	free := make(chan struct{})
-	c.pretend(m.GetVersion(), made{last, free})
+	shapes := map[string]*sweep.Shape{}
+	all := codec.Shapes(study.Shapes())
+	for i := range all {
+		shapes[all[i].Stimulus] = &all[i]
+	}
+	science := worker.NewScience(foiblev1.NewStudyServiceClient(c.dialAs(access.Worker)))
+	c.pretend(m.GetVersion(), made{shapes, science, last, free})
 	for d := await.Begin(); m.GetProgress().GetJobsDone() < int64(last); time.Sleep(200 * time.Millisecond) {
 		got, err := sweeps.GetSweep(t.Context(), &foiblev1.GetSweepRequest{SweepId: m.GetSweepId()})
 		if err != nil {
