@@ -80,6 +80,9 @@ func (e *Env) Fit(ctx context.Context, o FitOptions) error {
 	if err != nil {
 		return err
 	}
+	if err := beyondDefaults(s, config); err != nil { // which are those of the coordinator in this process
+		return fmt.Errorf("sweep: %w", err)
+	}
 	if err := judgedOr(s, o.WithoutJudgements); err != nil {
 		return err
 	}

@@ -333,8 +333,8 @@ func (e *Env) differences(all []report.Difference, points int) {
 	if len(all) == 0 {
 		return
 	}
-	e.print("Difference in r, with 95%% intervals of both models on the same resamples:")
 	t := newTable("", "", "", "", "")
+	intervals := false
 	for _, d := range all {
 		if d.Model != all[0].Model || !d.PearsonR.Defined {
 			continue
@@ -345,8 +345,14 @@ func (e *Env) differences(all []report.Difference, points int) {
 		}
 		for _, in := range d.PearsonR.Intervals {
 			row = append(row, words.Interval(in.Low, in.High, 3, true)+" by "+in.Unit)
+			intervals = true
 		}
 		t.add(row...)
+	}
+	if intervals {
+		e.print("Difference in r, with 95%% intervals of both models on the same resamples:")
+	} else {
+		e.print("Difference in r:")
 	}
 	e.table(t)
 }

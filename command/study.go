@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"foible/coordinator"
 	"foible/core/inference"
 	"foible/core/study"
 	"foible/core/sweep"
@@ -63,7 +64,8 @@ type examined struct {
 	study    *domains.Study // what could be read of it; nil if nothing could
 	findings study.Findings // of the study, and of its use with the sweep
 	config   *foiblev1.SweepConfig
-	err      error  // what is wrong with the sweep; config is nil
+	err      error  // what is wrong with the sweep; config is nil if it cannot be read
+	beyond   error  // the limit of a coordinator, unless it was started with other ones, that the sweep exceeds
 	usable   string // flags that leave out the models that cannot be used; "" if all can, or none
 }
 
@@ -93,13 +95,22 @@ func examine(ctx context.Context, fsys fs.FS, choice *SweepChoice, limit time.Du
 		if models, err = x.tryModels(ctx, limit); err != nil {
 			return nil, err
 		}
-		x.err = x.checkSizes()
+		var large study.Findings
+		large, x.err = x.checkSizes()
+		models = append(models, large...)
+		x.beyond = beyondDefaults(x.study, x.config)
 	}
 	if study.Merge(x.findings, checked).Err() != nil {
 		x.usable = "" // leaving out models is not enough
 	}
 	x.findings = study.Merge(x.findings, checked, x.study.CheckProblems(), models)
 	return x, nil
+}
+
+// beyondDefaults says which limit of a coordinator, unless it was started with other ones, a sweep exceeds.
+func beyondDefaults(s *domains.Study, config *foiblev1.SweepConfig) error {
+	limits := coordinator.DefaultLimits()
+	return limits.CheckSweep(&foiblev1.Sweep{StudyHash: s.Hash, StudyName: s.Name, Config: config, Stimuli: s.Shapes()})
 }
 
 // tryModels finds which models of the sweep cannot be used.
@@ -112,6 +123,7 @@ func (x *examined) tryModels(ctx context.Context, limit time.Duration) (study.Fi
 	if err != nil {
 		return nil, err
 	}
+	sets = kindsOf(sets)
 	trying, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	usable, err := x.study.CheckModels(trying, sets, inference.DefaultLimits)
@@ -124,28 +136,54 @@ func (x *examined) tryModels(ctx context.Context, limit time.Duration) (study.Fi
 	return usable.Findings, nil
 }
 
-// checkSizes says what about the sweep makes a result too large, and what to change.
-func (x *examined) checkSizes() error {
+// kindsOf has one parameter set for all that can be used, or not, for the same reasons: a grid may have many.
+func kindsOf(sets []sweep.ParameterSet) []sweep.ParameterSet {
+	type kind struct {
+		model, value string
+		confuses     bool
+	}
+	var kinds []sweep.ParameterSet
+	seen := map[kind]bool{}
+	for i := range sets {
+		value, _ := sets[i].Get("value")
+		k := kind{sets[i].Model, value.Word, sets[i].GoalNoise.Number > 0}
+		if !seen[k] {
+			seen[k] = true
+			kinds = append(kinds, sets[i])
+		}
+	}
+	return kinds
+}
+
+// checkSizes finds the stimuli of which a result would be too large. The error is of the sweep as a whole.
+func (x *examined) checkSizes() (study.Findings, error) {
 	c, err := codec.Config(x.config)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	sets, err := c.ParameterSets()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	shapes := codec.Shapes(x.study.Shapes())
 	if len(sets) == 0 || len(shapes) == 0 {
-		return nil
+		return nil, nil
 	}
 	plan, err := c.Plan(sets, shapes, sweep.CellsPerJob(len(sets), shapes, c.Fit.Runs, leastParallel))
-	if err == nil {
-		err = plan.CheckSizes(&c)
-	}
 	if err != nil {
-		return fmt.Errorf("sweep: %w", err)
+		return nil, fmt.Errorf("sweep: %w", err)
 	}
-	return nil
+	var found study.Findings
+	for _, large := range plan.Oversized(&c) {
+		i := slices.IndexFunc(x.study.Stimuli, func(st study.Stimulus) bool { return st.ID == large.Stimulus })
+		if i < 0 {
+			err = fmt.Errorf("sweep: %w", large)
+			continue
+		}
+		st := &x.study.Stimuli[i]
+		found = append(found, study.Finding{Severity: study.Error, Pos: st.Pos, Stimulus: st.ID, Message: strings.TrimPrefix(large.Error(), "stimulus "+st.ID+": ")})
+	}
+	return found, err
 }
 
 // usableFlags are those by which a sweep has only the usable ones of its parameter sets, of
@@ -247,6 +285,10 @@ func (e *Env) Check(ctx context.Context, name string, choice SweepChoice, limit 
 			counts[study.Error]++
 			e.print("%s", strings.TrimSpace(line))
 		}
+	}
+	if x.beyond != nil {
+		counts[study.Error]++
+		e.print("sweep: %v", x.beyond)
 	}
 	e.print("%s, %s, %s", words.Count(counts[study.Error], "error"), words.Count(counts[study.Warning], "warning"), words.Count(counts[study.Note], "note"))
 	if counts[study.Error] > 0 {

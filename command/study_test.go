@@ -3,12 +3,16 @@ package command
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hashicorp/go-hclog"
 
 	"foible/domains"
 )
@@ -89,5 +93,105 @@ func TestModelsAreCheckedFirst(t *testing.T) {
 	}
 	if _, _, err := e.prepare(t.Context(), dir, SweepChoice{Models: []string{"boltzmann"}, Set: []string{"value=optimal"}}); err != nil {
 		t.Error(err)
+	}
+}
+
+// longWord is a study of one stimulus in which an agent that confuses goals may take one for any order of its n letters.
+func longWord(t *testing.T, n int) string {
+	t.Helper()
+	letters := strings.Split("abcdefghij"[:n], "")
+	word, back := strings.Join(letters, ""), ""
+	table := "(handempty)"
+	for _, letter := range letters {
+		back = letter + back
+		table += " (ontable " + letter + ") (clear " + letter + ")"
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"study.yaml":  "name: t\ndomain: block-words\nstimuli: stimuli.csv\nproblems: \"{stimulus}.pddl\"\nplans: \"{stimulus}.plan\"\nmeans: means.csv\n",
+		"stimuli.csv": "stimulus,goals,true_goal,judgement_steps\ns," + word + " " + back + "," + word + ",0 1\n",
+		"means.csv":   "stimulus,step,goal,probability\ns,0," + word + ",0.5\ns,0," + back + ",0.5\ns,1," + word + ",0.4\ns,1," + back + ",0.6\n",
+		"s.plan":      "(pick-up a)\n",
+		"s.pddl":      "(define (problem table) (:domain block-words)\n  (:objects " + strings.Join(letters, " ") + " - block)\n  (:init " + table + "))\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// What fit refuses or cannot do, check refuses, with the place in the study, or as what is wrong with the sweep; what check
+// passes can be fitted.
+func TestCheckRefusesWhatFitCannotDo(t *testing.T) {
+	sample := func(domain, file string, pairs ...string) func(t *testing.T) string {
+		return func(t *testing.T) string {
+			if file == "" {
+				return sampleStudy(t, domain, nil)
+			}
+			return sampleStudy(t, domain, map[string][]string{file: pairs})
+		}
+	}
+	word := func(n int) func(t *testing.T) string { return func(t *testing.T) string { return longWord(t, n) } }
+	many := make([]string, 80) // values of an axis
+	for i := range many {
+		many[i] = fmt.Sprintf("%.4f", 0.001*float64(i+1))
+	}
+	grid := strings.Join(many, ",")
+	boltzmann := SweepChoice{Models: []string{"boltzmann"}, Set: []string{"alpha=1", "value=optimal"}}
+	full := SweepChoice{Models: []string{"full"}, Set: []string{"goal_noise=0.1", "budget_r=2", "budget_q=0.9", "search_noise=0.1", "action_noise=0.1"}}
+	with := func(c SweepChoice, change func(*SweepChoice)) SweepChoice {
+		change(&c)
+		return c
+	}
+	for name, c := range map[string]struct {
+		study  func(t *testing.T) string
+		choice SweepChoice
+		want   string // of check, where the study is refused; "": it is not
+	}{
+		"the sample":          {sample("block-words", ""), boltzmann, ""},
+		"a door outside":      {sample("doors-keys-gems", "problems/1-1.pddl", "(:init", "(:init (door 99 99)"), boltzmann, ""},
+		"no maze":             {sample("doors-keys-gems", "problems/1-1.pddl", "(= (width) ", "(= (xpos) "), full, `problems/1-1\.pddl:\d+:\d+: error: `},
+		"no heuristic":        {sample("block-words", "domain.pddl", ":equality", ":equality :conditional-effects", "(clear ?y)\n", "(clear ?y) (when (ontable ?y) (clear ?y))\n"), full, `domain\.pddl:\d+:\d+: error: .*full cannot be used`},
+		"not PDDL":            {sample("block-words", "problems/1-1.pddl", "(:init", "(:initt"), boltzmann, `problems/1-1\.pddl:\d+:\d+: error: `},
+		"impossible action":   {sample("block-words", "plans/1-1.plan", "(put-down s)", "(put-down n)"), boltzmann, `plans/1-1\.plan:2:1: error: `},
+		"step after the plan": {sample("block-words", "stimuli.csv", " 6", " 600"), boltzmann, `stimuli\.csv:\d+:\d+: error: `},
+		"percentages":         {sample("block-words", "responses.csv", ",0.35", ",35"), boltzmann, `responses\.csv:2:16: error: `},
+		"unknown column":      {sample("block-words", "stimuli.csv", "judgement_steps", "judgement_step"), boltzmann, `stimuli\.csv:1:35: error: `},
+		"no such file":        {sample("block-words", "study.yaml", "responses: responses.csv", "responses: answers.csv"), boltzmann, `study\.yaml:\d+:\d+: error: `},
+		"six letters":         {word(6), full, ""},
+		"eight letters":       {word(8), full, `stimuli\.csv:2:1: error: stimulus s: full cannot be used: goal "abcdefgh" may be taken for 40,320 goals, more than 5,040`},
+		"eight letters, sips": {word(8), with(full, func(c *SweepChoice) { c.Method, c.Runs, c.Particles = "sips", 2, 2 }), `stimuli\.csv:2:1: error: stimulus s: full cannot be used: `},
+		"eight letters that nobody confuses": {word(8), with(full, func(c *SweepChoice) {
+			c.Set = append([]string{"goal_noise=0"}, c.Set[1:]...)
+		}), ""},
+		"large results": {sample("block-words", ""), with(full, func(c *SweepChoice) { c.Method, c.Runs, c.Particles = "sips", 100_000, 1 }), `stimuli\.csv:\d+:\d+: error: stimulus 4-1: the result of one cell may have .* lower the runs of the fit stage to at most `},
+		"topped up": {sample("block-words", ""), with(full, func(c *SweepChoice) {
+			c.Method, c.Runs, c.Particles, c.TopUp = "sips", 1000, 1, 100
+			c.Set = append([]string{"goal_noise=0.1,0.2"}, c.Set[1:]...)
+		}), `stimuli\.csv:\d+:\d+: error: .* lower top_up`},
+		"large grid": {sample("block-words", ""), with(full, func(c *SweepChoice) {
+			c.Set = []string{"goal_noise=" + grid, "search_noise=" + grid, "action_noise=" + grid, "budget_r=2", "budget_q=0.9"}
+		}), `sweep: .*512,000 parameter sets in a sweep, and the limit is 500,000`},
+		"too large a grid": {sample("block-words", ""), with(full, func(c *SweepChoice) {
+			c.Set = []string{"goal_noise=" + grid, "search_noise=" + grid, "action_noise=" + grid, "budget_r=2,3,4,5,6,7,8,9,10", "budget_q=0.9"}
+		}), `4,608,000 parameter sets are more than`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := c.study(t)
+			var out, said bytes.Buffer
+			e := &Env{Out: &out, Err: &said, Logger: hclog.NewNullLogger()}
+			checked := e.Check(t.Context(), dir, c.choice, time.Hour)
+			if checked != nil && !errors.Is(checked, ErrReported) {
+				fmt.Fprintln(&out, checked)
+			}
+			fitted := e.Fit(t.Context(), FitOptions{Study: dir, Out: filepath.Join(t.TempDir(), "out"), Workers: 2, Sweep: c.choice})
+			if (checked == nil) != (fitted == nil) || (checked == nil) != (c.want == "") {
+				t.Fatalf("check ends with %v, fit with %v\n%s%s", checked, fitted, &out, &said)
+			}
+			if !regexp.MustCompile(c.want).MatchString(out.String()) {
+				t.Errorf("check does not say %q:\n%s", c.want, &out)
+			}
+		})
 	}
 }

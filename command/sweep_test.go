@@ -85,7 +85,7 @@ func TestSweepChoiceRefused(t *testing.T) {
 		`--top-up -1: must be 1 to 1000, 1 being none`:                                                    {TopUp: -1},
 		`--top-up 1001: must be 1 to 1000, 1 being none`:                                                  {TopUp: 1001},
 		`top_up needs 2 runs in the fit stage at least, to know the errors by which contenders are found`: {Method: "sips", Runs: 1, TopUp: 2},
-		`top_up of 8 times 20000 runs is more than the 100000 that a cell may have`:                       {Method: "sips", Runs: 20_000, TopUp: 8},
+		`top_up of 8 times 20,000 runs is more than the 100,000 that a cell may have`:                     {Method: "sips", Runs: 20_000, TopUp: 8},
 		`--particles -1: must be 1 to 10000000`:                                                           {Particles: -1},
 		`--particles 10000001: must be 1 to 10000000`:                                                     {Particles: 10_000_001},
 		`--mc-se -1: must be above 0, and at most 1`:                                                      {MCSE: -1},

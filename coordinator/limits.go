@@ -147,8 +147,8 @@ func beyond(flag string, n, most int, what string) error {
 	return fmt.Errorf("%w: %s %s, and the limit is %s (--%s of the coordinator)", service.ErrExhausted, words.Thousands(n), what, words.Thousands(most), flag)
 }
 
-// check says which limit the specification of a sweep exceeds. It takes no time however much the sweep asks for.
-func (l *Limits) check(spec *foiblev1.Sweep) error {
+// CheckSweep says which limit the specification of a sweep exceeds. It takes no time however much the sweep asks for.
+func (l *Limits) CheckSweep(spec *foiblev1.Sweep) error {
 	if n := proto.Size(spec); int64(n) > l.SweepBytes {
 		return fmt.Errorf("%w: its configuration and stimuli have %s, and the limit is %s (--max-sweep-bytes of the coordinator)",
 			service.ErrTooLarge, words.Bytes(n), words.Bytes(l.SweepBytes))

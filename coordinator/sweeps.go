@@ -34,7 +34,7 @@ func (c *Coordinator) CreateSweep(ctx context.Context, m *foiblev1.CreateSweepRe
 
 // create makes a sweep of what it is asked to be, or finds the one that is there.
 func (c *Coordinator) create(ctx context.Context, spec *foiblev1.Sweep) (*foiblev1.CreateSweepResponse, error) {
-	if err := c.cfg.Limits.check(spec); err != nil { // before anything is made of it
+	if err := c.cfg.Limits.CheckSweep(spec); err != nil { // before anything is made of it
 		return nil, err
 	}
 	config, err := codec.Config(spec.GetConfig())

@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"fmt"
+	"slices"
 
 	"foible/core/words"
 )
@@ -74,9 +75,32 @@ func together(stimuli []Shape, p *Procedure) int {
 	return n
 }
 
-// CheckSizes says what about a sweep makes a result, or a score job, of a single parameter
-// set too large, and what to change; nil if all will fit. The plan is one of the configuration.
+// SizeError is of a sweep in which a result, or a score job, of a single parameter set would be too large. It says what to
+// change.
+type SizeError struct {
+	Stimulus string // whose results they are; "": it is a score job
+	text     string
+}
+
+func (e *SizeError) Error() string { return e.text }
+
+// CheckSizes is the first of [Plan.Oversized]; nil if all will fit.
 func (p *Plan) CheckSizes(c *Config) error {
+	if all := p.Oversized(c); len(all) > 0 {
+		return all[0]
+	}
+	return nil
+}
+
+// Oversized finds the results and score jobs that would be too large, each stimulus once. The plan is one of the
+// configuration.
+func (p *Plan) Oversized(c *Config) []*SizeError {
+	var found []*SizeError
+	add := func(stimulus string, err error) {
+		if err != nil && !slices.ContainsFunc(found, func(e *SizeError) bool { return e.Stimulus == stimulus }) {
+			found = append(found, &SizeError{Stimulus: stimulus, text: err.Error()})
+		}
+	}
 	sampled := false
 	for _, m := range p.models {
 		sampled = sampled || !modelOf(m.Name).Exact
@@ -101,17 +125,13 @@ func (p *Plan) CheckSizes(c *Config) error {
 			if procedure.Detail != DetailJudged {
 				why = fmt.Sprintf("%s, %s", words.Count(s.Actions, "action"), why)
 			}
-			if err := checkSize(what, why, advice, fixed, run, procedure.Runs, MaxResultBytes); err != nil {
-				return err
-			}
+			add(s.Stimulus, checkSize(what, why, advice, fixed, run, procedure.Runs, MaxResultBytes))
 		}
 		fixed, run := scoreBytes(p.Stimuli, &procedure)
 		what, why := "what is compared with people for one parameter set", words.Count(len(p.Stimuli), "stimulus")
-		if err := checkSize(what, why, advice, fixed, run, procedure.Runs, MaxScoreBytes); err != nil {
-			return err
-		}
+		add("", checkSize(what, why, advice, fixed, run, procedure.Runs, MaxScoreBytes))
 	}
-	return nil
+	return found
 }
 
 // checkSize says why something is larger than a limit, and what to change; nil if it is not.

@@ -11,6 +11,7 @@ import (
 
 	"foible/core/optional"
 	"foible/core/sweep"
+	"foible/core/words"
 	foiblev1 "foible/proto/foible/v1"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -116,7 +117,7 @@ func checkTopUp(c *sweep.Config) error {
 	case c.Fit.Runs < 2:
 		return &OptionError{[]string{"top_up"}, "top_up needs 2 runs in the fit stage at least, to know the errors by which contenders are found"}
 	case c.Fit.Runs*c.TopUp > sweep.MaxRuns:
-		return &OptionError{[]string{"top_up"}, fmt.Sprintf("top_up of %d times %d runs is more than the %d that a cell may have", c.TopUp, c.Fit.Runs, sweep.MaxRuns)}
+		return &OptionError{[]string{"top_up"}, fmt.Sprintf("top_up of %s times %s is more than the %s that a cell may have", words.Thousands(c.TopUp), words.Count(c.Fit.Runs, "run"), words.Thousands(sweep.MaxRuns))}
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
@@ -14,7 +15,7 @@ import (
 	foiblev1 "foible/proto/foible/v1"
 )
 
-var atMost = regexp.MustCompile(`at most (\d+)$`)
+var atMost = regexp.MustCompile(`at most ([\d,]+)$`)
 
 // What is said to be the most runs of a cell that fit is so: a cell with all that a cell can have fits, and one with a few
 // runs more does not.
@@ -54,7 +55,7 @@ func TestCellsFit(t *testing.T) {
 						t.Errorf("%s: %v", name, plan.CheckSizes(&c))
 						continue
 					}
-					most, _ := strconv.Atoi(said[1])
+					most, _ := strconv.Atoi(strings.ReplaceAll(said[1], ",", ""))
 					p := plan.Procedure(&c, stage)
 					if size := proto.Size(largest(&shape, &p, most)); size > sweep.MaxResultBytes || size < sweep.MaxResultBytes*9/10 {
 						t.Errorf("%s: %d runs have %d bytes, of %d that there may be", name, most, size, sweep.MaxResultBytes)
