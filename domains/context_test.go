@@ -8,33 +8,18 @@ import (
 
 	"foible/core/inference"
 	"foible/core/sweep"
+	"foible/internal/looks"
 )
-
-// looking is a context that ends when it has been looked at a number of times.
-type looking struct {
-	context.Context
-	left int    // looks
-	each func() // called at every look
-}
-
-func (l *looking) Err() error {
-	l.each()
-	if l.left == 0 {
-		return context.Canceled
-	}
-	l.left--
-	return nil
-}
 
 // cutAfter has so many looks. It measures the most work that the stimulus does between
 // two of them, in seconds on an idle machine; Work counts and does not clock.
-func cutAfter(looks int, ready *inference.Stimulus) (ctx *looking, most func() float64) {
+func cutAfter(n int, ready *inference.Stimulus) (ctx *looks.Context, most func() float64) {
 	var last, gap float64
 	work := func() {
 		now, _ := ready.Work()
 		gap, last = max(gap, now-last), now
 	}
-	return &looking{context.Background(), looks, work}, func() float64 { work(); return gap }
+	return looks.New(n, work), func() float64 { work(); return gap }
 }
 
 // However a cell is computed, it looks at its context several times a second and ends with
@@ -77,16 +62,16 @@ func TestInferIsInterrupted(t *testing.T) {
 				if gap() > 0.1 {
 					t.Errorf("%.2g s of work without a look at the context", gap())
 				}
-				looks := -1 - ctx.left
-				for _, n := range []int{0, 1, looks / 3, looks / 2, looks - 1} {
+				whole := ctx.Looks()
+				for _, n := range []int{0, 1, whole / 3, whole / 2, whole - 1} {
 					ready := fresh()
 					ctx, _ := cutAfter(n, ready)
 					if _, err := ready.Infer(ctx, c.set, c.p, 1); !errors.Is(err, context.Canceled) {
-						t.Fatalf("after %d of %d looks: error %v", n, looks, err)
+						t.Fatalf("after %d of %d looks: error %v", n, whole, err)
 					}
 					got, err := ready.Infer(context.Background(), c.set, c.p, 1)
 					if err != nil || !reflect.DeepEqual(got, want) {
-						t.Errorf("interrupted after %d of %d looks, the same cell is another then; error %v", n, looks, err)
+						t.Errorf("interrupted after %d of %d looks, the same cell is another then; error %v", n, whole, err)
 					}
 				}
 			})

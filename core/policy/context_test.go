@@ -8,23 +8,8 @@ import (
 
 	"foible/core/internal/tiny"
 	"foible/core/policy"
+	"foible/internal/looks"
 )
-
-// looking is a context that ends when it has been looked at a number of times.
-type looking struct {
-	context.Context
-	left int    // looks
-	each func() // called at every look
-}
-
-func (l *looking) Err() error {
-	l.each()
-	if l.left == 0 {
-		return context.Canceled
-	}
-	l.left--
-	return nil
-}
 
 // An observer and distances end with the error of their context at any look, and enumerate
 // no more than some thousand states between two.
@@ -55,21 +40,11 @@ func TestEnumeratingIsInterrupted(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			run := func(looks int) (left int, err error) {
+			looks.Interrupt(t, 6, func(most int) (*looks.Context, error) {
 				each := func() {}
-				ctx := &looking{context.Background(), looks, func() { each() }}
-				err = find(ctx, &each)
-				return ctx.left, err
-			}
-			left, err := run(-1)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for n := 0; n < -1-left; n += max(1, (-1-left)/6) {
-				if _, err := run(n); !errors.Is(err, context.Canceled) {
-					t.Errorf("after %d looks: error %v", n, err)
-				}
-			}
+				ctx := looks.New(most, func() { each() })
+				return ctx, find(ctx, &each)
+			})
 		})
 	}
 }

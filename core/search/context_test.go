@@ -2,29 +2,14 @@ package search_test
 
 import (
 	"context"
-	"errors"
+	"math"
 	"testing"
 
 	"foible/core/heuristic"
 	"foible/core/internal/tiny"
 	"foible/core/search"
+	"foible/internal/looks"
 )
-
-// looking is a context that ends when it has been looked at a number of times.
-type looking struct {
-	context.Context
-	left int    // looks
-	each func() // called at every look
-}
-
-func (l *looking) Err() error {
-	l.each()
-	if l.left == 0 {
-		return context.Canceled
-	}
-	l.left--
-	return nil
-}
 
 // A search that would go through all states ends when its context does, and looks at it
 // every few thousand successors.
@@ -47,29 +32,22 @@ func TestSearchIsInterrupted(t *testing.T) {
 			return err
 		},
 	} {
-		run := func(looks int) (left int, err error) {
-			searcher, last := search.New(task), 0
-			ctx := &looking{context.Background(), looks, func() {
-				if n := searcher.Generated; n > last+20_000 {
-					t.Errorf("%s: %d successors without a look", name, n-last)
+		t.Run(name, func(t *testing.T) {
+			if n := looks.Interrupt(t, math.MaxInt, func(most int) (*looks.Context, error) {
+				searcher, last := search.New(task), 0
+				count := func() {
+					if n := searcher.Generated; n > last+20_000 {
+						t.Errorf("%d successors without a look", n-last)
+					}
+					last = searcher.Generated
 				}
-				last = searcher.Generated
-			}}
-			err = find(ctx, searcher)
-			ctx.each()
-			return ctx.left, err
-		}
-		left, err := run(-1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if looks := -1 - left; looks < 3 {
-			t.Errorf("%s: %d looks", name, looks)
-		}
-		for n := range -1 - left {
-			if _, err := run(n); !errors.Is(err, context.Canceled) {
-				t.Errorf("%s, after %d looks: error %v", name, n, err)
+				ctx := looks.New(most, count)
+				err := find(ctx, searcher)
+				count()
+				return ctx, err
+			}); n < 3 {
+				t.Errorf("%d looks", n)
 			}
-		}
+		})
 	}
 }
