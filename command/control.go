@@ -116,6 +116,9 @@ func (e *Env) Watch(ctx context.Context, o WatchOptions) error {
 	}
 	e.notify(ctx, o.Notify, c, m)
 	results := fmt.Sprintf("`foible results%s %s", c.flags(), id)
+	if m.GetDamage() != "" {
+		return &EndedError{Message: fmt.Sprintf("the sweep is damaged: %s", m.GetDamage())}
+	}
 	switch m.GetState() {
 	case foiblev1.SweepState_SWEEP_STATE_SUCCEEDED:
 		e.say("The sweep has succeeded; %s` writes its tables and figures.", results)
@@ -124,9 +127,6 @@ func (e *Env) Watch(ctx context.Context, o WatchOptions) error {
 		return &EndedError{Message: fmt.Sprintf("%s; %s` writes what there is, and why, and %s tries again what failed", strings.Join(failed(m.GetProgress()), ", "), results, c.retryAdvice(id))}
 	case foiblev1.SweepState_SWEEP_STATE_CANCELLED:
 		return &EndedError{Cancelled: true, Message: fmt.Sprintf("the sweep was cancelled with %s done; %s --partial` writes what there is", cells(m), results)}
-	}
-	if m.GetDamage() != "" {
-		return &EndedError{Message: fmt.Sprintf("the sweep is damaged: %s", m.GetDamage())}
 	}
 	return fmt.Errorf("version %s left the sweep unfinished; submit it again", m.GetVersion())
 }

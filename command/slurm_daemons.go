@@ -177,9 +177,13 @@ func (e *Env) slurmFollow(ctx context.Context, d slurmDir, r *slurmRecord, dismi
 		return err
 	}
 	defer func() { _ = c.close() }()
-	// A sweep that is there is left as it is: it may have been paused or cancelled.
-	_, err = c.sweeps.GetSweep(ctx, &foiblev1.GetSweepRequest{SweepId: r.Sweep})
-	if status.Code(err) == codes.NotFound {
+	// A sweep that is there is left as it is, since it may have been paused or cancelled, unless it is damaged.
+	there, err := c.sweeps.GetSweep(ctx, &foiblev1.GetSweepRequest{SweepId: r.Sweep})
+	damage := there.GetSweep().GetDamage()
+	if damage != "" {
+		e.Logger.Warn("the sweep was damaged and is submitted again", "sweep", r.Sweep, "damage", damage)
+	}
+	if status.Code(err) == codes.NotFound || damage != "" {
 		_, err = c.submit(ctx, s, config, 0, 0)
 	}
 	if err != nil {
@@ -207,10 +211,16 @@ func (e *Env) slurmFollow(ctx context.Context, d slurmDir, r *slurmRecord, dismi
 		}
 		unfinished := 0
 		for _, m := range all.GetSweeps() { // others may have been given to the coordinator too
+			stuck := neverEnds(m)
 			switch {
-			case unended(m.GetState()) && m.GetProgress() != nil:
+			case done[m.GetSweepId()]:
+			case stuck != nil:
+				done[m.GetSweepId()] = true
+				e.Logger.Error("sweep does not go on", "sweep", m.GetSweepId(), "error", stuck)
+				exported = errors.Join(exported, stuck)
+			case unended(m.GetState()):
 				unfinished++
-			case !unended(m.GetState()) && !done[m.GetSweepId()]:
+			default:
 				done[m.GetSweepId()] = true
 				exported = errors.Join(exported, e.slurmExport(ctx, c, d, r, m))
 			}
@@ -232,6 +242,17 @@ func (e *Env) slurmFollow(ctx context.Context, d slurmDir, r *slurmRecord, dismi
 	c.untilLeft(ctx)
 	_ = pause(ctx, slurmLinger)
 	return exported
+}
+
+// neverEnds says why a sweep has neither ended whole nor will do so by itself; nil if it has or may.
+func neverEnds(m *foiblev1.Sweep) error {
+	switch {
+	case m.GetDamage() != "":
+		return fmt.Errorf("sweep %s is damaged: %s", m.GetSweepId(), m.GetDamage())
+	case unended(m.GetState()) && m.GetProgress() == nil:
+		return fmt.Errorf("version %s left sweep %s unfinished; submit it again", m.GetVersion(), m.GetSweepId())
+	}
+	return nil
 }
 
 // slurmCancelPending cancels the workers that have not begun when the sweep has ended. It waits for a command that may be

@@ -3,6 +3,7 @@
 package command
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -11,6 +12,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	foiblev1 "foible/proto/foible/v1"
 )
 
 // fakeSlurm puts programs on PATH that write down how they are called, and returns what has been called.
@@ -74,5 +77,25 @@ func TestPendingWorkersAtTheEnd(t *testing.T) {
 	n, err := e.slurmAdd(t.Context(), d, r, 5)
 	if n != 0 || err != nil || strings.Contains(calls(), "sbatch") {
 		t.Errorf("after the end: %d, %v, calls\n%s", n, err, calls())
+	}
+}
+
+// A sweep that is damaged, or that another version began, is not taken for one that is being worked on, nor for one that has ended
+// well.
+func TestNeverEnds(t *testing.T) {
+	const active, succeeded = foiblev1.SweepState_SWEEP_STATE_RUNNING, foiblev1.SweepState_SWEEP_STATE_SUCCEEDED
+	for want, m := range map[string]*foiblev1.Sweep{
+		"": {SweepId: "s", State: active, Progress: &foiblev1.Progress{}},
+		"sweep s is damaged: job 3 is lost; submit it again":  {SweepId: "s", State: active, Progress: &foiblev1.Progress{}, Damage: "job 3 is lost; submit it again"},
+		"sweep s is damaged: 2 of its 9 results are lost":     {SweepId: "s", State: succeeded, Damage: "2 of its 9 results are lost"},
+		"sweep s is damaged: its record is lost":              {SweepId: "s", Damage: "its record is lost"},
+		"version v1 left sweep s unfinished; submit it again": {SweepId: "s", State: active, Version: "v1"},
+	} {
+		if err := neverEnds(m); fmt.Sprint(err) != want && (err != nil || want != "") {
+			t.Errorf("%v: %v, want %q", m, err, want)
+		}
+	}
+	if err := neverEnds(&foiblev1.Sweep{State: succeeded}); err != nil {
+		t.Error(err)
 	}
 }

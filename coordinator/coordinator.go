@@ -237,6 +237,9 @@ func (s studies) PutStudy(ctx context.Context, hash string, bundle []byte) error
 
 func (s studies) Study(ctx context.Context, hash string) ([]byte, error) {
 	bundle, err := s.c.engine.Study(ctx, hash)
+	if errors.Is(err, engine.ErrDamaged) { // until it is sent again
+		return nil, named{err, service.ErrNotFound}
+	}
 	return bundle, sentinel(err)
 }
 

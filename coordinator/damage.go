@@ -86,8 +86,11 @@ func (c *Coordinator) checkStudy(ctx context.Context, spec *foiblev1.Sweep, chec
 		_, err = c.engine.Study(ctx, spec.GetStudyHash())
 		checked[spec.GetStudyHash()] = err
 	}
-	if errors.Is(err, engine.ErrNotFound) {
+	if errors.Is(err, engine.ErrNotFound) || errors.Is(err, engine.ErrDamaged) {
 		return errors.New("its study is lost or damaged")
+	}
+	if errors.Is(err, engine.ErrUnavailable) && !c.engine.Shared() { // the rest of it is waited for in vain
+		return fmt.Errorf("its study cannot be read: %v", err)
 	}
 	return err
 }
@@ -125,9 +128,13 @@ func (c *Coordinator) salvage(ctx context.Context, spec *foiblev1.Sweep, recordL
 	}
 	var wrong, later []int // jobs whose result is not that; those of later rounds, which rest on the others
 	kept := 0
-	err = c.engine.Results(ctx, id, func(job int, value []byte) error {
+	err = c.engine.Recorded(ctx, id, run.plan.Jobs(), func(job int) error {
+		value, err := c.engine.Result(ctx, id, job)
+		if err != nil && !errors.Is(err, engine.ErrDamaged) {
+			return err
+		}
 		switch {
-		case job >= run.plan.Jobs() || run.known(job) && !run.sound(job, value):
+		case err != nil || run.known(job) && !run.sound(job, value):
 			wrong = append(wrong, job)
 		case !run.known(job):
 			later = append(later, job)
@@ -168,10 +175,21 @@ func (c *Coordinator) recordedCellsPerJob(ctx context.Context, id string) (cells
 		}
 		return nil
 	})
-	if err != nil && !errors.Is(err, stop) {
+	if err != nil && !errors.Is(err, stop) && !errors.Is(err, engine.ErrDamaged) {
 		return 0, sentinel(err)
 	}
 	return cells, nil
+}
+
+// spoil leaves a sweep alone from now on, of which something cannot be read any more.
+func (r *sweepRun) spoil(damage error) {
+	if r.c.damageOf(r.id) != "" {
+		return
+	}
+	r.c.setDamage(r.id, damage)
+	r.mu.Lock()
+	r.change()
+	r.mu.Unlock()
 }
 
 // sound says whether a recorded result is one of its job, which is known.

@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"foible/coordinator/engine"
 	"foible/coordinator/service"
 	"foible/core/sweep"
 	"foible/proto/codec"
@@ -40,6 +41,10 @@ func (r *sweepRun) assign(ctx context.Context, number int) (m *foiblev1.Assign, 
 		return nil, nil, err
 	}
 	recorded, failure, err := r.recorded(ctx, job)
+	if errors.Is(err, engine.ErrDamaged) {
+		r.spoil(err)
+		return nil, nil, nil
+	}
 	if errors.Is(err, service.ErrNotFound) { // it was lost; when it is there again, the score job is queued again
 		r.c.log.Warn("a score job waits for a result that was lost", "sweep", r.id, "job", number)
 		return nil, nil, nil

@@ -143,7 +143,7 @@ func (r *sweepRun) result(ctx context.Context, job int) (*foiblev1.JobResult, er
 	}
 	m := &foiblev1.JobResult{}
 	if err := proto.Unmarshal(value, m); err != nil {
-		return nil, fmt.Errorf("job %d: the recorded result is damaged: %w", job, err)
+		return nil, fmt.Errorf("job %d: the recorded result is %w: %w", job, engine.ErrDamaged, err)
 	}
 	return m, nil
 }
@@ -298,6 +298,9 @@ func (r *sweepRun) readFits(ctx context.Context, round int, standing *sweep.Stan
 	for chunk, end := r.plan.RoundChunks(round); chunk < end; chunk++ {
 		job := r.job(r.plan.ScoreJob(chunk))
 		fits, err := r.fits(ctx, job.Number)
+		if errors.Is(err, engine.ErrDamaged) {
+			r.spoil(err)
+		}
 		if err != nil {
 			return err
 		}

@@ -178,6 +178,7 @@ func (r *sweepRun) snapshot() *foiblev1.Sweep {
 	workers, slots := r.c.connectedAnywhere()
 	troubles := append(r.c.troublesOfWorkers(), r.c.others.aside()...)
 	s := proto.CloneOf(r.spec)
+	s.Damage = r.c.damageOf(r.id)
 	now, stalled := time.Now(), r.c.stalled()
 	around := r.around(now)
 	waits := r.c.waits(r)

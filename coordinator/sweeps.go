@@ -69,7 +69,11 @@ func (c *Coordinator) create(ctx context.Context, spec *foiblev1.Sweep) (*foible
 	c.taking.Lock()
 	defer c.taking.Unlock()
 	run, taken := c.run(spec.GetSweepId())
-	if taken && !run.ended() {
+	damaged := c.damageOf(spec.GetSweepId()) != ""
+	switch {
+	case taken && damaged: // it begins again, with what can be read
+		c.discard(run)
+	case taken && !run.ended():
 		return &foiblev1.CreateSweepResponse{Sweep: run.snapshot(), Existed: true}, nil
 	}
 	if err := c.checkRoom(planned.plan); err != nil {
@@ -78,7 +82,6 @@ func (c *Coordinator) create(ctx context.Context, spec *foiblev1.Sweep) (*foible
 	existing, revision, err := c.recordOf(ctx, spec.GetSweepId())
 	existed := err == nil
 	var retried *foiblev1.Retried
-	damaged := c.damageOf(spec.GetSweepId()) != ""
 	switch {
 	case existed && existing.GetDeleted():
 		return nil, fmt.Errorf("%w: it is being deleted; if that takes long, delete it again", service.ErrUnavailable)
@@ -140,11 +143,11 @@ func (c *Coordinator) create(ctx context.Context, spec *foiblev1.Sweep) (*foible
 
 // existing finds a sweep that runs, or has succeeded: there is nothing to do. It is nil if there is none.
 func (c *Coordinator) existing(ctx context.Context, id string) (*foiblev1.CreateSweepResponse, error) {
-	if run, taken := c.run(id); taken && !run.ended() {
-		return &foiblev1.CreateSweepResponse{Sweep: run.snapshot(), Existed: true}, nil
-	}
 	if c.damageOf(id) != "" {
 		return nil, nil
+	}
+	if run, taken := c.run(id); taken && !run.ended() {
+		return &foiblev1.CreateSweepResponse{Sweep: run.snapshot(), Existed: true}, nil
 	}
 	spec, _, err := c.stored(ctx, id)
 	switch {
@@ -296,7 +299,7 @@ func (c *Coordinator) running() []*sweepRun {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.DeleteFunc(sorted(c.sweeps), func(run *sweepRun) bool {
-		return run.now() != running || c.waitsFor(run) != nil
+		return c.damage[run.id] != "" || run.now() != running || c.waitsFor(run) != nil
 	})
 }
 
@@ -432,7 +435,7 @@ func (c *Coordinator) WatchSweep(ctx context.Context, id string, each func(*foib
 		}
 		coming := !ok && c.comes(s) // in another life
 		if !coming {
-			if err := each(s); err != nil || !ok || !unended(s.GetState()) {
+			if err := each(s); err != nil || !ok || !unended(s.GetState()) || s.GetDamage() != "" {
 				return err
 			}
 		}

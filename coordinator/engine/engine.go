@@ -50,6 +50,8 @@ var (
 	ErrUntrusted = errors.New("the NATS server is not trusted")
 	// ErrStalled: the store takes no writes at the moment. They were not made, or are made again in vain; see Stalled.
 	ErrStalled = errors.New("the store does not accept writes")
+	// ErrDamaged: what is stored cannot be read.
+	ErrDamaged = errors.New("damaged")
 	// ErrVersion: the store was written by another version of Foible, and this one cannot read it.
 	ErrVersion = errors.New("another version of the store")
 	// ErrClosed: the engine is closed.

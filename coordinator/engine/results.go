@@ -76,7 +76,7 @@ func (e *Engine) ResultAt(ctx context.Context, sweep string, job int) (result []
 		case msg.Header.Get("Status") == "404":
 			return ErrNotFound
 		case msg.Header.Get(jetstream.SequenceHeader) == "":
-			return fmt.Errorf("answer %v", msg.Header)
+			return fmt.Errorf("%w: its headers are %v", ErrDamaged, msg.Header)
 		}
 		result = msg.Data
 		sequence, err = strconv.ParseUint(msg.Header.Get(jetstream.SequenceHeader), 10, 64)
@@ -247,11 +247,11 @@ func (e *Engine) resultsFrom(ctx context.Context, sweep string, first uint64, fn
 		}
 		seq, err := strconv.ParseUint(msg.Header.Get(jetstream.SequenceHeader), 10, 64)
 		if err != nil {
-			return next, false, err
+			return next, false, fmt.Errorf("%w: %w", ErrDamaged, err)
 		}
 		job, err := resultJob(msg.Header.Get(jetstream.SubjectHeader))
 		if err != nil {
-			return next, false, err
+			return next, false, fmt.Errorf("%w: %w", ErrDamaged, err)
 		}
 		if err := fn(job, msg.Data); err != nil {
 			return next, false, err
