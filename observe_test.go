@@ -20,6 +20,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/creack/pty"
 	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
@@ -447,5 +448,33 @@ func TestStatusJSON(t *testing.T) {
 	}
 	if best := fmt.Sprint(status["best"]); !strings.Contains(best, "boltzmann") {
 		t.Errorf("best: %s", best)
+	}
+}
+
+// On a terminal nothing is wider than it is; piped, a message is one line.
+func TestTerminalWidth(t *testing.T) {
+	dir := t.TempDir()
+	for _, args := range [][]string{
+		{"check", "doors-keys-gems"},
+		append([]string{"fit", "--out", "fitted"}, short...),
+		{"infer", "doors-keys-gems", "1-1", "--models", "full"},
+		{"infer", "doors-keys-gems"}, // an error
+	} {
+		s := startTerminal(t, dir, "dumb", args...)
+		s.wait()
+		wrapped := false
+		for line := range strings.Lines(strings.ReplaceAll(s.drawn.String(), "\r\n", "\n")) {
+			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > 100 {
+				t.Errorf("foible %s: a line of %d characters: %s", strings.Join(args, " "), n, line)
+			}
+			wrapped = wrapped || strings.HasPrefix(line, "  ")
+		}
+		if !wrapped {
+			t.Errorf("foible %s: nothing is wrapped, so this tests nothing:\n%s", strings.Join(args, " "), s.drawn.String())
+		}
+	}
+	if got := succeed(t, dir, "check", "doors-keys-gems").stdout; !strings.Contains(got, "note: stimuli: 8 (control 2, action-mistake 2, plan-mistake-backtracking 2, plan-mistake-failure 2)\n") ||
+		!regexp.MustCompile(`(?m)^note: no people: simulated, .{200,}$`).MatchString(got) {
+		t.Errorf("piped:\n%s", got)
 	}
 }
