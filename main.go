@@ -903,8 +903,8 @@ func cancel(env *command.Env) *cobra.Command {
 func retry(env *command.Env) *cobra.Command {
 	return oneSweep("retry", "Try again what has failed of a sweep",
 		`Retry removes the failures of a sweep from its results and computes what is missing: failed jobs, jobs with cells that
-could not be computed, and what rests on them, which is the stages after the one that they are of. Everything else is
-kept. Figures and tables are those of a sweep of which nothing failed, unless it fails again.
+could not be computed, and what rests on them, which is the stages after the one that they are of. No cell that is good is
+computed again. Figures and tables are those of a sweep of which nothing failed, unless it fails again.
 
 A sweep that still runs goes on, and tries again what failed when all its other jobs are done. Submitting a sweep again,
 and foible fit in the same directory, do the same as retry.`, env.Retry)

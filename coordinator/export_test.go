@@ -35,6 +35,9 @@ func (c *Coordinator) CutRetryShort(ctx context.Context, id string, removals int
 		return 0, err
 	}
 	for _, job := range jobs[:min(removals, len(jobs))] {
+		if err := run.keepGood(ctx, job, until); err != nil {
+			return 0, err
+		}
 		if err := c.engine.ForgetUntil(ctx, id, job, until); err != nil {
 			return 0, err
 		}

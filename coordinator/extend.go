@@ -103,25 +103,47 @@ func (p *parent) jobs(job *sweep.Job) []int {
 	return jobs
 }
 
-// kept are the cells of an infer job that the sweep extended by this one has recorded, in the job's order; nil where
-// it has none. They are as this sweep records them.
+// keeps says whether there may be cells that need not be computed: of a sweep that this one extends, or of its own life
+// before.
+func (r *sweepRun) keeps() bool { return r.parent != nil || r.spec.GetRetries() > 0 }
+
+// kept are the cells of an infer job that the sweep extended by this one has recorded, or this one before it was tried
+// again, in the job's order; nil where there is none. They are as this sweep records them.
 func (r *sweepRun) kept(ctx context.Context, job *sweep.Job) ([]*sweep.Cell, error) {
 	kept := make([]*sweep.Cell, len(job.Sets))
+	wanted := r.plan.ProcedureOf(&r.config, job.Round)
+	if r.parent != nil {
+		recorded := r.parent.run.plan.ProcedureOf(&r.parent.run.config, job.Round)
+		if err := r.keep(ctx, job, kept, r.parent.jobs(job), recorded, wanted, r.parent.run.result); err != nil {
+			return nil, err
+		}
+	}
+	if r.spec.GetRetries() > 0 {
+		if err := r.keep(ctx, job, kept, r.formerJobs(job), wanted, wanted, r.former); err != nil {
+			return nil, err
+		}
+	}
+	return kept, nil
+}
+
+// keep takes the cells of a job from what is recorded of others, by one procedure, as they are by the one that is wanted.
+func (r *sweepRun) keep(ctx context.Context, job *sweep.Job, kept []*sweep.Cell, from []int, recorded, wanted sweep.Procedure,
+	read func(context.Context, int) (*foiblev1.JobResult, error),
+) error {
 	shape := &r.plan.Stimuli[job.Stimulus]
-	wanted, recorded := r.plan.ProcedureOf(&r.config, job.Round), r.parent.run.plan.ProcedureOf(&r.parent.run.config, job.Round)
 	was := r.cellHashes(job, recorded)
 	next := 0
-	for _, number := range r.parent.jobs(job) {
-		result, err := r.parent.run.result(ctx, number)
+	for _, number := range from {
+		result, err := read(ctx, number)
 		if errors.Is(err, service.ErrNotFound) {
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 		cells, err := codec.ReadCells(result.GetInfer(), shape)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for i := range cells { // in the order of this job too
 			at := next
@@ -141,7 +163,7 @@ func (r *sweepRun) kept(ctx context.Context, job *sweep.Job) ([]*sweep.Cell, err
 			kept[at] = &cells[i]
 		}
 	}
-	return kept, nil
+	return nil
 }
 
 // cellHashes are those of a job's cells by a procedure.
@@ -167,7 +189,7 @@ func (r *sweepRun) answer(job *sweep.Job, kept []*sweep.Cell) *foiblev1.InferRes
 // missing are the parameter sets of an infer job that a worker is to run; kept are all cells of the job if there are none.
 func (r *sweepRun) missing(ctx context.Context, job *sweep.Job) (sets []sweep.ParameterSet, kept *foiblev1.InferResult, err error) {
 	var cells []*sweep.Cell
-	if r.parent == nil {
+	if !r.keeps() {
 		sets = job.Sets
 	} else if cells, err = r.kept(ctx, job); err != nil {
 		return nil, nil, err
@@ -186,7 +208,7 @@ func (r *sweepRun) missing(ctx context.Context, job *sweep.Job) (sets []sweep.Pa
 // complete puts the cells that were kept into the answer to an infer job of which the others were asked. An answer to
 // which that does not apply stays as it is.
 func (r *sweepRun) complete(ctx context.Context, number int, result *foiblev1.JobResult) error {
-	if r.parent == nil || result.GetInfer() == nil || !r.known(number) {
+	if !r.keeps() || result.GetInfer() == nil || !r.known(number) {
 		return nil
 	}
 	job, answer := r.job(number), result.GetInfer()

@@ -1,6 +1,7 @@
 package coordinator_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -250,6 +251,65 @@ func TestPoison(t *testing.T) {
 		if s.GetState() != foiblev1.SweepState_SWEEP_STATE_FAILED || p.GetJobsFailed() != 2 ||
 			p.GetFailures()[0] != "5 workers were lost while they computed it, one after the other, and did not come back; it may need more memory than they have" ||
 			!strings.HasPrefix(p.GetFailures()[1], "stimulus s00 has no posterior: 5 workers were lost") {
+			t.Error(s)
+		}
+	})
+}
+
+// TestLostWorkersComeBack: a worker that is lost and comes back was not ended by its job, which is not given up for it.
+func TestLostWorkersComeBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, func(cfg *coordinator.Config) {
+			leases(cfg)
+			cfg.MaxLost = 2
+		})
+		id := c.submit(c.request(1, 1))
+		hello := func(worker string, busy int32) *hand {
+			h := c.hand()
+			h.hello(&foiblev1.Hello{Version: version, Host: "hand", WorkerId: worker, Slots: 1, Busy: busy})
+			return h
+		}
+		for i := range 5 {
+			name := fmt.Sprint("worker ", i)
+			h := hello(name, 0)
+			h.job()
+			h.die()
+			time.Sleep(grace + time.Second)
+			if told := c.sweep(id).GetProgress(); told.GetLeasesLost() != int64(i+1) {
+				t.Errorf("%d leases are lost after %d workers", told.GetLeasesLost(), i+1)
+			}
+			h = hello(name, 1)
+			time.Sleep(time.Second)
+			h.die()
+		}
+		c.work(1, nil)
+		if s := c.wait(id); s.GetState() != succeeded {
+			t.Error(s)
+		}
+	})
+}
+
+// TestLostAndRetried: a job that was given up because workers were lost with it is done when it is tried again.
+func TestLostAndRetried(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, func(cfg *coordinator.Config) {
+			leases(cfg)
+			cfg.MaxLost = 1
+		})
+		id := c.submit(c.request(1, 1))
+		h := c.join(1, 0)
+		h.job()
+		h.die()
+		time.Sleep(grace + time.Second)
+		c.join(1, 0)
+		if s := c.wait(id); s.GetState() != inPart {
+			t.Error(s)
+		}
+		if r, err := c.retry(id); err != nil || r.GetRetried().GetJobs() != 2 {
+			t.Fatal(r, err)
+		}
+		c.work(1, nil)
+		if s := c.wait(id); s.GetState() != succeeded {
 			t.Error(s)
 		}
 	})

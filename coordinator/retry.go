@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"foible/coordinator/service"
+	"foible/core/sweep"
 	"foible/proto/codec"
 	foiblev1 "foible/proto/foible/v1"
 )
@@ -177,12 +178,64 @@ func (r *sweepRun) removeFailures(ctx context.Context, until uint64) error {
 		return err
 	}
 	for _, job := range void {
+		if err := r.keepGood(ctx, job, until); err != nil {
+			return err
+		}
 		if err := r.c.engine.ForgetUntil(ctx, r.id, job, until); err != nil {
 			return sentinel(err)
 		}
 	}
 	r.c.log.Info("failures removed, with what rests on them", "sweep", r.id, "jobs", len(void))
 	return nil
+}
+
+// keepGood keeps the result of an infer job that is to be removed, if it has cells that are not to be computed again.
+func (r *sweepRun) keepGood(ctx context.Context, job int, until uint64) error {
+	if r.job(job).Score {
+		return nil
+	}
+	m, err := r.resultUntil(ctx, job, until)
+	if err != nil {
+		return err
+	}
+	good := codec.CellCount(m.GetInfer())
+	for range codec.FailedCells(m.GetInfer()) {
+		good--
+	}
+	if good <= 0 {
+		return nil
+	}
+	value, err := proto.Marshal(m)
+	if err != nil {
+		return err
+	}
+	return sentinel(r.c.engine.KeepFormer(ctx, r.id, job, value))
+}
+
+// former reads what was recorded of a job before it was tried again; not found if that is nothing of use.
+func (r *sweepRun) former(ctx context.Context, job int) (*foiblev1.JobResult, error) {
+	value, err := r.c.engine.Former(ctx, r.id, job)
+	if err != nil {
+		return nil, sentinel(err)
+	}
+	m := &foiblev1.JobResult{}
+	if err := proto.Unmarshal(value, m); err != nil {
+		return nil, service.ErrNotFound
+	}
+	return m, nil
+}
+
+// formerJobs are the numbers of the jobs that may have had cells of a job before it was tried again, ascending. Those of
+// rounds after the fit stage may have been shared out otherwise.
+func (r *sweepRun) formerJobs(job *sweep.Job) []int {
+	if job.Round == 0 {
+		return []int{job.Number}
+	}
+	var jobs []int
+	for chunk, end := r.plan.RoundChunks(job.Round); chunk < end; chunk++ {
+		jobs = append(jobs, chunk*len(r.plan.Stimuli)+job.Stimulus)
+	}
+	return jobs
 }
 
 // void are the jobs whose results up to a place do not count when what failed is tried again. Of the first round that has

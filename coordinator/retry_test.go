@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -15,6 +17,7 @@ import (
 
 	"foible/coordinator"
 	"foible/core/sweep"
+	"foible/proto/codec"
 	foiblev1 "foible/proto/foible/v1"
 	"foible/worker"
 )
@@ -103,6 +106,37 @@ func (c *cluster) spoil(m *foiblev1.CreateSweepRequest, how mishap) *foiblev1.Sw
 	return s
 }
 
+// ledger has the cells that workers have computed, by their hashes.
+type ledger struct {
+	mu    sync.Mutex // guards cells
+	cells map[string]int
+}
+
+// keeping is an executor whose good cells are entered in a ledger.
+type keeping struct {
+	worker.Executor
+	*ledger
+}
+
+// Execute implements [worker.Executor].
+func (k keeping) Execute(ctx context.Context, job *foiblev1.Assign) (*foiblev1.JobResult, error) {
+	result, err := k.Executor.Execute(ctx, job)
+	if infer := result.GetInfer(); err == nil && infer != nil {
+		failed := map[int]bool{}
+		for i := range codec.FailedCells(infer) {
+			failed[i] = true
+		}
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		for i := range codec.CellCount(infer) {
+			if !failed[i] {
+				k.cells[string(codec.CellHash(infer, i))]++
+			}
+		}
+	}
+	return result, err
+}
+
 // computed counts the jobs that a worker does.
 type computed struct {
 	mu   sync.Mutex // guards jobs
@@ -119,8 +153,8 @@ func (d *computed) note(_ context.Context, job *foiblev1.Assign) error {
 	return nil
 }
 
-// TestRetry: a sweep of which something failed is tried again, and comes to what one comes to that never failed; what was
-// recorded of the stage that failed, and is good, is not computed again. It is so whether it is retried or submitted again.
+// TestRetry: a sweep of which something failed is tried again, and comes to what one comes to that never failed. No cell is
+// computed twice, and no good score of the stage that failed. It is so whether it is retried or submitted again.
 func TestRetry(t *testing.T) {
 	for i, how := range mishaps() {
 		t.Run(how.name, func(t *testing.T) {
@@ -128,7 +162,8 @@ func TestRetry(t *testing.T) {
 				want, n := reference(t, (*cluster).thorough)
 				c := newCluster(t, atOnce)
 				m := c.thorough()
-				before := c.spoil(m, how)
+				cells := &ledger{cells: map[string]int{}}
+				before := c.spoil(m, mishap{how.name, keeping{how.do, cells}})
 				id, p := before.GetSweepId(), before.GetProgress()
 				var s *foiblev1.Sweep
 				var retried *foiblev1.Retried
@@ -156,7 +191,7 @@ func TestRetry(t *testing.T) {
 					t.Error("nothing is kept")
 				}
 				d := &computed{}
-				drain := c.work(3, d.note)
+				drain := c.employ("good", 3, func(*grpc.ClientConn) worker.Executor { return keeping{executor(d.note), cells} })
 				if s := c.wait(id); s.GetState() != succeeded || s.GetProgress().GetJobsFailed() != 0 {
 					t.Errorf("it ends as %v", s)
 				}
@@ -167,6 +202,20 @@ func TestRetry(t *testing.T) {
 				for job, times := range d.jobs {
 					if times > 1 {
 						t.Errorf("job %d was computed %d times", job, times)
+					}
+				}
+				twice := 0
+				for _, times := range cells.cells {
+					if times > 1 {
+						twice++
+					}
+				}
+				if twice > 0 {
+					t.Errorf("%d of %d cells were computed twice", twice, len(cells.cells))
+				}
+				for _, name := range c.files(id) {
+					if !strings.HasPrefix(filepath.Base(strings.Replace(name, "/.", "/", 1)), "RESULTS-") && !strings.Contains(name, "/.") {
+						t.Errorf("%s is left", name)
 					}
 				}
 				if got, _ := c.export(id); !bytes.Equal(got, want) {

@@ -238,6 +238,11 @@ func (c *Coordinator) resumeOne(ctx context.Context, id string, studies map[stri
 		if err := c.engine.DeleteJobs(ctx, id); err != nil { // should the end have been cut short
 			return err
 		}
+		if spec.GetRetries() > 0 && spec.GetState() != cancelled {
+			if err := c.engine.DropFormer(ctx, id); err != nil {
+				return err
+			}
+		}
 		return c.checkEnded(ctx, spec)
 	}
 	if err := c.checkStudy(ctx, spec, studies); err != nil {

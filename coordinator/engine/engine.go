@@ -12,7 +12,7 @@
 //
 // Layout in JetStream, embedded or of a site's own servers: key-value bucket
 // "sweeps", bucket "store" about the store itself; object store "studies"; for each sweep S a stream JOBS-S (subjects j.S.main, j.S.redo) with one
-// durable consumer "queue", and a stream RESULTS-S (subjects r.S.<job/10000>.<job%10000>). One stream a
+// durable consumer "queue", and a stream RESULTS-S (subjects r.S.<job/10000>.<job%10000>), and, while it is tried again, a stream FORMER-S (subjects f.S.<job>). One stream a
 // sweep keeps each below the 10^6 subjects above which JetStream stops writing its index, and makes the
 // deletion of a sweep the deletion of a directory.
 package engine

@@ -129,7 +129,7 @@ func (e *Engine) DeleteSweep(ctx context.Context, id string) error {
 		return err
 	}
 	err := e.write(ctx, "", func(ctx context.Context) error {
-		if err := errors.Join(e.deleteStream(ctx, jobsName(id)), e.deleteStream(ctx, resultsName(id))); err != nil {
+		if err := errors.Join(e.deleteStream(ctx, jobsName(id)), e.deleteStream(ctx, formerName(id)), e.deleteStream(ctx, resultsName(id))); err != nil {
 			return err
 		}
 		return e.link().sweeps.Purge(ctx, id)

@@ -40,7 +40,7 @@ var changes = []change{
 			m, _, err := c.RetrySweep(ctx, id)
 			return m, err
 		},
-		Says: "Failures are removed from what is recorded and computed again, with the stages after the one that they are of. All else is kept.",
+		Says: "Failures are removed from what is recorded and computed again, with the stages after the one that they are of. No cell that is good is computed again.",
 	},
 	{Name: "extend", Button: "Extend the sweep", Says: "Makes a sweep of the larger grid. Cells that this one has recorded are kept; it begins when this one has ended."},
 }

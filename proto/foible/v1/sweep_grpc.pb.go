@@ -68,7 +68,8 @@ type SweepServiceClient interface {
 	CancelSweep(ctx context.Context, in *CancelSweepRequest, opts ...grpc.CallOption) (*CancelSweepResponse, error)
 	// RetrySweep tries again what has failed of a sweep. Its failures are removed from what is recorded, with what rests on
 	// them: scores of parameter sets that lack cells, and the stages after the first that has failures, since those before
-	// choose their parameter sets. The results are those of a sweep of which nothing failed. A sweep that has not ended does
+	// choose their parameter sets. Cells that are good are not computed again. The results are those of a sweep of which
+	// nothing failed. A sweep that has not ended does
 	// so when all its other jobs are done. It may be repeated.
 	// NOT_FOUND: no such sweep. FAILED_PRECONDITION: nothing of it has failed, it was cancelled, it is damaged, or it is of
 	// another version.
@@ -282,7 +283,8 @@ type SweepServiceServer interface {
 	CancelSweep(context.Context, *CancelSweepRequest) (*CancelSweepResponse, error)
 	// RetrySweep tries again what has failed of a sweep. Its failures are removed from what is recorded, with what rests on
 	// them: scores of parameter sets that lack cells, and the stages after the first that has failures, since those before
-	// choose their parameter sets. The results are those of a sweep of which nothing failed. A sweep that has not ended does
+	// choose their parameter sets. Cells that are good are not computed again. The results are those of a sweep of which
+	// nothing failed. A sweep that has not ended does
 	// so when all its other jobs are done. It may be repeated.
 	// NOT_FOUND: no such sweep. FAILED_PRECONDITION: nothing of it has failed, it was cancelled, it is damaged, or it is of
 	// another version.
