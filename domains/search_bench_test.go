@@ -67,7 +67,7 @@ func benchmarkSearch(b *testing.B, name string, o search.Options) {
 	i, expanded := 0, 0
 	run := func() {
 		f := &starts[i%len(starts)]
-		expanded += must(f.searcher.Run(context.Background(), f.state, f.goal, f.heuristic, o, rng)).Expanded
+		expanded += must(f.searcher.Run(context.Background(), &search.Query{From: f.state, Goal: f.goal, Heuristic: f.heuristic, Options: o}, rng)).Expanded
 		i++
 	}
 	for range 50 * len(starts) {

@@ -111,7 +111,7 @@ func (a *Agent) Think(ctx context.Context, m *Mind, at ground.StateID, rng *rand
 	if !a.Unlimited {
 		budget = a.Budget().Draw(rng)
 	}
-	found, err := a.search.Run(ctx, at, int(m.Goal), a.goals.Heuristic[m.Goal], search.Options{Noise: a.SearchNoise, Budget: budget}, rng)
+	found, err := a.search.Run(ctx, &search.Query{From: at, Goal: int(m.Goal), Heuristic: a.goals.Heuristic[m.Goal], Options: search.Options{Noise: a.SearchNoise, Budget: budget}}, rng)
 	m.Plan = found.Path
 	return true, err
 }

@@ -117,7 +117,7 @@ func (s *Stimulus) trySearches(ctx context.Context, goals agent.Goals, from grou
 	searcher := search.New(s.path.Task)
 	for goal := range s.stimulus.Goals {
 		rng := rand.New(rand.NewPCG(1, uint64(goal)))
-		result, err := searcher.Run(ctx, from, goal, goals.Heuristic[goal], o, rng)
+		result, err := searcher.Run(ctx, &search.Query{From: from, Goal: goal, Heuristic: goals.Heuristic[goal], Options: o}, rng)
 		if err != nil {
 			return err
 		}

@@ -18,17 +18,17 @@ func TestSearchIsInterrupted(t *testing.T) {
 	o := search.Options{Noise: 0.5, Budget: search.Unlimited}
 	for name, find := range map[string]func(ctx context.Context, s *search.Searcher) error{
 		"run": func(ctx context.Context, s *search.Searcher) error {
-			_, err := s.Run(ctx, task.Initial(), 1, heuristic.Zero(), o, seeded(1))
+			_, err := s.Run(ctx, &search.Query{From: task.Initial(), Goal: 1, Heuristic: heuristic.Zero(), Options: o}, seeded(1))
 			return err
 		},
 		"trace": func(ctx context.Context, s *search.Searcher) error {
-			_, _, err := s.Trace(ctx, task.Initial(), 1, heuristic.Zero(), o, nil, nil, seeded(1), nil)
+			_, _, err := s.Trace(ctx, &search.Query{From: task.Initial(), Goal: 1, Heuristic: heuristic.Zero(), Options: o}, seeded(1), nil)
 			return err
 		},
 		"weigh": func(ctx context.Context, s *search.Searcher) error {
 			const draws = 10_000
 			limited := search.Options{Noise: 0.5, Budget: draws}
-			_, _, err := s.Weigh(ctx, task.Initial(), 1, heuristic.Zero(), limited, nil, nil, seeded(1), func(int) float64 { return 1 }, search.NewTally(draws, 1))
+			_, _, err := s.Weigh(ctx, &search.Query{From: task.Initial(), Goal: 1, Heuristic: heuristic.Zero(), Options: limited}, seeded(1), func(int) float64 { return 1 }, search.NewTally(draws, 1))
 			return err
 		},
 	} {

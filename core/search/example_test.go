@@ -29,7 +29,7 @@ func Example() {
 		{Budget: 2},
 		{Budget: 2, Noise: 10},
 	} {
-		result, err := searcher.Run(context.Background(), task.Initial(), garden, ff, options, rng)
+		result, err := searcher.Run(context.Background(), &search.Query{From: task.Initial(), Goal: garden, Heuristic: ff, Options: options}, rng)
 		if err != nil {
 			fmt.Println(err)
 			return

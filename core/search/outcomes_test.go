@@ -140,7 +140,7 @@ func searchDrawsAsEnumerated(t *testing.T) {
 				}
 				seen := map[string]int{}
 				for range n {
-					r := must(searcher.Run(context.Background(), c.task.Initial(), c.goal, c.h, search.Options{Noise: noise, Budget: b.draw()}, rng))
+					r := must(searcher.Run(context.Background(), &search.Query{From: c.task.Initial(), Goal: c.goal, Heuristic: c.h, Options: search.Options{Noise: noise, Budget: b.draw()}}, rng))
 					seen[fmt.Sprint(r.Path)]++
 				}
 				chi, cells := chiSquare(t, name, p, seen, n)
@@ -189,7 +189,7 @@ func TestTiesAreBrokenUniformly(t *testing.T) {
 		seen := map[ground.StateID]int{}
 		const n = 100_000
 		for range n {
-			seen[must(searcher.Run(context.Background(), task.Initial(), 0, heuristic.Zero(), search.Options{Noise: noise, Budget: 2}, rng)).Path[0].State]++
+			seen[must(searcher.Run(context.Background(), &search.Query{From: task.Initial(), Goal: 0, Heuristic: heuristic.Zero(), Options: search.Options{Noise: noise, Budget: 2}}, rng)).Path[0].State]++
 		}
 		var chi float64
 		for _, count := range seen {

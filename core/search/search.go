@@ -29,6 +29,15 @@ type Options struct {
 	Sure bool
 }
 
+// Query is what is searched for, and how.
+type Query struct {
+	From      ground.StateID
+	Goal      int // of the task
+	Heuristic Heuristic
+	Options
+	Trail // only for Trace and Weigh
+}
+
 // Unlimited is the budget of a search that ends only at a goal or with an empty open list.
 const Unlimited = math.MaxInt
 
@@ -99,26 +108,26 @@ func New(t *ground.Task) *Searcher { return &Searcher{task: t, open: open{high: 
 // Run searches from a state until a node that is drawn satisfies the goal, or is
 // the budget's last, or none is left. A budget below 1 draws nothing: the result
 // is an empty path. The error is that of ctx, if it ends before.
-func (s *Searcher) Run(ctx context.Context, from ground.StateID, goal int, h Heuristic, o Options, rng *rand.Rand) (Result, error) {
+func (s *Searcher) Run(ctx context.Context, q *Query, rng *rand.Rand) (Result, error) {
 	result := Result{Status: Spent}
-	if o.Budget < 1 {
+	if q.Budget < 1 {
 		return result, nil
 	}
-	s.begin(from, o.Noise, rng)
-	drawn, h0 := from, int32(0) // the open list holds the start alone
+	s.begin(q.From, q.Noise, rng)
+	drawn, h0 := q.From, int32(0) // the open list holds the start alone
 	for {
 		result.Drawn++
-		if h0 == 0 && s.task.Satisfies(drawn, goal) { // a goal is 0 away
+		if h0 == 0 && s.task.Satisfies(drawn, q.Goal) { // a goal is 0 away
 			result.Status = Solved
 			break
 		}
-		if result.Drawn >= o.Budget {
+		if result.Drawn >= q.Budget {
 			break
 		}
 		if err := interrupted(ctx, result.Drawn); err != nil {
 			return Result{}, err
 		}
-		s.expand(drawn, h, &result)
+		s.expand(drawn, q.Heuristic, &result)
 		if s.open.size == 0 {
 			result.Status = Exhausted
 			return result, nil

@@ -79,7 +79,7 @@ func TestEveryHeuristicAndNoiseGivesAValidPlan(t *testing.T) {
 		for name, h := range heuristics(t, task, goal) {
 			for _, noise := range []float64{0, 0.001, 0.02, 0.5, 5, 1e3, 1e6} {
 				for range 20 {
-					r := must(searcher.Run(context.Background(), task.Initial(), goal, h, search.Options{Noise: noise, Budget: search.Unlimited}, rng))
+					r := must(searcher.Run(context.Background(), &search.Query{From: task.Initial(), Goal: goal, Heuristic: h, Options: search.Options{Noise: noise, Budget: search.Unlimited}}, rng))
 					if r.Status != search.Solved {
 						t.Fatalf("%s, noise %v: %v", name, noise, r.Status)
 					}
@@ -107,7 +107,7 @@ func TestAStarIsOptimal(t *testing.T) {
 		for from := range ground.StateID(task.Len()) {
 			want := shortest(task, from, goal)
 			for _, name := range []string{"zero", "hmax"} {
-				r := must(searcher.Run(context.Background(), from, goal, all[name], search.Options{Budget: search.Unlimited}, rng))
+				r := must(searcher.Run(context.Background(), &search.Query{From: from, Goal: goal, Heuristic: all[name], Options: search.Options{Budget: search.Unlimited}}, rng))
 				validate(t, task, from, goal, r)
 				if len(r.Path) != want || r.Reopened > 0 {
 					t.Fatalf("%s: plan of %d steps from state %d, %d reopened; a shortest one has %d", name, len(r.Path), from, r.Reopened, want)
@@ -122,7 +122,7 @@ func TestReopening(t *testing.T) {
 	// s-a-b-c-d-g, and a longer way to b that looks better until a is drawn.
 	task := tiny.Graph(t, "s", []string{"sa", "ab", "sp", "pq", "qb", "bc", "cd", "dg"}, "g")
 	h := byNode(task, map[string]float64{"s": 1, "a": 4, "p": 1, "q": 1})
-	r := must(search.New(task).Run(context.Background(), task.Initial(), 0, h, search.Options{Budget: search.Unlimited}, seeded(1)))
+	r := must(search.New(task).Run(context.Background(), &search.Query{From: task.Initial(), Goal: 0, Heuristic: h, Options: search.Options{Budget: search.Unlimited}}, seeded(1)))
 	validate(t, task, task.Initial(), 0, r)
 	if len(r.Path) != 5 || r.Reopened == 0 {
 		t.Errorf("%d steps, want 5; %d reopened", len(r.Path), r.Reopened)
@@ -153,7 +153,7 @@ func TestInconsistentEstimates(t *testing.T) {
 		searcher := search.New(task)
 		for range 20 {
 			o := search.Options{Noise: []float64{0, 0.1, 1, 100}[rng.IntN(4)], Budget: 1 + rng.IntN(30)}
-			r := must(searcher.Run(context.Background(), task.Initial(), 0, h, o, rng))
+			r := must(searcher.Run(context.Background(), &search.Query{From: task.Initial(), Goal: 0, Heuristic: h, Options: o}, rng))
 			validate(t, task, task.Initial(), 0, r)
 			reopened += r.Reopened
 			if r.Drawn > o.Budget {
@@ -187,7 +187,7 @@ func TestBudget(t *testing.T) {
 		{5, 2, 4, search.Spent, 5},
 		{6, 2, 0, search.Exhausted, 5}, // the 6th is not there
 	} {
-		r := must(searcher.Run(context.Background(), task.Initial(), c.goal, heuristic.Zero(), search.Options{Budget: c.budget}, rng))
+		r := must(searcher.Run(context.Background(), &search.Query{From: task.Initial(), Goal: c.goal, Heuristic: heuristic.Zero(), Options: search.Options{Budget: c.budget}}, rng))
 		if len(r.Path) != c.length || r.Status != c.status || r.Drawn != c.drawn {
 			t.Errorf("budget %d: %d steps, %v, %d drawn; want %d, %v, %d", c.budget, len(r.Path), r.Status, r.Drawn, c.length, c.status, c.drawn)
 		}
@@ -201,14 +201,14 @@ func TestDeadEndsAreNotOpened(t *testing.T) {
 	task := tiny.Graph(t, "s", []string{"sa", "sb", "ba", "ag"}, "g")
 	h := byNode(task, map[string]float64{"a": math.Inf(1)})
 	for _, noise := range []float64{0, 1, 1e3} {
-		r := must(search.New(task).Run(context.Background(), task.Initial(), 0, h, search.Options{Noise: noise, Budget: search.Unlimited}, seeded(1)))
+		r := must(search.New(task).Run(context.Background(), &search.Query{From: task.Initial(), Goal: 0, Heuristic: h, Options: search.Options{Noise: noise, Budget: search.Unlimited}}, seeded(1)))
 		if r.Status != search.Exhausted || r.Path != nil || r.Drawn != 2 || r.Reopened != 0 {
 			t.Errorf("noise %v: %+v", noise, r)
 		}
 	}
 	// A start that is a dead end is drawn all the same.
 	h = byNode(task, map[string]float64{"s": math.Inf(1)})
-	if r := must(search.New(task).Run(context.Background(), task.Initial(), 0, h, search.Options{Budget: 2}, seeded(1))); r.Status != search.Spent || len(r.Path) != 1 {
+	if r := must(search.New(task).Run(context.Background(), &search.Query{From: task.Initial(), Goal: 0, Heuristic: h, Options: search.Options{Budget: 2}}, seeded(1))); r.Status != search.Spent || len(r.Path) != 1 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -219,7 +219,7 @@ func TestSearchDoesNotAllocate(t *testing.T) {
 	searcher, rng := search.New(task), seeded(1)
 	search := func() {
 		for range 100 {
-			must(searcher.Run(context.Background(), task.Initial(), 0, h, search.Options{Noise: 0.5, Budget: 30}, rng))
+			must(searcher.Run(context.Background(), &search.Query{From: task.Initial(), Goal: 0, Heuristic: h, Options: search.Options{Noise: 0.5, Budget: 30}}, rng))
 		}
 	}
 	for range 20 {
@@ -239,7 +239,7 @@ func TestPathsAreTheCallers(t *testing.T) {
 	o := search.Options{Noise: 0.5, Budget: 30}
 	var kept, copies [][]search.Step
 	for range 3000 {
-		r := must(searcher.Run(context.Background(), task.Initial(), 0, h, o, rng))
+		r := must(searcher.Run(context.Background(), &search.Query{From: task.Initial(), Goal: 0, Heuristic: h, Options: o}, rng))
 		kept, copies = append(kept, r.Path), append(copies, slices.Clone(r.Path))
 		_ = append(r.Path, search.Step{}) // must not touch the next one
 	}
@@ -258,7 +258,7 @@ func BenchmarkBlocks(b *testing.B) {
 			searcher, rng, expanded := search.New(task), seeded(1), 0
 			b.ReportAllocs()
 			for b.Loop() {
-				expanded += must(searcher.Run(context.Background(), task.Initial(), 0, h, search.Options{Noise: 0.5, Budget: budget}, rng)).Expanded
+				expanded += must(searcher.Run(context.Background(), &search.Query{From: task.Initial(), Goal: 0, Heuristic: h, Options: search.Options{Noise: 0.5, Budget: budget}}, rng)).Expanded
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(expanded), "ns/expansion")
 		})

@@ -14,9 +14,9 @@ import (
 type Meeting uint16
 
 const (
-	meetingEnds  Meeting = 1 << iota // as far as it agrees; otherwise it differs next
-	meetingStray                     // see Options of Trace
-	meetingOne                       // an action that agrees
+	meetingEnds    Meeting = 1 << iota // as far as it agrees; otherwise it differs next
+	meetingOffPath                     // what Trail.OffPath says
+	meetingOne                         // an action that agrees
 )
 
 // Matched is the number of actions that lead to the observed states.
@@ -25,11 +25,19 @@ func (m Meeting) Matched() int { return int(m / meetingOne) }
 // Ends reports whether the plan ends after these; otherwise it leads elsewhere next.
 func (m Meeting) Ends() bool { return m&meetingEnds != 0 }
 
-// Stray reports whether the plan strays, in the sense of [Searcher.Trace].
-func (m Meeting) Stray() bool { return m&meetingStray != 0 }
+// OffPath reports what [Trail.OffPath] said of the plan.
+func (m Meeting) OffPath() bool { return m&meetingOffPath != 0 }
 
 // NoPlan is the meeting of an empty plan.
 const NoPlan = meetingEnds
+
+// Trail is what partial plans are compared with.
+type Trail struct {
+	Observed []ground.StateID // states after the start
+	// OffPath says something of a path that is not empty, by its end and its length, to be
+	// told of the plans that have such paths; nil if nothing is to be told.
+	OffPath func(end ground.StateID, length int) bool
+}
 
 // Turn is a draw of a search from which on its partial plan meets what was
 // observed in another way, until the next turn.
@@ -42,57 +50,57 @@ type Turn struct {
 // the node drawn meets the states observed: the plan of a search whose budget ends
 // there. So one search serves all budgets up to its own. If it ends before, solved
 // or exhausted (which leaves no plan), at a draw that is returned, what the last
-// turn tells is true of all larger budgets; otherwise ended is 0. stray, if not nil, says whether a path of some length to a node
-// strays; an empty plan does not. The turns are appended to room.
+// turn tells is true of all larger budgets; otherwise ended is 0. The turns are left in the
+// memory of buffer.
 //
 // Where the options say so, Trace gives up at the first draw that is a matter of
 // chance: ended is -1, and the turns are of no use. The error is that of ctx, if it
 // ends before.
-func (s *Searcher) Trace(ctx context.Context, from ground.StateID, goal int, h Heuristic, o Options, observed []ground.StateID, stray func(to ground.StateID, length int) bool, rng *rand.Rand, room []Turn) (turns []Turn, ended int, err error) {
-	room = append(room, Turn{1, NoPlan})
-	if s.task.Satisfies(from, goal) {
-		return room, 1, nil
+func (s *Searcher) Trace(ctx context.Context, q *Query, rng *rand.Rand, buffer []Turn) (turns []Turn, ended int, err error) {
+	turns = append(buffer[:0], Turn{1, NoPlan})
+	if s.task.Satisfies(q.From, q.Goal) {
+		return turns, 1, nil
 	}
-	s.begin(from, o.Noise, rng)
+	s.begin(q.From, q.Noise, rng)
 	for len(s.met) < len(s.nodes) {
 		s.met = append(s.met, 0)
 	}
-	s.met[from] = NoPlan
+	s.met[q.From] = NoPlan
 	var result Result
-	last, drawn := NoPlan, from
-	for draw := int32(2); int(draw) <= o.Budget; draw++ {
+	last, drawn := NoPlan, q.From
+	for draw := int32(2); int(draw) <= q.Budget; draw++ {
 		if err := interrupted(ctx, int(draw)); err != nil {
-			return room, 0, err
+			return turns, 0, err
 		}
-		s.expand(drawn, h, &result)
+		s.expand(drawn, q.Heuristic, &result)
 		if s.open.size == 0 {
 			if last != NoPlan {
-				room = append(room, Turn{draw, NoPlan})
+				turns = append(turns, Turn{draw, NoPlan})
 			}
-			return room, int(draw), nil
+			return turns, int(draw), nil
 		}
-		if o.Sure && s.choice() {
-			return room, -1, nil
+		if q.Sure && s.choice() {
+			return turns, -1, nil
 		}
 		var h0 int32
 		drawn, h0 = s.draw()
 		for len(s.met) < len(s.nodes) {
 			s.met = append(s.met, 0)
 		}
-		meeting := s.meet(drawn, observed, result.Reopened > 0)
+		meeting := s.meet(drawn, q.Observed, result.Reopened > 0)
 		s.met[drawn] = meeting
-		if stray != nil && stray(drawn, s.length(drawn, result.Reopened > 0)) {
-			meeting |= meetingStray
+		if q.OffPath != nil && q.OffPath(drawn, s.length(drawn, result.Reopened > 0)) {
+			meeting |= meetingOffPath
 		}
 		if meeting != last {
-			room = append(room, Turn{draw, meeting})
+			turns = append(turns, Turn{draw, meeting})
 			last = meeting
 		}
-		if h0 == 0 && s.task.Satisfies(drawn, goal) {
-			return room, int(draw), nil
+		if h0 == 0 && s.task.Satisfies(drawn, q.Goal) {
+			return turns, int(draw), nil
 		}
 	}
-	return room, 0, nil
+	return turns, 0, nil
 }
 
 // Tally sums up, by draw and meeting, probabilities that a plan has the meeting if
@@ -136,26 +144,26 @@ func (t *Tally) Drain(yield func(draw int, m Meeting, sum float64)) {
 // search ends within its budget, all budgets from some draw on, the one after the
 // last at most, have one meeting, which is returned; otherwise the draw is 0.
 // The error is that of ctx, if it ends before; the tally then has a part of the sums.
-func (s *Searcher) Weigh(ctx context.Context, from ground.StateID, goal int, h Heuristic, o Options, observed []ground.StateID, stray func(to ground.StateID, length int) bool, rng *rand.Rand, weight func(draw int) float64, t *Tally) (draw int, m Meeting, err error) {
+func (s *Searcher) Weigh(ctx context.Context, q *Query, rng *rand.Rand, weight func(draw int) float64, t *Tally) (draw int, m Meeting, err error) {
 	t.Add(1, NoPlan, weight(1))
-	if s.task.Satisfies(from, goal) {
+	if s.task.Satisfies(q.From, q.Goal) {
 		return 2, NoPlan, nil
 	}
-	s.begin(from, o.Noise, rng)
-	s.classes.begin(s, from, observed, stray, t.width)
-	s.classes.on = o.Noise > 0 // priorities are not known to be any chances
+	s.begin(q.From, q.Noise, rng)
+	s.classes.begin(s, q, t.width)
+	s.classes.on = q.Noise > 0 // priorities are not known to be any chances
 	defer func() { s.classes.on = false }()
 	var result Result
-	drawn := from
+	drawn := q.From
 	for draw := 2; ; draw++ {
 		if err := interrupted(ctx, draw); err != nil {
 			return 0, 0, err
 		}
-		s.expand(drawn, h, &result)
+		s.expand(drawn, q.Heuristic, &result)
 		switch { // a search that is over after its last draw has ended, too
 		case s.open.size == 0:
 			return draw, NoPlan, nil
-		case draw > o.Budget:
+		case draw > q.Budget:
 			return 0, 0, nil
 		}
 		if result.Reopened > 0 {
@@ -170,7 +178,7 @@ func (s *Searcher) Weigh(ctx context.Context, from ground.StateID, goal int, h H
 		if !s.classes.on {
 			t.Add(draw, meeting, weight(draw))
 		}
-		if h0 == 0 && s.task.Satisfies(drawn, goal) {
+		if h0 == 0 && s.task.Satisfies(drawn, q.Goal) {
 			return draw + 1, meeting, nil
 		}
 	}
@@ -178,16 +186,15 @@ func (s *Searcher) Weigh(ctx context.Context, from ground.StateID, goal int, h H
 
 // classes sorts open nodes by their meetings.
 type classes struct {
-	on       bool
-	observed []ground.StateID
-	stray    func(to ground.StateID, length int) bool
-	class    []Meeting // by state, of nodes known
-	width    int
-	count    []int32   // [f][meeting]
-	low      int       // least f counted
-	high     int       // greatest
-	seen     []Meeting // with some node, of this search
-	isSeen   []bool    // by meeting
+	on     bool
+	trail  Trail
+	class  []Meeting // by state, of nodes known
+	width  int
+	count  []int32   // [f][meeting]
+	low    int       // least f counted
+	high   int       // greatest
+	seen   []Meeting // with some node, of this search
+	isSeen []bool    // by meeting
 	// Weights of all nodes of a meeting, if the least f open is base; stale ones are to be
 	// summed up anew.
 	base    int
@@ -196,7 +203,7 @@ type classes struct {
 	total   float64 // of all, when they were last summed up
 }
 
-func (c *classes) begin(s *Searcher, from ground.StateID, observed []ground.StateID, stray func(to ground.StateID, length int) bool, width int) {
+func (c *classes) begin(s *Searcher, q *Query, width int) {
 	if c.width != width {
 		c.width, c.count, c.isSeen, c.seen = width, nil, make([]bool, width), c.seen[:0]
 		c.weights, c.stale = make([]float64, width), make([]bool, width)
@@ -210,9 +217,9 @@ func (c *classes) begin(s *Searcher, from ground.StateID, observed []ground.Stat
 		c.isSeen[m] = false
 	}
 	c.seen, c.low, c.high = c.seen[:0], 1<<30, -1
-	c.on, c.observed, c.stray = true, observed, stray
+	c.on, c.trail = true, q.Trail
 	c.grow(len(s.nodes))
-	c.class[from] = NoPlan
+	c.class[q.From] = NoPlan
 }
 
 func (c *classes) grow(n int) {
@@ -225,9 +232,9 @@ func (c *classes) grow(n int) {
 // that g is the length of its path.
 func (c *classes) insert(s *Searcher, n *node, state ground.StateID, f int32) {
 	c.grow(len(s.nodes))
-	m := c.class[n.parent].next(state, c.observed)
-	if c.stray != nil && c.stray(state, int(n.g)) {
-		m |= meetingStray
+	m := c.class[n.parent].next(state, c.trail.Observed)
+	if c.trail.OffPath != nil && c.trail.OffPath(state, int(n.g)) {
+		m |= meetingOffPath
 	}
 	c.class[state] = m
 	if !c.isSeen[m] {
@@ -258,8 +265,8 @@ func (c *classes) of(s *Searcher, drawn ground.StateID) Meeting {
 		return c.class[drawn]
 	}
 	m, length := c.walk(s, drawn)
-	if c.stray != nil && c.stray(drawn, length) {
-		m |= meetingStray
+	if c.trail.OffPath != nil && c.trail.OffPath(drawn, length) {
+		m |= meetingOffPath
 	}
 	return m
 }
@@ -271,7 +278,7 @@ func (c *classes) walk(s *Searcher, to ground.StateID) (m Meeting, length int) {
 		return NoPlan, 0
 	}
 	m, length = c.walk(s, parent)
-	return m.next(to, c.observed), length + 1
+	return m.next(to, c.trail.Observed), length + 1
 }
 
 // weighOpen adds the chances of the open nodes' meetings.
@@ -309,7 +316,7 @@ func (c *classes) weigh(m Meeting, low int, weights []float64) (sum float64) {
 
 // next is the meeting of a path that goes on to a state.
 func (m Meeting) next(to ground.StateID, observed []ground.StateID) Meeting {
-	m &^= meetingStray
+	m &^= meetingOffPath
 	switch {
 	case !m.Ends() || m.Matched() == len(observed):
 		return m

@@ -55,16 +55,16 @@ func TestTraceIsEveryBudgetAtOnce(t *testing.T) {
 			}
 			if i%2 == 0 {
 				observed = observed[:0]
-				for _, step := range must(searcher.Run(context.Background(), c.task.Initial(), c.goal, c.h, search.Options{Noise: 0.3, Budget: search.Unlimited}, rng)).Path {
+				for _, step := range must(searcher.Run(context.Background(), &search.Query{From: c.task.Initial(), Goal: c.goal, Heuristic: c.h, Options: search.Options{Noise: 0.3, Budget: search.Unlimited}}, rng)).Path {
 					observed = append(observed, step.State)
 				}
 			}
 			noise := []float64{0, 0.1, 1, 20}[i%4]
 			const most = 60
-			turns, _, _ := searcher.Trace(context.Background(), c.task.Initial(), c.goal, c.h, search.Options{Noise: noise, Budget: most}, observed, stray, seeded(uint64(i)), nil)
+			turns, _, _ := searcher.Trace(context.Background(), &search.Query{From: c.task.Initial(), Goal: c.goal, Heuristic: c.h, Options: search.Options{Noise: noise, Budget: most}, Trail: search.Trail{Observed: observed, OffPath: stray}}, seeded(uint64(i)), nil)
 			at2 := 0
 			for budget := 1; budget <= most; budget++ {
-				r := must(searcher.Run(context.Background(), c.task.Initial(), c.goal, c.h, search.Options{Noise: noise, Budget: budget}, seeded(uint64(i))))
+				r := must(searcher.Run(context.Background(), &search.Query{From: c.task.Initial(), Goal: c.goal, Heuristic: c.h, Options: search.Options{Noise: noise, Budget: budget}}, seeded(uint64(i))))
 				reopened += r.Reopened
 				for at2+1 < len(turns) && int(turns[at2+1].Draw) <= budget {
 					at2++
@@ -72,9 +72,9 @@ func TestTraceIsEveryBudgetAtOnce(t *testing.T) {
 				got := turns[at2].Meeting
 				matched, ends := meets(r.Path, observed)
 				off := len(r.Path) > 0 && stray(r.Path[len(r.Path)-1].State, len(r.Path))
-				if got.Matched() != matched || got.Ends() != ends || got.Stray() != off {
+				if got.Matched() != matched || got.Ends() != ends || got.OffPath() != off {
 					t.Fatalf("%s, noise %v, budget %d: %d matched, ends %v, stray %v, want %d, %v, %v", c.name, noise, budget,
-						got.Matched(), got.Ends(), got.Stray(), matched, ends, off)
+						got.Matched(), got.Ends(), got.OffPath(), matched, ends, off)
 				}
 				if matched > 0 {
 					different++
@@ -117,7 +117,7 @@ func TestSureTracesGoInOneWay(t *testing.T) {
 						observed = append(observed, step.State)
 					}
 					o := search.Options{Noise: noise, Budget: budget, Sure: true}
-					turns, ended, _ := search.New(task).Trace(context.Background(), task.Initial(), 0, h, o, observed, nil, seeded(1), nil)
+					turns, ended, _ := search.New(task).Trace(context.Background(), &search.Query{From: task.Initial(), Goal: 0, Heuristic: h, Options: o, Trail: search.Trail{Observed: observed}}, seeded(1), nil)
 					if ended < 0 {
 						unsure++
 						if name == "line" || name == "at once" || name == "nowhere" {
@@ -144,7 +144,7 @@ func BenchmarkTrace(b *testing.B) {
 	h := heuristics(b, task, 0)["ff"]
 	searcher, rng := search.New(task), seeded(1)
 	var observed []ground.StateID
-	for _, step := range must(searcher.Run(context.Background(), task.Initial(), 0, h, search.Options{Budget: search.Unlimited}, rng)).Path {
+	for _, step := range must(searcher.Run(context.Background(), &search.Query{From: task.Initial(), Goal: 0, Heuristic: h, Options: search.Options{Budget: search.Unlimited}}, rng)).Path {
 		observed = append(observed, step.State)
 	}
 	for _, noise := range []float64{0, 0.02, 0.5} {
@@ -154,7 +154,7 @@ func BenchmarkTrace(b *testing.B) {
 				turns := 0
 				b.ReportAllocs()
 				for b.Loop() {
-					room, _, _ = searcher.Trace(context.Background(), task.Initial(), 0, h, search.Options{Noise: noise, Budget: budget}, observed, nil, rng, room[:0])
+					room, _, _ = searcher.Trace(context.Background(), &search.Query{From: task.Initial(), Goal: 0, Heuristic: h, Options: search.Options{Noise: noise, Budget: budget}, Trail: search.Trail{Observed: observed}}, rng, room)
 					turns += len(room)
 				}
 				b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "searches/s")

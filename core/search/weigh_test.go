@@ -58,7 +58,7 @@ func weighIsUnbiased(t *testing.T) {
 			tally := search.NewTally(c.draws, len(observed))
 			sum, squares := map[[2]int]float64{}, map[[2]int]float64{} // by draw and meeting
 			for range n {
-				draw, last, _ := searcher.Weigh(context.Background(), c.task.Initial(), c.goal, c.h, search.Options{Noise: noise, Budget: c.draws}, observed, c.stray, rng, func(int) float64 { return 1 }, tally)
+				draw, last, _ := searcher.Weigh(context.Background(), &search.Query{From: c.task.Initial(), Goal: c.goal, Heuristic: c.h, Options: search.Options{Noise: noise, Budget: c.draws}, Trail: search.Trail{Observed: observed, OffPath: c.stray}}, rng, func(int) float64 { return 1 }, tally)
 				tally.Drain(func(draw int, m search.Meeting, p float64) {
 					sum[[2]int{draw, int(m)}] += p
 					squares[[2]int{draw, int(m)}] += p * p
@@ -67,7 +67,7 @@ func weighIsUnbiased(t *testing.T) {
 					sum[[2]int{draw, int(last)}]++
 					squares[[2]int{draw, int(last)}]++
 				}
-				if r := must(searcher.Run(context.Background(), c.task.Initial(), c.goal, c.h, search.Options{Noise: noise, Budget: c.draws}, rng)); r.Reopened > 0 && c.name == "inconsistent" {
+				if r := must(searcher.Run(context.Background(), &search.Query{From: c.task.Initial(), Goal: c.goal, Heuristic: c.h, Options: search.Options{Noise: noise, Budget: c.draws}}, rng)); r.Reopened > 0 && c.name == "inconsistent" {
 					reopened++
 				}
 			}

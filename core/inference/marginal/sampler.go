@@ -89,9 +89,15 @@ func (s *sampler) addLevel(ctx context.Context, all *samples, t *table) error {
 // trace searches and leaves what it found in turns. ended is the draw at which the search
 // ended by itself, or as package search says.
 func (s *sampler) trace(ctx context.Context, t *table, o search.Options) (ended int, err error) {
-	start, rest := s.path.States[t.tau], s.path.States[t.tau+1:]
-	s.turns, ended, err = s.path.Search.Trace(ctx, start, t.goal, s.path.Goals.Heuristic[t.goal], o, rest, t.offPath, s.rng, s.turns[:0])
+	s.turns, ended, err = s.path.Search.Trace(ctx, s.query(t, o), s.rng, s.turns)
 	return ended, err
+}
+
+func (s *sampler) query(t *table, o search.Options) *search.Query {
+	return &search.Query{
+		From: s.path.States[t.tau], Goal: t.goal, Heuristic: s.path.Goals.Heuristic[t.goal], Options: o,
+		Trail: search.Trail{Observed: s.path.States[t.tau+1:], OffPath: t.offPath},
+	}
 }
 
 func (all *samples) options() search.Options {
@@ -170,8 +176,7 @@ func (s *sampler) searchOriginal(ctx context.Context, all *samples, t *table, nu
 	if number%firstSearches != 0 {
 		o.Budget = min(o.Budget, s.thinFrom<<bits.TrailingZeros(uint(number)))
 	}
-	start, rest := s.path.States[t.tau], s.path.States[t.tau+1:]
-	draw, meeting, err := s.path.Search.Weigh(ctx, start, t.goal, s.path.Goals.Heuristic[t.goal], o, rest, t.offPath, s.rng, s.weight, s.exactly)
+	draw, meeting, err := s.path.Search.Weigh(ctx, s.query(t, o), s.rng, s.weight, s.exactly)
 	if err == nil && 0 < draw && draw <= all.draws {
 		add(draw, meeting, s.weight(draw-1))
 	}
