@@ -4,9 +4,6 @@ package main_test
 
 import (
 	"encoding/json"
-	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -15,57 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"foible/internal/await"
+	"foible/internal/smalldisk"
 )
-
-// smallDisk is a file system of some megabytes.
-type smallDisk struct {
-	t   *testing.T
-	dir string
-}
-
-func newSmallDisk(t *testing.T, megabytes int) *smallDisk {
-	t.Helper()
-	d := &smallDisk{t, t.TempDir()}
-	if out, err := await.Output(t, exec.Command("mount", "-t", "tmpfs", "-o", fmt.Sprintf("size=%dm", megabytes), "tmpfs", d.dir)); err != nil {
-		why := fmt.Sprintf("no file system can be mounted: %v %s; that needs root", err, out)
-		if os.Getenv("CI") != "" {
-			t.Fatal(why)
-		}
-		t.Skip(why)
-	}
-	t.Cleanup(func() {
-		if out, err := await.Output(t, exec.Command("umount", "--lazy", d.dir)); err != nil {
-			t.Errorf("umount: %v %s", err, out)
-		}
-	})
-	return d
-}
-
-func (d *smallDisk) filler() string { return filepath.Join(d.dir, "filler") }
-
-// fill leaves no byte free.
-func (d *smallDisk) fill() {
-	d.t.Helper()
-	f, err := os.OpenFile(d.filler(), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	defer f.Close()
-	for size := 1 << 20; size > 0; {
-		if _, err := f.Write(make([]byte, size)); err != nil {
-			size /= 2
-		}
-	}
-}
-
-// free takes back what fill took.
-func (d *smallDisk) free() {
-	d.t.Helper()
-	if err := os.Remove(d.filler()); err != nil {
-		d.t.Fatal(err)
-	}
-}
 
 // eventually waits until a command's standard output and error match a pattern, and returns the call.
 func (c *testCluster) eventually(pattern string, args ...string) call {
@@ -90,19 +38,19 @@ func TestFullDisk(t *testing.T) {
 	want := filepath.Join(dir, "want")
 
 	t.Run("fit", func(t *testing.T) {
-		disk := newSmallDisk(t, 16)
-		out := filepath.Join(disk.dir, "out")
+		disk := smalldisk.New(t, 16)
+		out := filepath.Join(disk.Dir, "out")
 		fit := func() *process {
 			return start(t, dir, slices.Concat([]string{"fit", "--workers", "1", "--out", out}, sweepArgs)...)
 		}
 		full := "the disk of " + out + "/.foible is full; goes on when there is room"
 		p := fit()
 		p.says(`cells [1-9]\d*/`)
-		disk.fill()
+		disk.Fill()
 		p.says("paused by the coordinator: " + full + "\n")
-		disk.free()
+		disk.Free()
 		p.says("goes on when there is room\ncells ")
-		disk.fill()
+		disk.Fill()
 		p.says("(?s)room\ncells .*room\n")
 		p.signal(syscall.SIGTERM)
 		if code := p.wait(); code != 130 || !strings.HasSuffix(p.stderr.String(), "\nStopped; nothing recorded is lost. The same command goes on from here.\n") {
@@ -110,7 +58,7 @@ func TestFullDisk(t *testing.T) {
 		}
 		p = fit()
 		p.says("Waiting: " + full + `\.\n`)
-		disk.free()
+		disk.Free()
 		if code := p.wait(); code != 0 || !regexp.MustCompile(`; [1-9]\d* were there already\n`).MatchString(p.stderr.String()) {
 			t.Errorf("started on the full disk: exit code %d\n%s", code, p.stderr.String())
 		}
@@ -121,8 +69,8 @@ func TestFullDisk(t *testing.T) {
 	})
 
 	t.Run("coordinator and worker", func(t *testing.T) {
-		disk := newSmallDisk(t, 16)
-		data, metrics := filepath.Join(disk.dir, "data"), freeAddress(t)
+		disk := smalldisk.New(t, 16)
+		data, metrics := filepath.Join(disk.Dir, "data"), freeAddress(t)
 		address := freeAddress(t)
 		c := &testCluster{t: t, dir: dir, flags: []string{"--coordinator", address, "--token-file", data}}
 		c.args = []string{"coordinator", "--listen", address, "--data", data, "--metrics", metrics, "--web", "off"}
@@ -131,7 +79,7 @@ func TestFullDisk(t *testing.T) {
 		id := c.submit()
 		watching := start(t, dir, append([]string{"watch", id}, c.flags...)...)
 		c.waitFor(id, sweepCells/5)
-		disk.fill()
+		disk.Fill()
 
 		reason := "the disk of " + data + " is full; goes on when there is room"
 		c.eventually(id+`: paused by the coordinator, \d+ of \d+ cells done\npaused by the coordinator: `+reason, "status", id)
@@ -160,7 +108,7 @@ func TestFullDisk(t *testing.T) {
 			t.Errorf("a worker of one slot has done %d jobs while nothing could be stored", more)
 		}
 
-		disk.free()
+		disk.Free()
 		c.coordinator.says("the store accepts writes; sweeps go on")
 		c.do("health")
 		c.eventually("running, |succeeded, ", "status", id)
@@ -168,7 +116,7 @@ func TestFullDisk(t *testing.T) {
 			t.Errorf("status says\n%s", got)
 		}
 
-		disk.fill()
+		disk.Fill()
 		c.eventually("paused by the coordinator|succeeded", "status", id)
 		c.coordinator.signal(syscall.SIGTERM)
 		if code := c.coordinator.wait(); code != 0 { // it was up to 53 s, and services are killed after 30
@@ -182,7 +130,7 @@ func TestFullDisk(t *testing.T) {
 		if got := do(t, dir, append([]string{"health"}, c.flags...)...); got.code != 1 || !strings.Contains(got.stderr, reason) {
 			t.Errorf("health while it waits: exit code %d\n%s", got.code, got.stderr)
 		}
-		disk.free()
+		disk.Free()
 		c.coordinator.says("listening")
 		c.waitFor(id, sweepCells)
 		if code := watching.wait(); code != 0 {
@@ -196,4 +144,33 @@ func TestFullDisk(t *testing.T) {
 			}
 		}
 	})
+}
+
+// The first start in an empty directory on a full disk ends with a message that names the disk; the same command starts when there is
+// room, whatever was left there.
+func TestFirstStartOnAFullDisk(t *testing.T) {
+	dir, disk := t.TempDir(), smalldisk.New(t, 16)
+	data, out := disk.Path("data"), disk.Path("out")
+	coordinator := []string{"coordinator", "--listen", freeAddress(t), "--data", data, "--web", "off"}
+	fit := slices.Concat([]string{"fit", "--out", out}, sweepArgs)
+	disk.Fill()
+	for _, test := range []struct {
+		args []string
+		want string
+	}{
+		{coordinator, "foible: the disk of the directory " + data + " is full; make room there, or name another with --data\n"},
+		{fit, "foible: the disk of the directory " + out + " is full; make room there, or name another with --out\n"},
+	} {
+		if got := do(t, dir, test.args...); got.code != 1 || got.stderr != test.want {
+			t.Errorf("foible %s: exit code %d\n%s", test.args[0], got.code, got.stderr)
+		}
+	}
+	disk.Free()
+	p := start(t, dir, coordinator...)
+	p.says("listening")
+	p.signal(syscall.SIGTERM)
+	if code := p.wait(); code != 0 {
+		t.Errorf("with room, the coordinator ends with exit code %d\n%s", code, p.stderr.String())
+	}
+	succeed(t, dir, fit...)
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"syscall"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -112,6 +113,9 @@ func cause(err error) error {
 func cannotWrite(dir, flag string, err error) error {
 	if p := (*fs.PathError)(nil); !errors.As(err, &p) {
 		return err
+	}
+	if errors.Is(err, syscall.ENOSPC) {
+		return fmt.Errorf("the disk of the directory %s is full; make room there, or name another with %s", words.Quoted(dir), flag)
 	}
 	return fmt.Errorf("cannot write to the directory %s: %w; name another with %s", words.Quoted(dir), cause(err), flag)
 }

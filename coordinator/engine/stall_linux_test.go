@@ -5,64 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
 	"time"
+
+	"foible/internal/smalldisk"
 )
-
-// smallDisk is a file system of some megabytes, which fill fills.
-type smallDisk struct {
-	t   *testing.T
-	dir string
-}
-
-func newSmallDisk(t *testing.T, megabytes int) *smallDisk {
-	t.Helper()
-	d := &smallDisk{t, t.TempDir()}
-	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", fmt.Sprintf("size=%dm", megabytes), "tmpfs", d.dir).CombinedOutput(); err != nil {
-		why := fmt.Sprintf("no file system can be mounted: %v %s; that needs root", err, out)
-		if os.Getenv("CI") != "" {
-			t.Fatal(why)
-		}
-		t.Skip(why)
-	}
-	t.Cleanup(func() {
-		if out, err := exec.Command("umount", "--lazy", d.dir).CombinedOutput(); err != nil {
-			t.Errorf("umount: %v %s", err, out)
-		}
-	})
-	return d
-}
-
-// data is the directory for an engine.
-func (d *smallDisk) data() string { return filepath.Join(d.dir, "data") }
-
-func (d *smallDisk) filler() string { return filepath.Join(d.dir, "filler") }
-
-// fill leaves no byte free.
-func (d *smallDisk) fill() {
-	d.t.Helper()
-	f, err := os.OpenFile(d.filler(), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	defer f.Close()
-	for size := 1 << 20; size > 0; {
-		if _, err := f.Write(make([]byte, size)); err != nil {
-			size /= 2
-		}
-	}
-}
-
-// free takes back what fill took.
-func (d *smallDisk) free() {
-	d.t.Helper()
-	if err := os.Remove(d.filler()); err != nil {
-		d.t.Fatal(err)
-	}
-}
 
 // awaitStall waits until an engine is stalled, or is not, and returns the reason.
 func awaitStall(t *testing.T, e *Engine, want bool) string {
@@ -87,8 +34,8 @@ func diskResult(job int) []byte { return bytes.Repeat([]byte{byte(job)}, 20_000)
 func TestFullDisk(t *testing.T) {
 	for _, writers := range []int{1, 64} { // single messages, and batches
 		t.Run(fmt.Sprint(writers, " writers"), func(t *testing.T) {
-			disk := newSmallDisk(t, 24)
-			e := openTest(t, Config{Dir: disk.data()})
+			disk := smalldisk.New(t, 24)
+			e := openTest(t, Config{Dir: disk.Path("data")})
 			ctx := t.Context()
 			if _, err := e.CreateSweep(ctx, "s", nil); err != nil {
 				t.Fatal(err)
@@ -121,7 +68,7 @@ func TestFullDisk(t *testing.T) {
 			deliveries := fetch(t, q, 100)
 			for round, job := range []int{0, 100, 200} {
 				if round == 1 {
-					disk.fill()
+					disk.Fill()
 				}
 				go func() {
 					for i := range 100 {
@@ -146,7 +93,7 @@ func TestFullDisk(t *testing.T) {
 				}
 				if round == 1 {
 					reason := awaitStall(t, e, true)
-					if want := "the disk of " + disk.data() + " is full; goes on when there is room"; reason != want {
+					if want := "the disk of " + disk.Path("data") + " is full; goes on when there is room"; reason != want {
 						t.Errorf("it says %q, not %q", reason, want)
 					}
 					if got, err := e.Result(ctx, "s", 7); err != nil || !bytes.Equal(got, diskResult(7)) {
@@ -158,7 +105,7 @@ func TestFullDisk(t *testing.T) {
 					if err := e.PutStudy(ctx, "study", []byte("bundle")); !errors.Is(err, ErrStalled) {
 						t.Errorf("a study is stored: %v", err)
 					}
-					disk.free()
+					disk.Free()
 					awaitStall(t, e, false)
 				}
 			}
@@ -204,12 +151,12 @@ func TestFullDisk(t *testing.T) {
 
 // An engine that is opened on a full disk waits for room; one that is closed there closes.
 func TestOpenOnAFullDisk(t *testing.T) {
-	disk := newSmallDisk(t, 24)
-	e := openTest(t, Config{Dir: disk.data()})
+	disk := smalldisk.New(t, 24)
+	e := openTest(t, Config{Dir: disk.Path("data")})
 	if _, err := e.CreateSweep(t.Context(), "s", nil); err != nil {
 		t.Fatal(err)
 	}
-	disk.fill()
+	disk.Fill()
 	for job := 0; ; job++ {
 		if err := e.Record(t.Context(), "s", job, diskResult(job)); errors.Is(err, ErrStalled) {
 			break
@@ -227,16 +174,16 @@ func TestOpenOnAFullDisk(t *testing.T) {
 	waiting := func(reason string) { waits <- reason }
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-waits; cancel() }()
-	if _, err := Open(ctx, Config{Dir: disk.data(), Waiting: waiting}); !errors.Is(err, context.Canceled) {
+	if _, err := Open(ctx, Config{Dir: disk.Path("data"), Waiting: waiting}); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: %v", err)
 	}
 	go func() {
-		if got, want := <-waits, "the disk of "+disk.data()+" is full; goes on when there is room"; got != want {
+		if got, want := <-waits, "the disk of "+disk.Path("data")+" is full; goes on when there is room"; got != want {
 			t.Errorf("it waits because %q, not %q", got, want)
 		}
-		disk.free()
+		disk.Free()
 	}()
-	e = openTest(t, Config{Dir: disk.data(), Waiting: waiting})
+	e = openTest(t, Config{Dir: disk.Path("data"), Waiting: waiting})
 	if err := e.Record(t.Context(), "s", 10_000, nil); err != nil {
 		t.Error(err)
 	}
