@@ -30,14 +30,14 @@ func (r *sweepRun) assign(ctx context.Context, number int) (m *foiblev1.Assign, 
 			return nil, nil, err
 		}
 		if len(sets) == 0 {
-			_, err := r.record(ctx, number, &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Infer{Infer: kept}}, nil)
+			_, err := r.record(ctx, number, &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Infer{Infer: kept}}, arrival{})
 			return nil, nil, err
 		}
 		m.Work = &foiblev1.Assign_Infer{Infer: codec.InferJob(r.plan.Stimuli[job.Stimulus].Stimulus, r.plan.ProcedureOf(&r.config, job.Round), sets)}
 		return m, nil, nil
 	}
 	if len(job.Sets) == 0 {
-		_, err := r.record(ctx, number, &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Score{Score: &foiblev1.ScoreResult{}}}, nil)
+		_, err := r.record(ctx, number, &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Score{Score: &foiblev1.ScoreResult{}}}, arrival{})
 		return nil, nil, err
 	}
 	recorded, failure, err := r.recorded(ctx, job)
@@ -53,7 +53,7 @@ func (r *sweepRun) assign(ctx context.Context, number int) (m *foiblev1.Assign, 
 		return nil, nil, err
 	}
 	if failure != "" {
-		_, err := r.record(ctx, number, failed(failure), nil)
+		_, err := r.record(ctx, number, failed(failure), arrival{})
 		return nil, nil, err
 	}
 	predictions, err := codec.CellPredictions(recorded, r.plan.Stimuli, len(job.Sets))

@@ -175,9 +175,8 @@ func (r *sweepRun) recordedBytes(ctx context.Context, job int) ([]byte, error) {
 // errCancelled refuses results of a sweep that was cancelled.
 var errCancelled = errors.New("the sweep was cancelled")
 
-// record makes a result durable, and does what follows from it; false if the job has one already, which stands. The
-// lease says how long a worker took; it is nil if that is not known, or none was needed.
-func (r *sweepRun) record(ctx context.Context, job int, result *foiblev1.JobResult, l *lease) (fresh bool, err error) {
+// record makes a result durable, and does what follows from it; false if the job has one already, which stands.
+func (r *sweepRun) record(ctx context.Context, job int, result *foiblev1.JobResult, from arrival) (fresh bool, err error) {
 	r.recording.RLock()
 	defer r.recording.RUnlock()
 	if r.now() == cancelled {
@@ -188,7 +187,7 @@ func (r *sweepRun) record(ctx context.Context, job int, result *foiblev1.JobResu
 		return false, err
 	}
 	err = r.c.engine.Record(ctx, r.id, job, value)
-	for errors.Is(err, engine.ErrStalled) && r.c.patient(ctx) {
+	for errors.Is(err, engine.ErrStalled) && r.c.patient(from) {
 		err = r.c.engine.Record(ctx, r.id, job, value)
 	}
 	var session uint64
@@ -196,7 +195,7 @@ func (r *sweepRun) record(ctx context.Context, job int, result *foiblev1.JobResu
 	case err == nil:
 		fresh = true
 		r.recent.put(job, result.GetInfer(), len(value))
-		if l != nil {
+		if l := from.lease; l != nil {
 			session = l.session
 			r.tally(func(t *tally) {
 				t.Timed++

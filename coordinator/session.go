@@ -195,7 +195,7 @@ func (s *session) open(ctx context.Context, o offer) (*foiblev1.Assign, error) {
 		return nil, o.release(wait)
 	}
 	if reason := o.run.hopeless(job); reason != "" {
-		if _, err := o.run.record(ctx, job, failed(reason), nil); err != nil {
+		if _, err := o.run.record(ctx, job, failed(reason), arrival{}); err != nil {
 			return nil, err
 		}
 		return nil, o.delivery.Ack()
@@ -286,7 +286,8 @@ func (s *session) Record(ctx context.Context, m *foiblev1.Result) (answer *foibl
 			s.c.metrics.results.WithLabelValues(outcome(answer.GetVerdict(), result)).Inc()
 		}
 	}()
-	ctx = arrived(ctx)
+	left := ctx.Done()
+	ctx = context.WithoutCancel(ctx) // what is done with it goes on when the worker leaves
 	s.answers()
 	s.vacate(m.GetLease())
 	answer = &foiblev1.Recorded{SweepId: m.GetSweepId(), Job: m.GetJob(), Lease: m.GetLease()}
@@ -359,7 +360,7 @@ func (s *session) Record(ctx context.Context, m *foiblev1.Result) (answer *foibl
 		log.Error("two computations of one job differ", "difference", different)
 		result = failed(different.Error())
 	}
-	fresh, err := run.record(ctx, job, result, l)
+	fresh, err := run.record(ctx, job, result, arrival{l, left})
 	if errors.Is(err, errCancelled) {
 		answer.Verdict, answer.Reason = foiblev1.Verdict_VERDICT_REFUSED, err.Error()
 		return answer, nil

@@ -72,25 +72,25 @@ func (c *Coordinator) stalled() string {
 	return reason
 }
 
-// arrived is the context of a result that a worker has sent: what is done with it goes on when the worker leaves. Only
-// for a store that accepts no writes it is not waited any longer then: the worker sends it again.
-func arrived(ctx context.Context) context.Context {
-	return context.WithValue(context.WithoutCancel(ctx), leftKey{}, ctx.Done())
+// arrival is how a result came to be recorded.
+type arrival struct {
+	lease *lease // says how long a worker took; nil if that is not known, or none was needed
+	// left is closed when the worker that sent it has left: it keeps the result then, and sends it again. nil: no worker
+	// has sent it.
+	left <-chan struct{}
 }
 
-type leftKey struct{}
-
-// patient says whether a result that has arrived may wait for the store, and waits until that accepts writes.
-func (c *Coordinator) patient(ctx context.Context) bool {
-	left, ok := ctx.Value(leftKey{}).(<-chan struct{})
-	for ok {
+// patient says whether a result may wait for the store, and waits until that accepts writes. One of a worker waits until the worker
+// has left.
+func (c *Coordinator) patient(a arrival) bool {
+	for a.left != nil {
 		reason, changed := c.engine.Stalled()
 		if reason == "" {
 			return true
 		}
 		select {
 		case <-changed:
-		case <-left:
+		case <-a.left:
 			return false
 		case <-c.ctx.Done():
 			return false
