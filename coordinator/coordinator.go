@@ -30,7 +30,7 @@ import (
 
 // Bounds of a gRPC message in bytes.
 const (
-	MaxRequestBytes  = 16 << 20 // what a coordinator takes
+	MaxRequestBytes  = 8 << 20  // what a coordinator takes: the result of a job is at most a little smaller
 	MaxResponseBytes = 64 << 20 // what it sends
 )
 

@@ -56,7 +56,7 @@ func DefaultLimits() Limits {
 		Strangers: 2048, StrangerCalls: 100,
 		Connections: 2500, ConnectionsPerToken: 2000,
 		StreamsPerConnection: 128, Refusals: 1000,
-		Calls: 64, CallsPerHost: 32,
+		Calls: 32, CallsPerHost: 16,
 		Streams: 1000, StreamsPerHost: 250,
 		WorkerCalls: Rates{Connection: PerSecond(50), Host: PerSecond(500), Token: PerSecond(1000)},
 		UserCalls:   Rates{Connection: PerSecond(25), Host: PerSecond(50), Token: PerSecond(500)},
