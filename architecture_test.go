@@ -36,7 +36,7 @@ var arrows = []arrow{
 		direct: true, never: []string{"os/..."},
 	},
 	{from: []string{"foible/core/..."}, except: []string{"foible/core/report"}, direct: true, never: []string{"embed"}}, // the page that it fills in is its own
-	{from: []string{"foible/..."}, except: []string{"foible/coordinator/engine"}, direct: true, never: []string{"github.com/nats-io/...", "github.com/synadia-io/..."}},
+	{from: []string{"foible/..."}, except: []string{"foible/coordinator/engine", "foible/internal/natssite"}, direct: true, never: []string{"github.com/nats-io/...", "github.com/synadia-io/..."}},
 	{from: []string{"foible/command/kubernetes"}, never: []string{"foible/..."}, but: []string{"foible/deploy/kubernetes"}},
 	{from: []string{"foible/command/tables"}, direct: true, never: []string{"foible/..."}, but: []string{"foible/core/report"}},
 	{from: []string{"foible/..."}, except: []string{"foible/command/tables"}, direct: true, never: []string{"github.com/parquet-go/..."}},

@@ -13,10 +13,8 @@ import (
 	"fmt"
 	"math/big"
 	"net"
-	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -25,98 +23,20 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"foible/internal/await"
+	"foible/internal/natssite"
 )
 
-// site is three NATS servers in this process.
-type site struct {
-	t       *testing.T
-	options []*server.Options
-	servers []*server.Server
-}
-
-func newSite(t *testing.T) *site {
+// openAt opens the engine of another coordinator on the servers of a site.
+func openAt(t *testing.T, s *natssite.Site) *Engine {
 	t.Helper()
-	s := &site{t: t, servers: make([]*server.Server, 3)}
-	var routes []*url.URL
-	ports := freePorts(t, 6)
-	for _, port := range ports[3:] {
-		routes = append(routes, &url.URL{Scheme: "nats", Host: fmt.Sprintf("127.0.0.1:%d", port)})
-	}
-	dir := t.TempDir()
-	for i := range s.servers {
-		s.options = append(s.options, &server.Options{
-			ServerName: fmt.Sprintf("n%d", i), Host: "127.0.0.1", Port: ports[i], NoSigs: true,
-			JetStream: true, StoreDir: filepath.Join(dir, fmt.Sprint(i)), MaxPayload: maxPayload, SyncAlways: true,
-			Cluster: server.ClusterOpts{Name: "site", Host: "127.0.0.1", Port: ports[3+i]}, Routes: routes,
-		})
-		s.start(i)
-	}
-	t.Cleanup(func() {
-		for i := range s.servers {
-			s.stop(i)
-		}
-	})
-	return s
-}
-
-func (s *site) start(i int) {
-	s.t.Helper()
-	srv, err := server.NewServer(s.options[i].Clone())
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	s.servers[i] = srv
-	go srv.Start()
-}
-
-func (s *site) stop(i int) {
-	s.servers[i].Shutdown()
-	stopped := make(chan struct{})
-	go func() { s.servers[i].WaitForShutdown(); close(stopped) }()
-	await.Try(s.t, stopped, "a server to stop")
-}
-
-// leads finds the server that leads a stream.
-func (s *site) leads(stream string) int {
-	s.t.Helper()
-	leader := -1
-	await.Until(s.t, "a server to lead "+stream, func() bool {
-		leader = slices.IndexFunc(s.servers, func(srv *server.Server) bool {
-			return srv.JetStreamIsStreamLeader(server.DEFAULT_GLOBAL_ACCOUNT, stream)
-		})
-		return leader >= 0
-	})
-	return leader
-}
-
-// open opens the engine of another coordinator.
-func (s *site) open() *Engine {
-	s.t.Helper()
-	var urls []string
-	for _, o := range s.options {
-		urls = append(urls, fmt.Sprintf("nats://127.0.0.1:%d", o.Port))
-	}
-	return openTest(s.t, Config{Servers: &Servers{URLs: urls}, AckWait: 5 * time.Second})
-}
-
-func freePorts(t *testing.T, n int) (ports []int) {
-	t.Helper()
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
-	}
-	return ports
+	return openTest(t, Config{Servers: &Servers{URLs: s.URLs()}, AckWait: 5 * time.Second})
 }
 
 // Two engines on three servers do the jobs of a sweep together, while the server that leads its results is lost.
 func TestServerLost(t *testing.T) {
 	const n = 300
-	s := newSite(t)
-	engines := []*Engine{s.open(), s.open()}
+	s := natssite.New(t, maxPayload)
+	engines := []*Engine{openAt(t, s), openAt(t, s)}
 	ctx := t.Context()
 	if _, err := engines[0].CreateSweep(ctx, "s", []byte("spec")); err != nil {
 		t.Fatal(err)
@@ -196,8 +116,8 @@ func TestServerLost(t *testing.T) {
 		defer mu.Unlock()
 		return len(followed) > n/10
 	})
-	lost := s.leads(resultsName("s"))
-	s.stop(lost)
+	lost := s.Leads(resultsName("s"))
+	s.Stop(lost)
 
 	// Meanwhile, a sweep is made and changed.
 	revision, err := engines[0].CreateSweep(ctx, "t", []byte("1"))
@@ -236,7 +156,7 @@ func TestServerLost(t *testing.T) {
 			return got == string(first)
 		}, func() any { return got })
 	}
-	s.start(lost)
+	s.Start(lost)
 
 	for _, missing := range []error{
 		func() error { _, err := engines[0].Result(ctx, "none", 0); return err }(),
@@ -269,8 +189,8 @@ func TestServerLost(t *testing.T) {
 
 // A change made by one coordinator is seen by the others.
 func TestWatchSweeps(t *testing.T) {
-	s := newSite(t)
-	a, b := s.open(), s.open()
+	s := natssite.New(t, maxPayload)
+	a, b := openAt(t, s), openAt(t, s)
 	ctx, stop := context.WithCancel(t.Context())
 	seen := make(chan string, 10)
 	var running sync.WaitGroup
