@@ -124,7 +124,7 @@ func (h host) dial(ctx context.Context, network, address string) (conn net.Conn,
 }
 
 // A coordinator with the arguments of the manifest serves the dashboard and its metrics at the ports that the manifest
-// and deploy/README.md name.
+// and the documentation name.
 func TestManifestPorts(t *testing.T) {
 	m, c := readManifest(t, "deploy/kubernetes/base/coordinator.yaml")
 	_, withNATS := readManifest(t, "deploy/kubernetes/nats/coordinator.yaml")
@@ -142,13 +142,13 @@ func TestManifestPorts(t *testing.T) {
 			t.Errorf("%s: Prometheus is told port %s, the container's port is %s, and the program's --metrics %s", name, announced, pod.c.port("metrics"), pod.c.flag("metrics"))
 		}
 	}
-	readme, err := os.ReadFile("deploy/README.md")
+	page, err := os.ReadFile(clusterPage)
 	if err != nil {
 		t.Fatal(err)
 	}
-	forwarded := regexp.MustCompile(`port-forward (service|statefulset)/foible-coordinator (\d+)`).FindAllStringSubmatch(string(readme), -1)
+	forwarded := regexp.MustCompile(`port-forward (service|statefulset)/foible-coordinator (\d+)`).FindAllStringSubmatch(string(page), -1)
 	if len(forwarded) != 2 || forwarded[0][2] != "7410" {
-		t.Fatalf("deploy/README.md forwards %q, not the coordinator and then the dashboard", forwarded)
+		t.Fatalf("%s forwards %q, not the coordinator and then the dashboard", clusterPage, forwarded)
 	}
 
 	dir, h := t.TempDir(), newNetwork(t).hub
@@ -165,6 +165,9 @@ func TestManifestPorts(t *testing.T) {
 	}
 	h.succeed(t, dir, "list", "--coordinator", "127.0.0.1:"+forwarded[0][2], "--token-file", "data")
 }
+
+// clusterPage has the commands for clusters.
+const clusterPage = "docs/cluster.md"
 
 // documents are those that have commands to be copied.
 var documents = func() []string {
@@ -317,10 +320,10 @@ func TestTokensAreNotRedirected(t *testing.T) {
 	}
 }
 
-// Every file and directory of deploy that its README and compose.yaml name is there.
+// Every file and directory of deploy that a document names is there.
 func TestDocumentedFiles(t *testing.T) {
 	named := regexp.MustCompile(`deploy/[A-Za-z0-9_/.@*-]*[A-Za-z0-9]|\]\([a-z][A-Za-z0-9_/.-]*\)`)
-	for _, path := range []string{"deploy/README.md", "deploy/compose.yaml", "README.md"} {
+	for _, path := range documents {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -336,16 +339,16 @@ func TestDocumentedFiles(t *testing.T) {
 	}
 }
 
-// block is the indented block of deploy/README.md below a heading.
+// block is the indented block of the page on clusters below a heading.
 func block(t *testing.T, heading string) string {
 	t.Helper()
-	text, err := os.ReadFile("deploy/README.md")
+	text, err := os.ReadFile(clusterPage)
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, after, ok := strings.Cut(string(text), "\n## "+heading+"\n")
 	if !ok {
-		t.Fatalf("deploy/README.md has no %s", heading)
+		t.Fatalf("%s has no %s", clusterPage, heading)
 	}
 	var lines []string
 	for line := range strings.Lines(after) {
@@ -358,7 +361,7 @@ func block(t *testing.T, heading string) string {
 	return strings.Join(lines, "")
 }
 
-// The commands of deploy/README.md for Slurm and Kubernetes work as they stand there, one after the other, in an empty
+// The commands of the page on clusters for Slurm and Kubernetes work as they stand there, one after the other, in an empty
 // directory. Slurm, kubectl and docker are made up; for Kubernetes, a coordinator runs where the forwarded port leads.
 func TestDocumentedCommandsWork(t *testing.T) {
 	n := newNetwork(t)
@@ -386,13 +389,13 @@ func TestDocumentedCommandsWork(t *testing.T) {
 	if found, err := filepath.Glob(filepath.Join(dir, "my-sweep", "address")); err != nil || len(found) == 0 {
 		t.Error("there is no my-sweep/address")
 	}
-	readme, err := os.ReadFile("deploy/README.md")
+	page, err := os.ReadFile(clusterPage)
 	if err != nil {
 		t.Fatal(err)
 	}
-	flags := regexp.MustCompile("`(--coordinator-file \\S+ --token-file [^`]+)`").FindStringSubmatch(string(readme))
+	flags := regexp.MustCompile("`(--coordinator-file \\S+ --token-file [^`]+)`").FindStringSubmatch(string(page))
 	if flags == nil {
-		t.Fatal("deploy/README.md does not say how other commands find a sweep under Slurm")
+		t.Fatal(clusterPage + " does not say how other commands find a sweep under Slurm")
 	}
 	shell("foible status " + flags[1])
 

@@ -305,7 +305,7 @@ func TestFetchedAtOnce(t *testing.T) {
 
 // Every limit has a flag of its own, must be positive, and is documented with its default.
 func TestLimitsAreDocumented(t *testing.T) {
-	text, err := os.ReadFile("../deploy/README.md")
+	text, err := os.ReadFile("../docs/operations.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -317,7 +317,7 @@ func TestLimitsAreDocumented(t *testing.T) {
 		}
 		seen[row.Flag] = true
 		if want := fmt.Sprintf("| `--%s` | %s | %s |", row.Flag, row.Value, strings.ReplaceAll(row.Meaning, "`", "")); !strings.Contains(string(text), want) {
-			t.Errorf("deploy/README.md lacks the line\n%s", want)
+			t.Errorf("docs/operations.md lacks the line\n%s", want)
 		}
 		spoiled := coordinator.DefaultLimits()
 		value := spoiled.Table()[i].Value

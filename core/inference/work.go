@@ -41,7 +41,7 @@ type counts struct {
 }
 
 // What each takes, in seconds: by least squares over cells of the published studies, all
-// models and methods, on the machine of README's speeds. It is a mean over much that
+// models and methods, on the machine of the speeds in docs/performance.md. It is a mean over much that
 // differs; the work of whole sweeps is within about 30 % of their time there.
 const (
 	perState     = 2000e-9

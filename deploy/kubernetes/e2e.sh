@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs a sweep on a real Kubernetes of one node, kills a worker and the coordinator meanwhile, and compares the results
-# byte for byte with those of `foible fit`; then does what ../README.md says of `apply`: a volume, a forwarded port, another
+# byte for byte with those of `foible fit`; then does what docs/cluster.md says of `apply`: a volume, a forwarded port, another
 # token, deleted and applied again. It ends what it has started. As root: bash deploy/kubernetes/e2e.sh
 #
 # It needs Go and python3, and the scripts of ../infra/kubernetes as seen from FOIBLE_DATA (default: ../shared/data).

@@ -165,7 +165,7 @@ func (b *tab) sharesAndLeaves(source string) {
 	b.accessible("read-only", source)
 }
 
-// TestPictures takes those of README.md, of a sweep that is slow enough.
+// TestPictures takes those of docs/cluster.md and README.md, of a sweep that is slow enough.
 func TestPictures(t *testing.T) {
 	if os.Getenv(screenshotsEnv) == "" {
 		t.Skip(screenshotsEnv + " names no directory for pictures")

@@ -318,7 +318,7 @@ func (b *tab) picture(name string) {
 	}
 }
 
-// front writes a picture of the upper part of the page, as README.md has it, if pictures are wanted.
+// front writes a picture of the upper part of the page, as the documentation has it, if pictures are wanted.
 func (b *tab) front(name string, height float64) {
 	dir := os.Getenv(screenshotsEnv)
 	if dir == "" {

@@ -10,7 +10,7 @@ import (
 	"foible/core/study"
 )
 
-// Sample reads a sample study and checks what its README and figures rely on:
+// Sample reads a sample study and checks what its files and figures rely on:
 // nothing to complain of, 2 or more stimuli in each of these categories,
 // valid plans with 3 to 5 judgement steps, small state spaces, goals that can
 // all be reached at first and of which none is true yet. The first category is
