@@ -424,3 +424,24 @@ func TestNavigation(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// README begins with the two commands that run and test Foible, and stays short: what it says more is in pages of its own.
+func TestReadme(t *testing.T) {
+	page := read(t, filepath.Join(root, "README.md"))
+	var first []string
+	for line := range strings.SplitSeq(page, "\n") {
+		if command, ok := strings.CutPrefix(line, "    "); ok {
+			command, _, _ = strings.Cut(command, "#")
+			first = append(first, strings.TrimSpace(command))
+		} else if first != nil {
+			break
+		}
+	}
+	if want := []string{"go run . fit", "go test ./..."}; !slices.Equal(first, want) {
+		t.Errorf("README begins with the commands %q, not %q", first, want)
+	}
+	const twoScreens = 100
+	if lines := strings.Count(page, "\n"); lines > twoScreens {
+		t.Errorf("README has %d lines, more than %d", lines, twoScreens)
+	}
+}
