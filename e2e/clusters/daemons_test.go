@@ -1,6 +1,6 @@
 //go:build unix
 
-package main_test
+package clusters_test
 
 import (
 	"io"
@@ -13,21 +13,22 @@ import (
 	"testing"
 	"time"
 
+	"foible/e2e/harness"
 	"foible/internal/await"
 )
 
 // A coordinator that comes back at another address is found by those who read its address from a file.
 func TestAddressFile(t *testing.T) {
 	dir := t.TempDir()
-	coordinator := func() *process {
-		p := start(t, dir, "coordinator", "--listen", "127.0.0.1:0", "--data", "data", "--address-file", "address")
-		p.says("listening")
+	coordinator := func() *harness.Process {
+		p := harness.Start(t, dir, "coordinator", "--listen", "127.0.0.1:0", "--data", "data", "--address-file", "address")
+		p.Says("listening")
 		return p
 	}
 	first := coordinator()
 	at := []string{"--coordinator-file", "address", "--token-file", "data"}
-	w := start(t, dir, append([]string{"worker"}, at...)...)
-	w.says("connected")
+	w := harness.Start(t, dir, append([]string{"worker"}, at...)...)
+	w.Says("connected")
 	address := func() string {
 		text, err := os.ReadFile(filepath.Join(dir, "address"))
 		if err != nil {
@@ -36,9 +37,9 @@ func TestAddressFile(t *testing.T) {
 		return strings.TrimSpace(string(text))
 	}
 	before := address()
-	first.kill()
-	if got := do(t, dir, append([]string{"status"}, at...)...); got.code != 1 || !strings.Contains(got.stderr, "no coordinator answers at "+before+" (address)") {
-		t.Errorf("status without a coordinator: exit code %d\n%s", got.code, got.stderr)
+	first.Kill()
+	if got := harness.Do(t, dir, append([]string{"status"}, at...)...); got.Code != 1 || !strings.Contains(got.Stderr, "no coordinator answers at "+before+" (address)") {
+		t.Errorf("status without a coordinator: exit code %d\n%s", got.Code, got.Stderr)
 	}
 	stranger, err := net.Listen("tcp", before) // has come to the address that was left
 	if err != nil {
@@ -57,19 +58,19 @@ func TestAddressFile(t *testing.T) {
 	}()
 	time.Sleep(time.Second)
 	coordinator()
-	w.says(`(?s)connected.*connection lost.*connected`)
+	w.Says(`(?s)connected.*connection lost.*connected`)
 	if address() == before {
 		t.Errorf("the coordinator is at %s again", before)
 	}
-	succeed(t, dir, append([]string{"status"}, at...)...)
+	harness.Succeed(t, dir, append([]string{"status"}, at...)...)
 
 	for args, want := range map[string]string{
 		"--coordinator-file nothing --token-file data":                 "no coordinator answers at the address that nothing is to hold; start it again where it keeps its data",
 		"--coordinator-file address --insecure":                        "--insecure is for one machine, --coordinator-file for several; leave one out",
 		"--coordinator-file address --token-file data --tls-ca system": "--tls-ca goes by the name of an address that stays, --coordinator-file is for one that changes; leave one out",
 	} {
-		if got := do(t, dir, append([]string{"status"}, strings.Fields(args)...)...); got.code == 0 || !strings.Contains(got.stderr, want) {
-			t.Errorf("status %s: exit code %d\n%s", args, got.code, got.stderr)
+		if got := harness.Do(t, dir, append([]string{"status"}, strings.Fields(args)...)...); got.Code == 0 || !strings.Contains(got.Stderr, want) {
+			t.Errorf("status %s: exit code %d\n%s", args, got.Code, got.Stderr)
 		}
 	}
 }
@@ -78,25 +79,25 @@ func TestAddressFile(t *testing.T) {
 func TestWorkerLeaves(t *testing.T) {
 	t.Run("in the middle of a long cell", func(t *testing.T) {
 		dir := t.TempDir()
-		c := newCluster(t, dir, "data", "30s")
-		w := c.startWorker("--drain", "1s")
-		id := strings.TrimSpace(c.do("submit", "block-words", "--models", "full", "--method", "sips", "--particles", "150", "--runs", "40000").stdout)
-		c.coordinator.says("sweep created")
-		await.Until(t, "the worker to have a job", func() bool { return strings.Contains(c.do("status", id).stdout, ", 1 with workers,") }, w.stderr.String)
-		w.signal(syscall.SIGTERM)
-		if code := w.wait(); code != 0 {
-			t.Errorf("exit code %d\n%s", code, w.stderr.String())
+		c := harness.NewCluster(t, dir, "data", "30s")
+		w := startWorker(t, c, "--drain", "1s")
+		id := strings.TrimSpace(c.Do("submit", "block-words", "--models", "full", "--method", "sips", "--particles", "150", "--runs", "40000").Stdout)
+		c.Coordinator.Says("sweep created")
+		await.Until(t, "the worker to have a job", func() bool { return strings.Contains(c.Do("status", id).Stdout, ", 1 with workers,") }, w.Stderr.String)
+		w.Signal(syscall.SIGTERM)
+		if code := w.Wait(); code != 0 {
+			t.Errorf("exit code %d\n%s", code, w.Stderr.String())
 		}
-		c.coordinator.says("worker drains: .*released=1")
+		c.Coordinator.Says("worker drains: .*released=1")
 	})
 	t.Run("without a coordinator", func(t *testing.T) {
 		dir := t.TempDir()
-		c := newCluster(t, dir, "data", "30s")
-		w := c.startWorker("--patience", "1s")
+		c := harness.NewCluster(t, dir, "data", "30s")
+		w := startWorker(t, c, "--patience", "1s")
 		time.Sleep(2 * time.Second) // a coordinator that answers has all the time
-		c.coordinator.kill()
-		if code := w.wait(); code != 1 || !strings.HasSuffix(w.stderr.String(), "\nfoible: no coordinator has answered at "+c.flags[1]+" for 1s; see that one runs there, or wait longer with --patience\n") {
-			t.Errorf("exit code %d\n%s", code, w.stderr.String())
+		c.Coordinator.Kill()
+		if code := w.Wait(); code != 1 || !strings.HasSuffix(w.Stderr.String(), "\nfoible: no coordinator has answered at "+c.Flags[1]+" for 1s; see that one runs there, or wait longer with --patience\n") {
+			t.Errorf("exit code %d\n%s", code, w.Stderr.String())
 		}
 	})
 }
@@ -181,58 +182,58 @@ func (r *relay) cut() {
 // that at first leaves and says so.
 func TestWorkerStays(t *testing.T) {
 	dir := t.TempDir()
-	c := newCluster(t, dir, "data", "30s")
-	r := newRelay(t, c.flags[1])
+	c := harness.NewCluster(t, dir, "data", "30s")
+	r := newRelay(t, c.Flags[1])
 	args := []string{"worker", "--slots", "1", "--coordinator", r.address, "--token-file", "data"}
 
 	r.answerGarbage()
-	stray := start(t, dir, args...)
+	stray := harness.Start(t, dir, args...)
 	want := "foible: what answers at " + r.address + " does not speak TLS; if it is a coordinator that was started with --insecure, say --insecure here too\n"
-	if code := stray.wait(); code != 1 || !strings.HasSuffix(stray.stderr.String(), want) {
-		t.Errorf("before it was let in: exit code %d\n%s", code, stray.stderr.String())
+	if code := stray.Wait(); code != 1 || !strings.HasSuffix(stray.Stderr.String(), want) {
+		t.Errorf("before it was let in: exit code %d\n%s", code, stray.Stderr.String())
 	}
 
-	w := start(t, dir, args...)
-	w.says("connected")
+	w := harness.Start(t, dir, args...)
+	w.Says("connected")
 	r.answerGarbage()
 	r.cut()
-	w.says(`(?s)connected.*connection lost.*no coordinator answers; trying until one does: .*reason="what answers at \S+ does not speak TLS.*connected`)
+	w.Says(`(?s)connected.*connection lost.*no coordinator answers; trying until one does: .*reason="what answers at \S+ does not speak TLS.*connected`)
 	if !r.hasAnswered() {
 		t.Error("nothing was answered that is not TLS")
 	}
-	w.signal(syscall.SIGTERM)
-	if code := w.wait(); code != 0 {
-		t.Errorf("exit code %d\n%s", code, w.stderr.String())
+	w.Signal(syscall.SIGTERM)
+	if code := w.Wait(); code != 0 {
+		t.Errorf("exit code %d\n%s", code, w.Stderr.String())
 	}
 }
 
 // A worker may be started before the coordinator's first start makes its token.
 func TestWorkerWaitsForItsToken(t *testing.T) {
 	dir := t.TempDir()
-	address := freeAddress(t)
+	address := harness.FreeAddress(t)
 	args := []string{"worker", "--coordinator", address, "--token-file", "data"}
-	leaver, w := start(t, dir, args...), start(t, dir, args...)
-	for _, p := range []*process{leaver, w} {
-		p.says("there is no token yet; waiting for the coordinator to make it: file=data")
+	leaver, w := harness.Start(t, dir, args...), harness.Start(t, dir, args...)
+	for _, p := range []*harness.Process{leaver, w} {
+		p.Says("there is no token yet; waiting for the coordinator to make it: file=data")
 	}
-	leaver.signal(syscall.SIGTERM)
-	if code := leaver.wait(); code != 0 {
-		t.Errorf("exit code %d\n%s", code, leaver.stderr.String())
+	leaver.Signal(syscall.SIGTERM)
+	if code := leaver.Wait(); code != 0 {
+		t.Errorf("exit code %d\n%s", code, leaver.Stderr.String())
 	}
-	start(t, dir, "coordinator", "--listen", address, "--data", "data").says("listening")
-	w.says("connected")
+	harness.Start(t, dir, "coordinator", "--listen", address, "--data", "data").Says("listening")
+	w.Says("connected")
 
-	impatient := start(t, dir, "worker", "--coordinator", address, "--token-file", "nothing", "--patience", "1s")
+	impatient := harness.Start(t, dir, "worker", "--coordinator", address, "--token-file", "nothing", "--patience", "1s")
 	want := "foible: --token-file nothing: no such file or directory; name the file that holds the token, or the coordinator's data directory\n"
-	if code := impatient.wait(); code != 1 || !strings.HasSuffix(impatient.stderr.String(), want) {
-		t.Errorf("without a token: exit code %d\n%s", code, impatient.stderr.String())
+	if code := impatient.Wait(); code != 1 || !strings.HasSuffix(impatient.Stderr.String(), want) {
+		t.Errorf("without a token: exit code %d\n%s", code, impatient.Stderr.String())
 	}
 }
 
 // startWorker starts a worker of one slot with more flags.
-func (c *testCluster) startWorker(flags ...string) *process {
-	c.t.Helper()
-	p := start(c.t, c.dir, append(append([]string{"worker", "--slots", "1"}, c.flags...), flags...)...)
-	p.says("connected")
+func startWorker(t *testing.T, c *harness.Cluster, flags ...string) *harness.Process {
+	t.Helper()
+	p := harness.Start(t, c.Dir, append(append([]string{"worker", "--slots", "1"}, c.Flags...), flags...)...)
+	p.Says("connected")
 	return p
 }

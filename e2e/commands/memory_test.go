@@ -1,6 +1,6 @@
 //go:build linux
 
-package main_test
+package commands_test
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"foible/core/published"
+	"foible/e2e/harness"
 )
 
 // peak is the most memory that a process has had resident so far, in bytes. The process must not have been waited for.
@@ -65,17 +66,17 @@ func TestMemoryOfControlGroup(t *testing.T) {
 	fit := []string{"fit", study, "--models", "full", "--set", "search_noise=0.5", "--set", "budget_r=2", "--set", "budget_q=0.95", "--workers", "4"}
 	group := controlGroup(t, 320<<20)
 	shell := filepath.Join(dir, "limited.sh")
-	script := fmt.Sprintf("echo $$ > %s && exec %s \"$@\"\n", group, foible)
+	script := fmt.Sprintf("echo $$ > %s && exec %s \"$@\"\n", group, harness.Foible)
 	if err := os.WriteFile(shell, []byte(script), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	limited := startProgram(t, dir, "sh", append([]string{shell}, append(fit, "--out", "limited")...)...)
-	if code := limited.wait(); code != 0 {
-		t.Fatalf("exit code %d with 320 MiB:\n%s", code, limited.stderr.String())
+	limited := harness.StartProgram(t, dir, "sh", append([]string{shell}, append(fit, "--out", "limited")...)...)
+	if code := limited.Wait(); code != 0 {
+		t.Fatalf("exit code %d with 320 MiB:\n%s", code, limited.Stderr.String())
 	}
-	free := start(t, dir, append(fit, "--out", "free", "--memory", "4GiB")...)
-	if code := free.wait(); code != 0 {
-		t.Fatalf("exit code %d:\n%s", code, free.stderr.String())
+	free := harness.Start(t, dir, append(fit, "--out", "free", "--memory", "4GiB")...)
+	if code := free.Wait(); code != 0 {
+		t.Fatalf("exit code %d:\n%s", code, free.Stderr.String())
 	}
 	for _, name := range []string{"fits.csv", "posteriors.csv", "mistakes.csv"} {
 		a, errA := os.ReadFile(filepath.Join(dir, "limited", name))
@@ -111,19 +112,19 @@ func TestMemoryOfOneJob(t *testing.T) {
 		}
 	}
 	// 10,000 runs of 2,000 steps are about 2 GB.
-	fit := start(t, dir, "fit", "long", "--models", "boltzmann,full", "--method", "sips", "--runs", "10000", "--particles", "2", "--set", "goal_noise=0",
+	fit := harness.Start(t, dir, "fit", "long", "--models", "boltzmann,full", "--method", "sips", "--runs", "10000", "--particles", "2", "--set", "goal_noise=0",
 		"--set", "budget_r=2", "--set", "budget_q=0.9", "--set", "search_noise=0.1", "--set", "action_noise=0.1", "--memory", "128MiB", "--out", "fitted")
 	var most int64
 	for running := true; running; {
 		select {
-		case <-fit.ended:
+		case <-fit.Ended:
 			running = false
 		case <-time.After(20 * time.Millisecond):
-			most = max(most, peak(t, fit.cmd.Process.Pid))
+			most = max(most, peak(t, fit.Cmd.Process.Pid))
 		}
 	}
-	if code := fit.wait(); code != 1 {
-		t.Errorf("exit code %d:\n%s", code, fit.stderr.String())
+	if code := fit.Wait(); code != 1 {
+		t.Errorf("exit code %d:\n%s", code, fit.Stderr.String())
 	}
 	if most > 256<<20 {
 		t.Errorf("%d MiB were resident, of 128 MiB that it may use", most>>20)
@@ -155,8 +156,8 @@ func TestMemoryFlag(t *testing.T) {
 		"64MiB": "--memory 64MiB: must be at least 128 MiB",
 	} {
 		for _, command := range [][]string{{"fit"}, {"worker"}, {"recover"}} {
-			if got := do(t, dir, append(command, "--memory", flag)...); got.code != 2 || !strings.Contains(got.stderr, says) {
-				t.Errorf("%v --memory %s: exit code %d\n%s", command, flag, got.code, got.stderr)
+			if got := harness.Do(t, dir, append(command, "--memory", flag)...); got.Code != 2 || !strings.Contains(got.Stderr, says) {
+				t.Errorf("%v --memory %s: exit code %d\n%s", command, flag, got.Code, got.Stderr)
 			}
 		}
 	}

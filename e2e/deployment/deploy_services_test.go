@@ -1,6 +1,6 @@
 //go:build linux
 
-package main_test
+package deployment_test
 
 import (
 	"bufio"
@@ -21,10 +21,12 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"foible/e2e/harness"
 )
 
 // resolve makes names known on a host.
-func (h host) resolve(t *testing.T, names map[string]string) {
+func resolveOn(t *testing.T, h harness.Host, names map[string]string) {
 	t.Helper()
 	dir := filepath.Join("/etc/netns", string(h)) // what is in it takes the place of what is in /etc
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -68,8 +70,8 @@ func TestCompose(t *testing.T) {
 		}
 	}
 
-	h, dir := newNetwork(t).hub, t.TempDir()
-	h.resolve(t, map[string]string{"coordinator": "127.0.0.1"})
+	h, dir := harness.NewNetwork(t).Hub, t.TempDir()
+	resolveOn(t, h, map[string]string{"coordinator": "127.0.0.1"})
 	for _, volume := range []string{"data", "token"} {
 		if err := os.Mkdir(filepath.Join(dir, volume), 0o700); err != nil {
 			t.Fatal(err)
@@ -87,25 +89,25 @@ func TestCompose(t *testing.T) {
 		}
 		return args
 	}
-	h.start(t, dir, command("coordinator")...).says("listening")
-	h.succeed(t, dir, command("worker-token")...)
+	h.Start(t, dir, command("coordinator")...).Says("listening")
+	h.Succeed(t, dir, command("worker-token")...)
 	entries, err := os.ReadDir(filepath.Join(dir, "token"))
-	if err != nil || len(entries) != 1 || len(exposed(t, filepath.Join(dir, "token"))) > 0 {
-		t.Errorf("a worker's volume has %v, of which others can read %v", entries, exposed(t, filepath.Join(dir, "token")))
+	if err != nil || len(entries) != 1 || len(harness.Exposed(t, filepath.Join(dir, "token"))) > 0 {
+		t.Errorf("a worker's volume has %v, of which others can read %v", entries, harness.Exposed(t, filepath.Join(dir, "token")))
 	}
-	h.start(t, dir, command("worker")...).says("connected")
-	h.succeed(t, dir, command("worker-token")...) // again, as after a rotation
+	h.Start(t, dir, command("worker")...).Says("connected")
+	h.Succeed(t, dir, command("worker-token")...) // again, as after a rotation
 }
 
-// The NATS servers of the manifests, three processes with the certificate that Foible makes, speak TLS to each other and to
+// The NATS servers of the manifests, three processes with the certificate that harness.Foible makes, speak TLS to each other and to
 // the coordinator, and to nobody without it.
 func TestNATSOfKubernetesSpeaksTLS(t *testing.T) {
-	h, dir := newNetwork(t).hub, t.TempDir()
+	h, dir := harness.NewNetwork(t).Hub, t.TempDir()
 	names := map[string]string{}
 	for i := range 3 {
 		names[fmt.Sprintf("foible-nats-%d.foible-nats", i)] = fmt.Sprintf("127.0.0.%d", 11+i)
 	}
-	h.resolve(t, names)
+	resolveOn(t, h, names)
 	if err := os.MkdirAll(filepath.Join(dir, "bin"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +115,7 @@ func TestNATSOfKubernetesSpeaksTLS(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", filepath.Join(dir, "bin")+":"+os.Getenv("PATH"))
-	succeed(t, dir, "cluster", "kubernetes", "render", "--image", "foible:1", "--nats", "--secrets", "--out", "manifests.yaml")
+	harness.Succeed(t, dir, "cluster", "kubernetes", "render", "--image", "foible:1", "--nats", "--secrets", "--out", "manifests.yaml")
 	secret := secretOf(t, filepath.Join(dir, "manifests.yaml"), "foible-nats")
 	for mount, files := range map[string][]string{"tls": {"ca.crt", "tls.crt", "tls.key"}, "nats": {"login", "ca.crt"}} {
 		for _, name := range files {
@@ -140,14 +142,14 @@ func TestNATSOfKubernetesSpeaksTLS(t *testing.T) {
 		arg = strings.Replace(arg, "--data=/data", "--data=foible-kubernetes", 1)
 		args = append(args, strings.Replace(arg, "=/nats/", "="+dir+"/nats/", 1))
 	}
-	coordinator := h.start(t, dir, args...)
-	coordinator.says("listening")
-	if said := coordinator.stderr.String(); strings.Contains(said, "not encrypted") || !strings.Contains(said, "connected to NATS") {
+	coordinator := h.Start(t, dir, args...)
+	coordinator.Says("listening")
+	if said := coordinator.Stderr.String(); strings.Contains(said, "not encrypted") || !strings.Contains(said, "connected to NATS") {
 		t.Errorf("the coordinator says\n%s", said)
 	}
 	flags := []string{"--coordinator", "127.0.0.1:7410", "--token-file", "foible-kubernetes"}
-	h.start(t, dir, append([]string{"worker", "--slots", "1"}, flags...)...).says("connected")
-	h.succeed(t, dir, slices.Concat([]string{"submit", "--wait"}, short, flags)...)
+	h.Start(t, dir, append([]string{"worker", "--slots", "1"}, flags...)...).Says("connected")
+	h.Succeed(t, dir, slices.Concat([]string{"submit", "--wait"}, harness.ShortSweep, flags)...)
 
 	pair, err := tls.X509KeyPair(secret["tls.crt"], secret["tls.key"])
 	if err != nil {
@@ -156,10 +158,10 @@ func TestNATSOfKubernetesSpeaksTLS(t *testing.T) {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(secret["ca.crt"])
 	for name, address := range names {
-		if info := h.firstLine(t, address+":4222"); !strings.Contains(info, `"tls_required":true`) {
+		if info := firstLineOn(t, h, address+":4222"); !strings.Contains(info, `"tls_required":true`) {
 			t.Errorf("%s asks for no TLS: %s", name, info)
 		}
-		if err := h.handshake(t, address+":6222", &tls.Config{ServerName: name, RootCAs: roots, Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS13}); err != nil {
+		if err := handshakeOn(t, h, address+":6222", &tls.Config{ServerName: name, RootCAs: roots, Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS13}); err != nil {
 			t.Errorf("to other servers, %s: %v", name, err)
 		}
 	}
@@ -170,9 +172,9 @@ func TestNATSOfKubernetesSpeaksTLS(t *testing.T) {
 			plain[i] = "--nats-ca=" + filepath.Join(dir, "foible-kubernetes", "access", "ca.crt") // another authority
 		}
 	}
-	stranger := h.do(t, dir, plain...)
-	if stranger.code != 1 || !strings.Contains(stranger.stderr, "name its authority by --nats-ca") {
-		t.Errorf("with another authority: exit code %d\n%s", stranger.code, stranger.stderr)
+	stranger := h.Do(t, dir, plain...)
+	if stranger.Code != 1 || !strings.Contains(stranger.Stderr, "name its authority by --nats-ca") {
+		t.Errorf("with another authority: exit code %d\n%s", stranger.Code, stranger.Stderr)
 	}
 }
 
@@ -208,7 +210,7 @@ func secretOf(t *testing.T, path, name string) map[string][]byte {
 }
 
 // startNATS starts server i as the manifests do, but at an address of its own.
-func startNATS(t *testing.T, h host, program, dir string, i int, password string) {
+func startNATS(t *testing.T, h harness.Host, program, dir string, i int, password string) {
 	t.Helper()
 	_, c := readManifest(t, "deploy/kubernetes/nats/nats.yaml")
 	conf, err := os.ReadFile("deploy/kubernetes/nats/nats.conf")
@@ -221,8 +223,8 @@ func startNATS(t *testing.T, h host, program, dir string, i int, password string
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := h.command(program, strings.Replace(c.Args[0], "/etc/nats/nats.conf", path, 1))
-	var said output
+	cmd := h.Command(program, strings.Replace(c.Args[0], "/etc/nats/nats.conf", path, 1))
+	var said harness.Output
 	cmd.Stdout, cmd.Stderr = &said, &said
 	cmd.Env = append(os.Environ(), "NAME="+name, "PASSWORD="+password)
 	for _, e := range c.Env {
@@ -243,11 +245,11 @@ func startNATS(t *testing.T, h host, program, dir string, i int, password string
 }
 
 // handshake speaks TLS to a server.
-func (h host) handshake(t *testing.T, address string, config *tls.Config) error {
+func handshakeOn(t *testing.T, h harness.Host, address string, config *tls.Config) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	conn, err := h.dial(ctx, "tcp", address)
+	conn, err := dialOn(ctx, h, "tcp", address)
 	if err != nil {
 		return err
 	}
@@ -256,11 +258,11 @@ func (h host) handshake(t *testing.T, address string, config *tls.Config) error 
 }
 
 // firstLine is what a server says first.
-func (h host) firstLine(t *testing.T, address string) string {
+func firstLineOn(t *testing.T, h harness.Host, address string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	conn, err := h.dial(ctx, "tcp", address)
+	conn, err := dialOn(ctx, h, "tcp", address)
 	if err != nil {
 		t.Fatal(err)
 	}

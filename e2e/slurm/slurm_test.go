@@ -1,6 +1,6 @@
 //go:build linux
 
-package main_test
+package slurm_test
 
 import (
 	"context"
@@ -22,6 +22,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"foible/e2e/harness"
 	"foible/internal/await"
 )
 
@@ -40,11 +41,11 @@ func TestSlurm(t *testing.T) {
 	}
 	c := newSlurmCluster(t)
 	dir := t.TempDir()
-	slurm := func(args ...string) call {
+	slurm := func(args ...string) harness.Call {
 		t.Helper()
-		return succeed(t, dir, append([]string{"cluster", "slurm"}, args...)...)
+		return harness.Succeed(t, dir, append([]string{"cluster", "slurm"}, args...)...)
 	}
-	fit := start(t, dir, slices.Concat([]string{"fit", "--workers", "1", "--out", "fit"}, slurmSweep)...)
+	fit := harness.Start(t, dir, slices.Concat([]string{"fit", "--workers", "1", "--out", "fit"}, slurmSweep)...)
 
 	t.Run("trouble", func(t *testing.T) {
 		c := &slurmSweepTest{slurmCluster: c, t: t, dir: filepath.Join(dir, "trouble")}
@@ -239,7 +240,7 @@ func (c *slurmSweepTest) read(name string) string {
 
 func (c *slurmSweepTest) status() string {
 	c.t.Helper()
-	return succeed(c.t, c.dir, "cluster", "slurm", "status").stdout
+	return harness.Succeed(c.t, c.dir, "cluster", "slurm", "status").Stdout
 }
 
 // tasks are the sweep's in the queue, oldest first.
@@ -272,7 +273,7 @@ func (c *slurmSweepTest) until(what string, done func() bool) {
 }
 
 // end waits for the sweep, compares what is in its directory, and sees everything leave.
-func (c *slurmSweepTest) end(fit *process, dir string) {
+func (c *slurmSweepTest) end(fit *harness.Process, dir string) {
 	c.t.Helper()
 	c.until("results are there", func() bool { return c.read("results/manifest.json") != "" })
 	c.until("no job is left", func() bool { return len(c.tasks()) == 0 })
@@ -280,10 +281,10 @@ func (c *slurmSweepTest) end(fit *process, dir string) {
 	if got := c.status(); !strings.Contains(got, ": ended\n") || !strings.Contains(got, "\nresults: ") {
 		c.t.Errorf("status says\n%s", got)
 	}
-	if code := fit.wait(); code != 0 {
+	if code := fit.Wait(); code != 0 {
 		c.t.Fatalf("fit: exit code %d", code)
 	}
-	want, got := outputs(c.t, filepath.Join(dir, "fit")), outputs(c.t, filepath.Join(c.dir, "results"))
+	want, got := harness.Outputs(c.t, filepath.Join(dir, "fit")), harness.Outputs(c.t, filepath.Join(c.dir, "results"))
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		if got[name] != want[name] {
 			c.t.Errorf("%s differs", name)
@@ -299,68 +300,23 @@ func (c *slurmSweepTest) clean() {
 	if c.t.Failed() {
 		c.t.Logf("%s\n%s", c.read("slurm.json"), c.read("logs/coordinator.log"))
 	}
-	do(c.t, c.dir, "cluster", "slurm", "stop")
+	harness.Do(c.t, c.dir, "cluster", "slurm", "stop")
 	if pid := c.coordinator(); pid != 0 {
 		c.kill(pid)
 	}
-}
-
-// Stubs of Slurm's commands, in which a test says what sbatch does.
-func slurmStubs(t *testing.T, dir, sbatch string, others map[string]string) {
-	t.Helper()
-	bin := filepath.Join(dir, "bin")
-	if err := os.Mkdir(bin, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	stubs := map[string]string{
-		"scontrol": `echo "MaxArraySize            = 1001"`,
-		"squeue":   "",
-		"scancel":  "",
-		"sacctmgr": "echo 'You are not running a supported accounting_storage plugin' >&2; exit 1",
-		"sbatch":   sbatch,
-	}
-	maps.Copy(stubs, others)
-	for name, script := range stubs {
-		text := fmt.Sprintf("#!/bin/sh\nfor script; do :; done\necho \"%s $*\" >>%s/calls\nn=$(grep -c ^sbatch %[2]s/calls)\n%[3]s\n", name, dir, script)
-		if err := os.WriteFile(filepath.Join(bin, name), []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
-}
-
-// Stubs of Slurm's commands that keep a queue in the file "queue", in which nothing begins by itself. sbatch refuses the
-// partition "none".
-func slurmQueue(t *testing.T, dir string) {
-	queue := filepath.Join(dir, "queue")
-	if err := os.WriteFile(queue, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	slurmStubs(t, dir, `name=; last=
-for a; do case "$a" in --job-name=*) name=${a#*=};; --array=*) last=${a#*-0-}; last=${a#--array=0-};;
---test-only) last=x;; --partition=none) echo "sbatch: error: invalid partition specified: none" >&2; exit 1;; esac; done
-[ "$last" = x ] && exit
-for i in $(seq 0 "$last"); do echo "${n}_$i|$name|PENDING|Priority|"; done >>`+queue+`
-echo $n`, map[string]string{
-		"squeue": "cat " + queue,
-		"scancel": `state=.*
-for a; do case "$a" in --state=*) state=${a#*=};;
---name=*) grep -v "|${a#*=}|$state|" ` + queue + ` >` + queue + `.new; mv ` + queue + `.new ` + queue + `;;
-*) grep -v "^$a|[^|]*|$state|" ` + queue + ` >` + queue + `.new; mv ` + queue + `.new ` + queue + `;; esac; done; true`,
-	})
 }
 
 // Options that are given when a sweep is submitted again, scaled or restarted hold from then on: workers that wait are
 // replaced. What cannot be changed is refused, and so is what Slurm refuses; then all is as before.
 func TestSlurmOptions(t *testing.T) {
 	dir := t.TempDir()
-	slurmQueue(t, dir)
+	harness.SlurmQueue(t, dir)
 	sweep := []string{"submit", "block-words", "--models", "full", "--method", "sips", "--particles", "20", "--runs", "50", "--dir", "sweep"} // too long to end here
-	slurm := func(args ...string) call {
+	slurm := func(args ...string) harness.Call {
 		t.Helper()
-		return do(t, dir, append([]string{"cluster", "slurm"}, args...)...)
+		return harness.Do(t, dir, append([]string{"cluster", "slurm"}, args...)...)
 	}
-	submit := func(args ...string) call { return slurm(slices.Concat(sweep, args)...) }
+	submit := func(args ...string) harness.Call { return slurm(slices.Concat(sweep, args)...) }
 	t.Cleanup(func() { slurm("stop", "--dir", "sweep") })
 	queue := func() []string {
 		text, err := os.ReadFile(filepath.Join(dir, "queue"))
@@ -374,8 +330,8 @@ func TestSlurmOptions(t *testing.T) {
 		all := regexp.MustCompile(`(?m)^sbatch .*$`).FindAllString(string(text), -1)
 		return all[len(all)-1]
 	}
-	if got := submit("--workers", "6", "--time", "60", "--mem", "1G"); got.code != 0 {
-		t.Fatalf("%d %s", got.code, got.stderr)
+	if got := submit("--workers", "6", "--time", "60", "--mem", "1G"); got.Code != 0 {
+		t.Fatalf("%d %s", got.Code, got.Stderr)
 	}
 	text, _ := os.ReadFile(filepath.Join(dir, "queue"))
 	begun := strings.Replace(string(text), "PENDING|Priority|", "RUNNING|None|n1", 2)
@@ -398,12 +354,12 @@ func TestSlurmOptions(t *testing.T) {
 		{append(sweep, "--workers", "9", "--cpus-per-worker", "2"), []string{"--cpus-per-worker 2 instead of 1", "6 workers that waited", "Submitted 1 worker to Slurm"}, "0-6", []string{"--cpus-per-task=2", "--time=2:00:00"}, 9},
 	} {
 		got := slurm(c.args...)
-		if got.code != 0 {
-			t.Fatalf("%v: exit code %d\n%s", c.args, got.code, got.stderr)
+		if got.Code != 0 {
+			t.Fatalf("%v: exit code %d\n%s", c.args, got.Code, got.Stderr)
 		}
 		for _, want := range c.says {
-			if !strings.Contains(got.stderr, want) {
-				t.Errorf("%v: it does not say %q:\n%s", c.args, want, got.stderr)
+			if !strings.Contains(got.Stderr, want) {
+				t.Errorf("%v: it does not say %q:\n%s", c.args, want, got.Stderr)
 			}
 		}
 		last := strings.Fields(submitted())
@@ -425,19 +381,19 @@ func TestSlurmOptions(t *testing.T) {
 		Reasons                              map[string]int `json:"pending_reasons"`
 		Progress                             struct{ Cells int }
 	}
-	if got := slurm("status", "--json", "--dir", "sweep"); json.Unmarshal([]byte(got.stdout), &status) != nil ||
+	if got := slurm("status", "--json", "--dir", "sweep"); json.Unmarshal([]byte(got.Stdout), &status) != nil ||
 		!strings.HasPrefix(status.Sweep, "block-words-sample-") || status.State != "running" || !strings.Contains(status.Coordinator, ":") ||
 		status.Asked != 9 || status.Running != 2 || status.Pending != 7 || status.Reasons["Priority"] != 7 || status.Progress.Cells == 0 {
-		t.Errorf("status: exit code %d\n%s%s", got.code, got.stdout, got.stderr)
+		t.Errorf("status: exit code %d\n%s%s", got.Code, got.Stdout, got.Stderr)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "queue"), []byte(strings.Join(queue()[:5], "\n")+"\n"), 0o600); err != nil { // four are cancelled
 		t.Fatal(err)
 	}
-	if got := slurm("status", "--dir", "sweep"); !strings.Contains(got.stderr, "4 workers of 9 left; `foible cluster slurm restart --dir") {
-		t.Errorf("status with workers that have left says\n%s%s", got.stdout, got.stderr)
+	if got := slurm("status", "--dir", "sweep"); !strings.Contains(got.Stderr, "4 workers of 9 left; `foible cluster slurm restart --dir") {
+		t.Errorf("status with workers that have left says\n%s%s", got.Stdout, got.Stderr)
 	}
-	if got := slurm("restart", "--dir", "sweep"); got.code != 0 || len(queue()) != 9 {
-		t.Errorf("restart: exit code %d, queue %v\n%s", got.code, queue(), got.stderr)
+	if got := slurm("restart", "--dir", "sweep"); got.Code != 0 || len(queue()) != 9 {
+		t.Errorf("restart: exit code %d, queue %v\n%s", got.Code, queue(), got.Stderr)
 	}
 
 	before, last := queue(), submitted()
@@ -451,34 +407,34 @@ func TestSlurmOptions(t *testing.T) {
 		{append(sweep, "--listen", "127.0.0.1:1"), `--listen is 127.0.0.1:1 and was :0, which the sweep in sweep keeps`},
 		{append(sweep, "--coordinator-job"), "--coordinator-job is true and was false"},
 		{append(sweep, "--data", "elsewhere"), "--data is "},
-		{append(sweep, "--sbatch-option=--mem=9G"), `--sbatch-option "--mem=9G": Foible has a flag for that; say --mem`},
-		{append(sweep, "--sbatch-option=-pfast"), `--sbatch-option "-pfast": Foible has a flag for that; say --partition`},
+		{append(sweep, "--sbatch-option=--mem=9G"), `--sbatch-option "--mem=9G": harness.Foible has a flag for that; say --mem`},
+		{append(sweep, "--sbatch-option=-pfast"), `--sbatch-option "-pfast": harness.Foible has a flag for that; say --partition`},
 		{[]string{"scale", "3", "--cpus-per-worker", "0", "--dir", "sweep"}, "--cpus-per-worker 0"},
 		{[]string{"restart", "--time", "1", "--dir", "sweep"}, "--time 1: a worker needs at least 5 minutes"},
 	} {
-		if got := slurm(c.args...); got.code == 0 || !strings.Contains(got.stderr, c.want) {
-			t.Errorf("%v: exit code %d\n%s", c.args, got.code, got.stderr)
+		if got := slurm(c.args...); got.Code == 0 || !strings.Contains(got.Stderr, c.want) {
+			t.Errorf("%v: exit code %d\n%s", c.args, got.Code, got.Stderr)
 		}
 		if now := queue(); !slices.Equal(now, before) {
 			t.Errorf("%v: the queue was\n%s\nand is\n%s", c.args, before, now)
 		}
 	}
-	if got := submit(); !strings.Contains(got.stderr, "The sweep is running, with 9 workers") {
-		t.Errorf("after what was refused: %s", got.stderr)
+	if got := submit(); !strings.Contains(got.Stderr, "The sweep is running, with 9 workers") {
+		t.Errorf("after what was refused: %s", got.Stderr)
 	}
 
 	// Fewer: those that wait leave first. After a stop, all come with the options of last.
-	if got := slurm("scale", "2", "--partition", "none", "--dir", "sweep"); got.code != 1 || len(queue()) != 9 {
-		t.Errorf("scale 2 with what is refused: exit code %d, %d in the queue\n%s", got.code, len(queue()), got.stderr)
+	if got := slurm("scale", "2", "--partition", "none", "--dir", "sweep"); got.Code != 1 || len(queue()) != 9 {
+		t.Errorf("scale 2 with what is refused: exit code %d, %d in the queue\n%s", got.Code, len(queue()), got.Stderr)
 	}
-	if got := slurm("scale", "2", "--dir", "sweep"); got.code != 0 || len(queue()) != 2 || strings.Contains(strings.Join(queue(), " "), "PENDING") {
-		t.Errorf("scale 2: exit code %d, queue %v\n%s", got.code, queue(), got.stderr)
+	if got := slurm("scale", "2", "--dir", "sweep"); got.Code != 0 || len(queue()) != 2 || strings.Contains(strings.Join(queue(), " "), "PENDING") {
+		t.Errorf("scale 2: exit code %d, queue %v\n%s", got.Code, queue(), got.Stderr)
 	}
-	if got := slurm("stop", "--dir", "sweep"); got.code != 0 || len(queue()) != 0 {
-		t.Errorf("stop: exit code %d, queue %v\n%s", got.code, queue(), got.stderr)
+	if got := slurm("stop", "--dir", "sweep"); got.Code != 0 || len(queue()) != 0 {
+		t.Errorf("stop: exit code %d, queue %v\n%s", got.Code, queue(), got.Stderr)
 	}
-	if got := submit(); got.code != 0 || len(queue()) != 2 {
-		t.Errorf("after a stop: exit code %d, queue %v\n%s", got.code, queue(), got.stderr)
+	if got := submit(); got.Code != 0 || len(queue()) != 2 {
+		t.Errorf("after a stop: exit code %d, queue %v\n%s", got.Code, queue(), got.Stderr)
 	}
 	options := func(call string) string { // but for names and arrays
 		return regexp.MustCompile(`--(job-name|array)=\S+`).ReplaceAllString(call, "")
@@ -562,10 +518,10 @@ func TestSlurmRefusals(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
 			// Where the coordinator listens, while there is one.
-			slurmStubs(t, dir, `cat "$(dirname "$script")/address" 2>/dev/null >>`+dir+"/addresses\n"+c.sbatch, c.others)
-			got := do(t, dir, append([]string{"cluster", "slurm", "submit", "block-words", "--models", "boltzmann"}, strings.Fields(c.args)...)...)
-			if got.code != 1 || got.stdout != "" || !strings.HasPrefix(got.stderr, c.want) {
-				t.Errorf("exit code %d\n%s%s\nwant %s", got.code, got.stdout, got.stderr, c.want)
+			harness.SlurmStubs(t, dir, `cat "$(dirname "$script")/address" 2>/dev/null >>`+dir+"/addresses\n"+c.sbatch, c.others)
+			got := harness.Do(t, dir, append([]string{"cluster", "slurm", "submit", "block-words", "--models", "boltzmann"}, strings.Fields(c.args)...)...)
+			if got.Code != 1 || got.Stdout != "" || !strings.HasPrefix(got.Stderr, c.want) {
+				t.Errorf("exit code %d\n%s%s\nwant %s", got.Code, got.Stdout, got.Stderr, c.want)
 			}
 			if _, err := os.Stat(filepath.Join(dir, "foible-slurm-block-words-sample")); err == nil {
 				t.Error("its directory is left")
@@ -590,9 +546,9 @@ func TestSlurmRefusals(t *testing.T) {
 	}
 	t.Run("no Slurm", func(t *testing.T) {
 		t.Setenv("PATH", t.TempDir())
-		got := do(t, t.TempDir(), "cluster", "slurm", "submit")
-		if want := "foible: scontrol: exec: \"scontrol\": executable file not found in $PATH; call this where Slurm's commands are on PATH\n"; got.code != 1 || got.stderr != want {
-			t.Errorf("exit code %d\n%s", got.code, got.stderr)
+		got := harness.Do(t, t.TempDir(), "cluster", "slurm", "submit")
+		if want := "foible: scontrol: exec: \"scontrol\": executable file not found in $PATH; call this where Slurm's commands are on PATH\n"; got.Code != 1 || got.Stderr != want {
+			t.Errorf("exit code %d\n%s", got.Code, got.Stderr)
 		}
 	})
 }
@@ -600,12 +556,14 @@ func TestSlurmRefusals(t *testing.T) {
 // Arrays fit the limits of the site; what is submitted can be scaled and stopped.
 func TestSlurmArrays(t *testing.T) {
 	dir := t.TempDir()
-	slurmStubs(t, dir, `echo "$n;here"`, map[string]string{
+	harness.SlurmStubs(t, dir, `echo "$n;here"`, map[string]string{
 		"scontrol": "echo 'MaxArraySize            = 11'",
 		"sacctmgr": "echo 'lab|other|3'; echo 'lab|lab|27'",
 		"squeue":   `case "$*" in *--user=*) echo 1; echo 2;; *) grep -q '^sbatch' ` + dir + `/calls && for i in 0 1 2 3; do echo "1_$i|foible-1|PENDING|Priority|"; done; echo "1_4|foible-1|RUNNING|None|n1";; esac`,
 	})
-	slurm := func(args ...string) call { return succeed(t, dir, append([]string{"cluster", "slurm"}, args...)...) }
+	slurm := func(args ...string) harness.Call {
+		return harness.Succeed(t, dir, append([]string{"cluster", "slurm"}, args...)...)
+	}
 	calls := func(name string) (found []string) {
 		text, _ := os.ReadFile(filepath.Join(dir, "calls"))
 		for line := range strings.Lines(string(text)) {
@@ -618,8 +576,8 @@ func TestSlurmArrays(t *testing.T) {
 	sweep := []string{"submit", "block-words", "--models", "full", "--method", "sips", "--particles", "20", "--runs", "50"} // too long to end here
 	submit := slices.Concat(sweep, []string{"--workers", "28", "--time", "60", "--mem", "1G", "--cpus-per-worker", "2", "--sbatch-option=--qos=long"})
 	said := slurm(submit...)
-	if !strings.Contains(said.stderr, "(MaxSubmitJobs), and you have 2: 25 of 28 workers are submitted.") {
-		t.Errorf("it said\n%s", said.stderr)
+	if !strings.Contains(said.Stderr, "(MaxSubmitJobs), and you have 2: 25 of 28 workers are submitted.") {
+		t.Errorf("it said\n%s", said.Stderr)
 	}
 	var arrays []string
 	for _, call := range calls("sbatch") {
@@ -645,26 +603,26 @@ func TestSlurmArrays(t *testing.T) {
 	if got := calls("scancel"); len(got) != 1 || got[0] != "1_0 1_1" { // of those that have not begun
 		t.Errorf("scancel was called with %q", got)
 	}
-	if got := slurm("status").stdout; !strings.Contains(got, "Slurm: 4 pending (Priority), 1 running, of 3 workers asked for\n") {
+	if got := slurm("status").Stdout; !strings.Contains(got, "Slurm: 4 pending (Priority), 1 running, of 3 workers asked for\n") {
 		t.Errorf("status says\n%s", got)
 	}
-	t.Cleanup(func() { do(t, dir, "cluster", "slurm", "stop") })
-	other := do(t, dir, slices.Concat([]string{"cluster", "slurm"}, sweep, []string{"--seed", "1"})...)
-	if other.code != 1 || !strings.Contains(other.stderr, "is of another sweep, block-words-sample-") {
-		t.Errorf("another sweep in the same directory: exit code %d\n%s", other.code, other.stderr)
+	t.Cleanup(func() { harness.Do(t, dir, "cluster", "slurm", "stop") })
+	other := harness.Do(t, dir, slices.Concat([]string{"cluster", "slurm"}, sweep, []string{"--seed", "1"})...)
+	if other.Code != 1 || !strings.Contains(other.Stderr, "is of another sweep, block-words-sample-") {
+		t.Errorf("another sweep in the same directory: exit code %d\n%s", other.Code, other.Stderr)
 	}
-	if again := slurm(append(sweep, "--workers", "5")...); !strings.Contains(again.stderr, "The sweep is running, with 5 workers") {
-		t.Errorf("the same again: it said\n%s", again.stderr)
+	if again := slurm(append(sweep, "--workers", "5")...); !strings.Contains(again.Stderr, "The sweep is running, with 5 workers") {
+		t.Errorf("the same again: it said\n%s", again.Stderr)
 	}
 
 	// A worker whose time is up goes back into the queue, but not for ever.
-	worker := func(restarts string) *process {
+	worker := func(restarts string) *harness.Process {
 		t.Helper()
 		for name, value := range map[string]string{"SLURM_JOB_ID": "7", "SLURM_ARRAY_JOB_ID": "7", "SLURM_ARRAY_TASK_ID": "3", "SLURM_RESTART_COUNT": restarts} {
 			t.Setenv(name, value)
 		}
-		w := start(t, dir, "cluster", "slurm", "worker", "--dir", "foible-slurm-block-words-sample")
-		w.says("connected")
+		w := harness.Start(t, dir, "cluster", "slurm", "worker", "--dir", "foible-slurm-block-words-sample")
+		w.Says("connected")
 		return w
 	}
 	for _, c := range []struct {
@@ -675,9 +633,9 @@ func TestSlurmArrays(t *testing.T) {
 	}{{"", syscall.SIGUSR1, 0, true}, {"", syscall.SIGTERM, 0, false}, {"200", syscall.SIGUSR1, 1, false}} {
 		before := len(calls("scontrol requeue"))
 		w := worker(c.restarts)
-		w.signal(c.signal)
-		if code := w.wait(); code != c.code {
-			t.Errorf("%+v: exit code %d\n%s", c, code, w.stderr.String())
+		w.Signal(c.signal)
+		if code := w.Wait(); code != c.code {
+			t.Errorf("%+v: exit code %d\n%s", c, code, w.Stderr.String())
 		}
 		if requeued := calls("scontrol requeue")[before:]; c.requeued != slices.Equal(requeued, []string{"7_3"}) || len(requeued) > 1 {
 			t.Errorf("%+v: requeued %q", c, requeued)
@@ -707,16 +665,16 @@ func TestSlurmArrays(t *testing.T) {
 		_ = conn.Close()
 		t.Error("the coordinator still listens")
 	}
-	if code := stopped.wait(); code != 0 || len(calls("scontrol requeue")) != 1 {
-		t.Errorf("the worker that was stopped: exit code %d\n%s", code, stopped.stderr.String())
+	if code := stopped.Wait(); code != 0 || len(calls("scontrol requeue")) != 1 {
+		t.Errorf("the worker that was stopped: exit code %d\n%s", code, stopped.Stderr.String())
 	}
-	if late := slurm("worker", "--dir", "foible-slurm-block-words-sample").stderr; !strings.Contains(late, "nothing is left to do: state=stopped") {
+	if late := slurm("worker", "--dir", "foible-slurm-block-words-sample").Stderr; !strings.Contains(late, "nothing is left to do: state=stopped") {
 		t.Errorf("a worker that comes late says\n%s", late)
 	}
 	if got := calls("scancel"); len(got) != 1+3+3 {
 		t.Errorf("scancel was called with %q", got)
 	}
-	if got := do(t, dir, "cluster", "slurm", "scale", "9"); got.code != 1 || !strings.Contains(got.stderr, "has been stopped; `foible cluster slurm restart") {
-		t.Errorf("scale after stop: exit code %d\n%s", got.code, got.stderr)
+	if got := harness.Do(t, dir, "cluster", "slurm", "scale", "9"); got.Code != 1 || !strings.Contains(got.Stderr, "has been stopped; `foible cluster slurm restart") {
+		t.Errorf("scale after stop: exit code %d\n%s", got.Code, got.Stderr)
 	}
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main_test
+package clusters_test
 
 import (
 	"crypto/tls"
@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"foible/e2e/harness"
 )
 
 // browser keeps cookies, and takes any certificate.
@@ -37,45 +39,45 @@ func page(t *testing.T, response *http.Response, err error) string {
 }
 
 // saidOf is the first group of what a process has said.
-func (p *process) saidOf(pattern string) string {
-	p.t.Helper()
-	p.says(pattern)
-	return regexp.MustCompile(pattern).FindStringSubmatch(p.stderr.String())[1]
+func saidOf(t *testing.T, p *harness.Process, pattern string) string {
+	t.Helper()
+	p.Says(pattern)
+	return regexp.MustCompile(pattern).FindStringSubmatch(p.Stderr.String())[1]
 }
 
 // The dashboard is where the coordinator says, lets users in, and is left out where it cannot be and nobody asked for it.
 func TestDashboard(t *testing.T) {
 	dir := t.TempDir()
-	first := start(t, dir, "coordinator", "--listen", "127.0.0.1:0", "--web", "127.0.0.1:0")
-	at := first.saidOf(`dashboard: url=(http://127\.0\.0\.1:\d+)`)
+	first := harness.Start(t, dir, "coordinator", "--listen", "127.0.0.1:0", "--web", "127.0.0.1:0")
+	at := saidOf(t, first, `dashboard: url=(http://127\.0\.0\.1:\d+)`)
 	client := browser()
 	response, err := client.Get(at)
 	if got := page(t, response, err); !strings.Contains(got, "Log in") {
 		t.Error(got)
 	}
-	token := strings.TrimSpace(succeed(t, dir, "token", "show", "user").stdout)
+	token := strings.TrimSpace(harness.Succeed(t, dir, "token", "show", "user").Stdout)
 	response, err = client.PostForm(at+"/login", url.Values{"token": {token}})
 	if got := page(t, response, err); !strings.Contains(got, "No sweeps yet") {
 		t.Error(got)
 	}
 
 	taken := strings.TrimPrefix(at, "http://")
-	if got := do(t, dir, "coordinator", "--listen", "127.0.0.1:0", "--data", "other", "--web", taken); got.code != 1 || !strings.Contains(got.stderr, "the address "+taken+" is taken, perhaps by another coordinator's dashboard; name another with --web, or `--web off`") {
-		t.Errorf("exit code %d\n%s", got.code, got.stderr)
+	if got := harness.Do(t, dir, "coordinator", "--listen", "127.0.0.1:0", "--data", "other", "--web", taken); got.Code != 1 || !strings.Contains(got.Stderr, "the address "+taken+" is taken, perhaps by another coordinator's dashboard; name another with --web, or `--web off`") {
+		t.Errorf("exit code %d\n%s", got.Code, got.Stderr)
 	}
 	if listener, err := net.Listen("tcp", "127.0.0.1:7411"); err == nil { // else it is taken already
 		defer listener.Close()
 	}
-	without := start(t, dir, "coordinator", "--listen", "127.0.0.1:0", "--data", "other")
-	without.says(`(?s)no dashboard; name another address with --web.*listening`)
-	off := start(t, dir, "coordinator", "--listen", "127.0.0.1:0", "--data", "third", "--web", "off")
-	off.says("listening")
-	if said := off.stderr.String(); strings.Contains(said, "dashboard") {
+	without := harness.Start(t, dir, "coordinator", "--listen", "127.0.0.1:0", "--data", "other")
+	without.Says(`(?s)no dashboard; name another address with --web.*listening`)
+	off := harness.Start(t, dir, "coordinator", "--listen", "127.0.0.1:0", "--data", "third", "--web", "off")
+	off.Says("listening")
+	if said := off.Stderr.String(); strings.Contains(said, "dashboard") {
 		t.Error(said)
 	}
 
-	all := start(t, dir, "coordinator", "--listen", "127.0.0.1:0", "--data", "fourth", "--web", "0.0.0.0:0")
-	_, port, _ := net.SplitHostPort(strings.TrimPrefix(all.saidOf(`dashboard: url=(https://\S+)`), "https://"))
+	all := harness.Start(t, dir, "coordinator", "--listen", "127.0.0.1:0", "--data", "fourth", "--web", "0.0.0.0:0")
+	_, port, _ := net.SplitHostPort(strings.TrimPrefix(saidOf(t, all, `dashboard: url=(https://\S+)`), "https://"))
 	response, err = browser().Get("https://127.0.0.1:" + port)
 	if got := page(t, response, err); !strings.Contains(got, "Log in") {
 		t.Error(got)
@@ -83,16 +85,16 @@ func TestDashboard(t *testing.T) {
 	if response, err := browser().Get("http://127.0.0.1:" + port); err == nil && response.StatusCode != http.StatusBadRequest {
 		t.Errorf("without encryption: %s", response.Status)
 	}
-	if got := do(t, dir, "coordinator", "--insecure", "--web", ":7411"); got.code != 2 || !strings.Contains(got.stderr, `--web ":7411": --insecure is for addresses of one machine`) {
-		t.Errorf("exit code %d\n%s", got.code, got.stderr)
+	if got := harness.Do(t, dir, "coordinator", "--insecure", "--web", ":7411"); got.Code != 2 || !strings.Contains(got.Stderr, `--web ":7411": --insecure is for addresses of one machine`) {
+		t.Errorf("exit code %d\n%s", got.Code, got.Stderr)
 	}
 }
 
 // A fit can be watched, by who has its link; the link lets in once.
 func TestFitIsWatched(t *testing.T) {
 	dir := t.TempDir()
-	fit := start(t, dir, "fit", "--web", "block-words", "--models", "full", "--method", "sips", "--particles", "100", "--runs", "1000")
-	link, err := url.Parse(fit.saidOf(`with a link that lets in once:\n  (http://127\.0\.0\.1:\d+/enter\?key=\S+)\n`))
+	fit := harness.Start(t, dir, "fit", "--web", "block-words", "--models", "full", "--method", "sips", "--particles", "100", "--runs", "1000")
+	link, err := url.Parse(saidOf(t, fit, `with a link that lets in once:\n  (http://127\.0\.0\.1:\d+/enter\?key=\S+)\n`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +104,7 @@ func TestFitIsWatched(t *testing.T) {
 	if got := page(t, response, err); !strings.Contains(got, "Open the dashboard") {
 		t.Error(got)
 	}
-	fit.says("Fitting block-words")
+	fit.Says("Fitting block-words")
 	response, err = client.PostForm(at+"/enter", url.Values{"key": {link.Query().Get("key")}})
 	if got := page(t, response, err); !strings.Contains(got, "block-words-sample-") || !strings.Contains(got, "running") {
 		t.Error(got)
@@ -111,19 +113,19 @@ func TestFitIsWatched(t *testing.T) {
 	if got := page(t, response, err); !strings.Contains(got, "This link has ended") {
 		t.Error(got)
 	}
-	fit.signal(syscall.SIGINT)
-	if code := fit.wait(); code != 130 {
-		t.Errorf("exit code %d\n%s", code, fit.stderr.String())
+	fit.Signal(syscall.SIGINT)
+	if code := fit.Wait(); code != 130 {
+		t.Errorf("exit code %d\n%s", code, fit.Stderr.String())
 	}
-	if got := do(t, dir, "fit", "--web=0.0.0.0:0"); got.code != 2 || !strings.Contains(got.stderr, `--web=0.0.0.0:0: it must be an address of this machine, such as 127.0.0.1:7411`) {
-		t.Errorf("exit code %d\n%s", got.code, got.stderr)
+	if got := harness.Do(t, dir, "fit", "--web=0.0.0.0:0"); got.Code != 2 || !strings.Contains(got.Stderr, `--web=0.0.0.0:0: it must be an address of this machine, such as 127.0.0.1:7411`) {
+		t.Errorf("exit code %d\n%s", got.Code, got.Stderr)
 	}
 }
 
 // On a terminal the dashboard of a fit stays open after the fit has ended, until it is interrupted.
 func TestFitStaysOpen(t *testing.T) {
 	dir := t.TempDir()
-	fit := startTerminal(t, dir, "xterm-256color", append([]string{"fit", "--web"}, short...)...)
+	fit := startTerminal(t, dir, "xterm-256color", append([]string{"fit", "--web"}, harness.ShortSweep...)...)
 	fit.shows("The dashboard stays open")
 	link, err := url.Parse(regexp.MustCompile(`http://127\.0\.0\.1:\d+/enter\?key=[\w.-]+`).FindString(fit.drawn.String()))
 	if err != nil {

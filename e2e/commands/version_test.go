@@ -1,6 +1,6 @@
 //go:build unix
 
-package main_test
+package commands_test
 
 import (
 	"os"
@@ -13,13 +13,14 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"foible/coordinator/engine"
+	"foible/e2e/harness"
 	foiblev1 "foible/proto/foible/v1"
 )
 
 // otherFoible is the program in another version: it has its fingerprint from its bytes.
 func otherFoible(t *testing.T) string {
 	t.Helper()
-	content, err := os.ReadFile(foible)
+	content, err := os.ReadFile(harness.Foible)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,35 +64,35 @@ func changeSweep(t *testing.T, data, id string, change func(*foiblev1.Sweep)) {
 // for other cells.
 func TestOtherVersion(t *testing.T) {
 	dir := t.TempDir()
-	c := newCluster(t, dir, "data", "30s")
-	c.worker()
-	id := strings.TrimSpace(c.do(slices.Concat([]string{"submit"}, short)...).stdout)
-	if code := start(t, dir, append([]string{"watch", id}, c.flags...)...).wait(); code != 0 {
+	c := harness.NewCluster(t, dir, "data", "30s")
+	c.Worker()
+	id := strings.TrimSpace(c.Do(slices.Concat([]string{"submit"}, harness.ShortSweep)...).Stdout)
+	if code := harness.Start(t, dir, append([]string{"watch", id}, c.Flags...)...).Wait(); code != 0 {
 		t.Fatalf("watch: exit code %d", code)
 	}
-	c.do("results", id, "--out", "same")
+	c.Do("results", id, "--out", "same")
 
-	same := foible
-	foible = otherFoible(t) // tests of this package do not run at the same time
-	defer func() { foible = same }()
-	other := strings.Fields(succeed(t, dir, "version").stdout)[1]
-	if got := c.do("results", id, "--out", "other"); !strings.Contains(got.stderr, "Warning: the coordinator at "+c.flags[1]+" is version ") ||
-		!strings.Contains(got.stderr, " of Foible, and this is "+other+"; use the same where you can.\n") || strings.Count(got.stderr, "Warning") > 1 {
-		t.Errorf("another version says\n%s", got.stderr)
+	same := harness.Foible
+	harness.Foible = otherFoible(t) // tests of this package do not run at the same time
+	defer func() { harness.Foible = same }()
+	other := strings.Fields(harness.Succeed(t, dir, "version").Stdout)[1]
+	if got := c.Do("results", id, "--out", "other"); !strings.Contains(got.Stderr, "Warning: the coordinator at "+c.Flags[1]+" is version ") ||
+		!strings.Contains(got.Stderr, " of harness.Foible, and this is "+other+"; use the same where you can.\n") || strings.Count(got.Stderr, "Warning") > 1 {
+		t.Errorf("another version says\n%s", got.Stderr)
 	}
-	sameOutputs(t, filepath.Join(dir, "same"), filepath.Join(dir, "other"))
-	foible = same
+	harness.SameOutputs(t, filepath.Join(dir, "same"), filepath.Join(dir, "other"))
+	harness.Foible = same
 
-	c.coordinator.signal(syscall.SIGTERM)
-	if code := c.coordinator.wait(); code != 0 {
+	c.Coordinator.Signal(syscall.SIGTERM)
+	if code := c.Coordinator.Wait(); code != 0 {
 		t.Fatalf("exit code %d", code)
 	}
 	// As a version would see the sweep that splits it into larger jobs.
 	changeSweep(t, filepath.Join(dir, "data"), id, func(m *foiblev1.Sweep) { m.CellsPerJob++ })
-	c.start()
-	got := do(t, dir, slices.Concat([]string{"results", id, "--out", "wrong"}, c.flags)...)
-	if got.code != 1 || !strings.Contains(got.stderr, id+" was made by version ") || !strings.Contains(got.stderr, "use that version, or submit the study again") {
-		t.Errorf("exit code %d\n%s%s", got.code, got.stdout, got.stderr)
+	c.Start()
+	got := harness.Do(t, dir, slices.Concat([]string{"results", id, "--out", "wrong"}, c.Flags)...)
+	if got.Code != 1 || !strings.Contains(got.Stderr, id+" was made by version ") || !strings.Contains(got.Stderr, "use that version, or submit the study again") {
+		t.Errorf("exit code %d\n%s%s", got.Code, got.Stdout, got.Stderr)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "wrong", "fits.csv")); err == nil {
 		t.Error("there are tables all the same")

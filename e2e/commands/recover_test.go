@@ -1,6 +1,6 @@
 //go:build unix
 
-package main_test
+package commands_test
 
 import (
 	"io/fs"
@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"foible/e2e/harness"
 )
 
 var recoverArgs = []string{
@@ -21,7 +23,7 @@ func TestRecoverAnywhere(t *testing.T) {
 	to := func(out string, args ...string) []string {
 		return slices.Concat(recoverArgs, []string{"--out", out}, args)
 	}
-	succeed(t, dir, to("one", "--workers", "1")...)
+	harness.Succeed(t, dir, to("one", "--workers", "1")...)
 	want := everything(t, filepath.Join(dir, "one"))
 	same := func(out string) {
 		t.Helper()
@@ -36,17 +38,17 @@ func TestRecoverAnywhere(t *testing.T) {
 		}
 	}
 
-	p := start(t, dir, to("killed")...)
-	p.says("Sweep 2 of 2")
-	p.kill()
-	succeed(t, dir, to("killed")...)
+	p := harness.Start(t, dir, to("killed")...)
+	p.Says("Sweep 2 of 2")
+	p.Kill()
+	harness.Succeed(t, dir, to("killed")...)
 	same("killed")
 
-	c := newCluster(t, dir, "data", "5s")
-	c.worker()
-	c.do(to("there", "--submit")...)
+	c := harness.NewCluster(t, dir, "data", "5s")
+	c.Worker()
+	c.Do(to("there", "--submit")...)
 	same("there")
-	c.coordinator.kill()
+	c.Coordinator.Kill()
 }
 
 // everything in an output directory but what is hidden.

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main_test
+package clusters_test
 
 import (
 	"context"
@@ -27,72 +27,41 @@ import (
 	tracev1 "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/grpc"
 
+	"foible/e2e/harness"
 	"foible/internal/await"
 )
 
-// short is a sweep of a second.
-var short = []string{"doors-keys-gems", "--models", "boltzmann", "--set", "alpha=0.5,1"}
-
 // observedCluster is a coordinator and a worker with metrics; more are flags of both.
-func observedCluster(t *testing.T, more ...string) (c *testCluster, scrapes []func() string) {
+func observedCluster(t *testing.T, more ...string) (c *harness.Cluster, scrapes []func() string) {
 	t.Helper()
-	address, dir := freeAddress(t), t.TempDir()
-	c = &testCluster{t: t, dir: dir, flags: []string{"--coordinator", address, "--token-file", "data"}}
-	c.args = []string{"coordinator", "--listen", address, "--data", "data", "--metrics", "127.0.0.1:0"}
-	c.args = append(c.args, more...)
-	c.start()
-	w := start(t, dir, slices.Concat([]string{"worker", "--slots", "2", "--metrics", "127.0.0.1:0"}, more, c.flags)...)
-	for _, p := range []*process{c.coordinator, w} {
-		p.says(`metrics are served: url=\S+`)
-		url := regexp.MustCompile(`metrics are served: url=(\S+)`).FindStringSubmatch(p.stderr.String())[1]
-		scrapes = append(scrapes, func() string { return get(t, url) })
+	address, dir := harness.FreeAddress(t), t.TempDir()
+	c = &harness.Cluster{T: t, Dir: dir, Flags: []string{"--coordinator", address, "--token-file", "data"}}
+	c.Args = []string{"coordinator", "--listen", address, "--data", "data", "--metrics", "127.0.0.1:0"}
+	c.Args = append(c.Args, more...)
+	c.Start()
+	w := harness.Start(t, dir, slices.Concat([]string{"worker", "--slots", "2", "--metrics", "127.0.0.1:0"}, more, c.Flags)...)
+	for _, p := range []*harness.Process{c.Coordinator, w} {
+		p.Says(`metrics are served: url=\S+`)
+		url := regexp.MustCompile(`metrics are served: url=(\S+)`).FindStringSubmatch(p.Stderr.String())[1]
+		scrapes = append(scrapes, func() string { return harness.Get(t, url) })
 	}
-	w.says("connected")
+	w.Says("connected")
 	return c, scrapes
-}
-
-func get(t *testing.T, url string) string {
-	t.Helper()
-	code, body := getAs(t, url, "")
-	if code != http.StatusOK {
-		t.Fatalf("%s: %d", url, code)
-	}
-	return body
-}
-
-// getAs fetches a page under the name of a host; "" is that of the URL.
-func getAs(t *testing.T, url, host string) (code int, body string) {
-	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Host = host
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatalf("%s: %v", url, err)
-	}
-	return answer.StatusCode, string(text)
 }
 
 // Metrics are kept from pages of other sites, whose names may lead to this machine; with --metrics-public, whoever reaches
 // the address may call it by any name, as Prometheus does by that of a Kubernetes service.
 func TestMetricsHosts(t *testing.T) {
 	dir := t.TempDir()
-	address := freeAddress(t)
-	start(t, dir, "coordinator", "--listen", address, "--data", "data", "--web", "off").says("listening")
+	address := harness.FreeAddress(t)
+	harness.Start(t, dir, "coordinator", "--listen", address, "--data", "data", "--web", "off").Says("listening")
 	for _, public := range []bool{false, true} {
 		args := []string{"worker", "--coordinator", address, "--token-file", "data", "--metrics", "127.0.0.1:0"}
 		if public {
 			args = append(args, "--metrics-public")
 		}
-		w := start(t, dir, args...)
-		url := w.saidOf(`metrics are served: url=(\S+)`)
+		w := harness.Start(t, dir, args...)
+		url := saidOf(t, w, `metrics are served: url=(\S+)`)
 		for host, own := range map[string]bool{
 			"": true, "localhost": true, "localhost:7412": true, "127.0.0.1:1": true, "[::1]:7412": true, "[::1]": true, "10.0.0.7:7412": true,
 			"example.org": false, "example.org:7412": false, "localhost.example.org": false, "foible-coordinator.foible.svc:7412": false, "worker:7412": false,
@@ -101,7 +70,7 @@ func TestMetricsHosts(t *testing.T) {
 			if !own && !public {
 				want = http.StatusMisdirectedRequest
 			}
-			code, body := getAs(t, url, host)
+			code, body := harness.GetAs(t, url, host)
 			if code != want || strings.Contains(body, "\ngo_goroutines ") != (want == http.StatusOK) {
 				t.Errorf("host %q, public %v: %d, want %d\n%.300s", host, public, code, want, body)
 			}
@@ -131,16 +100,16 @@ func TestGrafanaDashboard(t *testing.T) {
 		t.Fatal(err)
 	}
 	c, scrapes := observedCluster(t)
-	id := strings.TrimSpace(c.do(append([]string{"submit", "--wait"}, short...)...).stdout)
+	id := strings.TrimSpace(c.Do(append([]string{"submit", "--wait"}, harness.ShortSweep...)...).Stdout)
 	// A sweep that has not ended, with one job done, has what sweeps have.
-	paused := c.submit()
-	c.waitFor(paused, 1)
+	paused := c.Submit()
+	c.WaitFor(paused, 1)
 	text := scrapes[0]()
 	await.Until(t, "a forecast among the metrics", func() bool {
 		text = scrapes[0]()
 		return strings.Contains(text, "\nfoible_sweep_eta_seconds{")
 	}, func() string { return text })
-	c.do("cancel", paused)
+	c.Do("cancel", paused)
 	if strings.Contains(text, id) {
 		t.Errorf("there are metrics of %s, which has ended", id)
 	}
@@ -204,10 +173,10 @@ func TestTraces(t *testing.T) {
 	t.Cleanup(server.Stop)
 
 	c, _ := observedCluster(t, "--otel-endpoint", "http://"+listener.Addr().String())
-	id := strings.TrimSpace(c.do(append([]string{"submit", "--wait"}, short...)...).stdout)
+	id := strings.TrimSpace(c.Do(append([]string{"submit", "--wait"}, harness.ShortSweep...)...).Stdout)
 	jobs := 0
 	var status struct{ Jobs int }
-	if err := json.Unmarshal([]byte(c.do("status", "--json", id).stdout), &status); err != nil {
+	if err := json.Unmarshal([]byte(c.Do("status", "--json", id).Stdout), &status); err != nil {
 		t.Fatal(err)
 	}
 	for deadline := time.Now().Add(await.Patience); ; time.Sleep(100 * time.Millisecond) {
@@ -263,15 +232,15 @@ func TestNotify(t *testing.T) {
 	t.Cleanup(server.Close)
 
 	c, _ := observedCluster(t)
-	id := strings.TrimSpace(c.do(append([]string{"submit", "--wait", "--notify", server.URL + "/hook"}, short...)...).stdout)
+	id := strings.TrimSpace(c.Do(append([]string{"submit", "--wait", "--notify", server.URL + "/hook"}, harness.ShortSweep...)...).Stdout)
 	if m := await.Value(t, posted, "the notice of the sweep's end"); m.Sweep != id || m.State != "succeeded" || len(m.Best) == 0 || m.Best[0].Model != "boltzmann" {
 		t.Errorf("posted %+v", m)
 	}
-	if said := c.do("watch", id, "--notify", server.URL+"/broken").stderr; !strings.Contains(said, "Warning: --notify: "+server.URL+"/broken answers 418 I'm a teapot") {
+	if said := c.Do("watch", id, "--notify", server.URL+"/broken").Stderr; !strings.Contains(said, "Warning: --notify: "+server.URL+"/broken answers 418 I'm a teapot") {
 		t.Errorf("it said\n%s", said)
 	}
-	c.do("watch", id, "--notify", `cat > told.json; echo "$FOIBLE_SWEEP $FOIBLE_STATE" > told.txt`)
-	content, err := os.ReadFile(filepath.Join(c.dir, "told.json"))
+	c.Do("watch", id, "--notify", `cat > told.json; echo "$FOIBLE_SWEEP $FOIBLE_STATE" > told.txt`)
+	content, err := os.ReadFile(filepath.Join(c.Dir, "told.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -279,16 +248,16 @@ func TestNotify(t *testing.T) {
 	if err := json.Unmarshal(content, &m); err != nil || m.Sweep != id {
 		t.Errorf("%v: %s", err, content)
 	}
-	if said, err := os.ReadFile(filepath.Join(c.dir, "told.txt")); err != nil || string(said) != id+" succeeded\n" {
+	if said, err := os.ReadFile(filepath.Join(c.Dir, "told.txt")); err != nil || string(said) != id+" succeeded\n" {
 		t.Errorf("%v: %s", err, said)
 	}
-	if said := c.do("watch", id, "--notify", "exit 3").stderr; !strings.Contains(said, "Warning: --notify: `exit 3`: exit status 3") {
+	if said := c.Do("watch", id, "--notify", "exit 3").Stderr; !strings.Contains(said, "Warning: --notify: `exit 3`: exit status 3") {
 		t.Errorf("it said\n%s", said)
 	}
-	fitted := succeed(t, c.dir, slices.Concat([]string{"fit", "--out", "fitted", "--notify", "cat > fitted.json"}, short)...)
-	content, err = os.ReadFile(filepath.Join(c.dir, "fitted.json"))
+	fitted := harness.Succeed(t, c.Dir, slices.Concat([]string{"fit", "--out", "fitted", "--notify", "cat > fitted.json"}, harness.ShortSweep)...)
+	content, err = os.ReadFile(filepath.Join(c.Dir, "fitted.json"))
 	if err != nil {
-		t.Fatalf("%v\n%s", err, fitted.stderr)
+		t.Fatalf("%v\n%s", err, fitted.Stderr)
 	}
 	if m = (told{}); json.Unmarshal(content, &m) != nil || m.State != "succeeded" || len(m.Best) == 0 {
 		t.Errorf("fit told %s", content)
@@ -301,31 +270,31 @@ func TestNotify(t *testing.T) {
 		"worker --otel-endpoint a:1":   "--otel-endpoint \"a:1\": write it as http://host:4317, or https:// with TLS",
 		"coordinator --log-format xml": "--log-format \"xml\": it can be text, json",
 	} {
-		if got := do(t, c.dir, strings.Fields(args)...); got.code != 2 || !strings.HasPrefix(got.stderr, "foible: "+want) {
-			t.Errorf("foible %s: %d %s", args, got.code, got.stderr)
+		if got := harness.Do(t, c.Dir, strings.Fields(args)...); got.Code != 2 || !strings.HasPrefix(got.Stderr, "foible: "+want) {
+			t.Errorf("foible %s: %d %s", args, got.Code, got.Stderr)
 		}
 	}
 }
 
 // All that a daemon logs as JSON is JSON.
 func TestLogFormat(t *testing.T) {
-	c := &testCluster{t: t, dir: t.TempDir()}
-	address := freeAddress(t)
-	c.flags = []string{"--coordinator", address, "--token-file", "data"}
-	c.args = []string{"coordinator", "--listen", address, "--data", "data", "--log-format", "json", "--log-level", "debug"}
-	c.coordinator = start(t, c.dir, c.args...)
-	c.coordinator.says("listening")
-	w := start(t, c.dir, append([]string{"worker", "--log-format", "json", "--log-level", "debug"}, c.flags...)...)
-	c.do(append([]string{"submit", "--wait"}, short...)...)
-	for _, p := range []*process{w, c.coordinator} {
-		p.signal(syscall.SIGTERM)
-		if code := p.wait(); code != 0 {
-			t.Errorf("%s: exit code %d", p.name, code)
+	c := &harness.Cluster{T: t, Dir: t.TempDir()}
+	address := harness.FreeAddress(t)
+	c.Flags = []string{"--coordinator", address, "--token-file", "data"}
+	c.Args = []string{"coordinator", "--listen", address, "--data", "data", "--log-format", "json", "--log-level", "debug"}
+	c.Coordinator = harness.Start(t, c.Dir, c.Args...)
+	c.Coordinator.Says("listening")
+	w := harness.Start(t, c.Dir, append([]string{"worker", "--log-format", "json", "--log-level", "debug"}, c.Flags...)...)
+	c.Do(append([]string{"submit", "--wait"}, harness.ShortSweep...)...)
+	for _, p := range []*harness.Process{w, c.Coordinator} {
+		p.Signal(syscall.SIGTERM)
+		if code := p.Wait(); code != 0 {
+			t.Errorf("%s: exit code %d", p.Name, code)
 		}
-		for line := range strings.Lines(p.stderr.String()) {
+		for line := range strings.Lines(p.Stderr.String()) {
 			var entry map[string]any
 			if err := json.Unmarshal([]byte(line), &entry); err != nil || entry["@message"] == nil || entry["@level"] == nil {
-				t.Errorf("%s: %v: %s", p.name, err, line)
+				t.Errorf("%s: %v: %s", p.Name, err, line)
 			}
 		}
 	}
@@ -336,21 +305,21 @@ type terminal struct {
 	t      *testing.T
 	cmd    *exec.Cmd
 	screen *os.File
-	drawn  *output
+	drawn  *harness.Output
 	read   chan struct{} // closed when all that it has drawn is read
 }
 
 // startTerminal starts foible in a directory, with the environment variable TERM.
 func startTerminal(t *testing.T, dir, term string, args ...string) *terminal {
 	t.Helper()
-	cmd := host("").command(foible, args...)
+	cmd := harness.Host("").Command(harness.Foible, args...)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "TERM="+term, "NO_COLOR=1")
 	screen, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 40, Cols: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = screen.Close() })
-	s := &terminal{t, cmd, screen, &output{}, make(chan struct{})}
+	s := &terminal{t, cmd, screen, &harness.Output{}, make(chan struct{})}
 	go func() {
 		defer close(s.read)
 		_, _ = io.Copy(s.drawn, screen) // ends with an error when the process does
@@ -383,9 +352,9 @@ func (s *terminal) wait() int {
 // On a terminal, watch redraws a view and reads keys; with TERM=dumb it does neither.
 func TestWatchTerminal(t *testing.T) {
 	c, _ := observedCluster(t)
-	id := c.submit()
-	terminal := func(term string, args ...string) *terminal { return startTerminal(t, c.dir, term, args...) }
-	watch := append([]string{"watch", id}, c.flags...)
+	id := c.Submit()
+	terminal := func(term string, args ...string) *terminal { return startTerminal(t, c.Dir, term, args...) }
+	watch := append([]string{"watch", id}, c.Flags...)
 	screen := terminal("xterm-256color", watch...)
 	screen.shows("Sweep " + id)
 	screen.shows("p pauses it")
@@ -393,7 +362,7 @@ func TestWatchTerminal(t *testing.T) {
 	screen.shows("Pause the sweep?")
 	screen.press("y")
 	await.Until(t, "the sweep to be paused", func() bool {
-		_, state := c.progress(id)
+		_, state := c.Progress(id)
 		return state == "paused"
 	})
 	screen.shows("resumes")
@@ -404,7 +373,7 @@ func TestWatchTerminal(t *testing.T) {
 	if regexp.MustCompile(`\x1b\[3[0-9]`).MatchString(screen.drawn.String()) {
 		t.Errorf("there are colours in spite of NO_COLOR:\n%q", screen.drawn.String())
 	}
-	c.do("cancel", id)
+	c.Do("cancel", id)
 	screen = terminal("dumb", watch...)
 	if code := screen.wait(); code != 4 {
 		t.Errorf("exit code %d of a cancelled sweep:\n%s", code, screen.drawn.String())
@@ -413,7 +382,7 @@ func TestWatchTerminal(t *testing.T) {
 		t.Errorf("a dumb terminal got\n%q", screen.drawn.String())
 	}
 
-	screen = terminal("xterm-256color", append([]string{"fit", "--out", "fitted"}, sweepArgs...)...)
+	screen = terminal("xterm-256color", append([]string{"fit", "--out", "fitted"}, harness.SweepArgs...)...)
 	screen.shows("q stops; the same command goes on from here")
 	screen.press("q")
 	if code := screen.wait(); code != 130 {
@@ -425,12 +394,12 @@ func TestWatchTerminal(t *testing.T) {
 // What `foible status --json` prints is what its help says.
 func TestStatusJSON(t *testing.T) {
 	c, _ := observedCluster(t)
-	id := strings.TrimSpace(c.do(append([]string{"submit", "--wait"}, short...)...).stdout)
+	id := strings.TrimSpace(c.Do(append([]string{"submit", "--wait"}, harness.ShortSweep...)...).Stdout)
 	var status map[string]any
-	if err := json.Unmarshal([]byte(c.do("status", "--json", id).stdout), &status); err != nil {
+	if err := json.Unmarshal([]byte(c.Do("status", "--json", id).Stdout), &status); err != nil {
 		t.Fatal(err)
 	}
-	help := succeed(t, c.dir, "status", "--help").stdout
+	help := harness.Succeed(t, c.Dir, "status", "--help").Stdout
 	for name := range status {
 		if !regexp.MustCompile(`(?m)^  ` + name + ` +\S`).MatchString(help) {
 			t.Errorf("the help of status does not say what %s is", name)
@@ -456,7 +425,7 @@ func TestTerminalWidth(t *testing.T) {
 	dir := t.TempDir()
 	for _, args := range [][]string{
 		{"check", "doors-keys-gems"},
-		append([]string{"fit", "--out", "fitted"}, short...),
+		append([]string{"fit", "--out", "fitted"}, harness.ShortSweep...),
 		{"infer", "doors-keys-gems", "1-1", "--models", "full"},
 		{"infer", "doors-keys-gems"}, // an error
 	} {
@@ -473,7 +442,7 @@ func TestTerminalWidth(t *testing.T) {
 			t.Errorf("foible %s: nothing is wrapped, so this tests nothing:\n%s", strings.Join(args, " "), s.drawn.String())
 		}
 	}
-	if got := succeed(t, dir, "check", "doors-keys-gems").stdout; !strings.Contains(got, "note: stimuli: 8 (control 2, action-mistake 2, plan-mistake-backtracking 2, plan-mistake-failure 2)\n") ||
+	if got := harness.Succeed(t, dir, "check", "doors-keys-gems").Stdout; !strings.Contains(got, "note: stimuli: 8 (control 2, action-mistake 2, plan-mistake-backtracking 2, plan-mistake-failure 2)\n") ||
 		!regexp.MustCompile(`(?m)^note: no people: simulated, .{200,}$`).MatchString(got) {
 		t.Errorf("piped:\n%s", got)
 	}

@@ -1,4 +1,4 @@
-package main_test
+package commands_test
 
 import (
 	"os"
@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"foible/e2e/harness"
 )
 
 // fence is a block of code in a page: what stands behind its ```, and the block.
@@ -39,12 +41,12 @@ func TestTutorial(t *testing.T) {
 			if args[0] != "foible" {
 				t.Fatalf("a command that is not foible's: %s", line)
 			}
-			got := do(t, dir, args[1:]...)
-			if got.code != 0 {
-				t.Errorf("%s: exit code %d\n%s\n%s", line, got.code, got.stdout, got.stderr)
+			got := harness.Do(t, dir, args[1:]...)
+			if got.Code != 0 {
+				t.Errorf("%s: exit code %d\n%s\n%s", line, got.Code, got.Stdout, got.Stderr)
 			}
-			if strings.Contains(line, " check ") && !strings.HasSuffix(got.stdout, "\n0 errors, 0 warnings, 2 notes\n") {
-				t.Errorf("%s: %s%s", line, got.stdout, got.stderr)
+			if strings.Contains(line, " check ") && !strings.HasSuffix(got.Stdout, "\n0 errors, 0 warnings, 2 notes\n") {
+				t.Errorf("%s: %s%s", line, got.Stdout, got.Stderr)
 			}
 			commands++
 		}

@@ -1,205 +1,24 @@
 //go:build unix
 
-package main_test
+package commands_test
 
 import (
-	"bytes"
-	"errors"
-	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
-	"foible/internal/await"
+	"foible/e2e/harness"
 )
-
-// foible is the program, built once.
-var foible string
-
-func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "foible-test-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	foible = filepath.Join(dir, "foible")
-	if out, err := exec.Command("go", "build", "-o", foible, ".").CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
-		os.Exit(1)
-	}
-	code := m.Run()
-	_ = os.RemoveAll(dir)
-	os.Exit(code)
-}
-
-// call is a command that has ended.
-type call struct {
-	stdout, stderr string
-	code           int
-}
-
-// host is where commands run: a network namespace, or this machine's own.
-type host string
-
-// do runs a command to its end in a directory.
-func (h host) do(t *testing.T, dir string, args ...string) call {
-	t.Helper()
-	p := h.start(t, dir, args...)
-	code := p.wait()
-	return call{stdout: p.stdout.String(), stderr: p.stderr.String(), code: code}
-}
-
-func do(t *testing.T, dir string, args ...string) call {
-	t.Helper()
-	return host("").do(t, dir, args...)
-}
-
-// succeed runs a command that must succeed.
-func (h host) succeed(t *testing.T, dir string, args ...string) call {
-	t.Helper()
-	c := h.do(t, dir, args...)
-	if c.code != 0 {
-		t.Fatalf("foible %s: exit code %d\n%s", strings.Join(args, " "), c.code, c.stderr)
-	}
-	return c
-}
-
-func succeed(t *testing.T, dir string, args ...string) call {
-	t.Helper()
-	return host("").succeed(t, dir, args...)
-}
-
-// process is a command that runs.
-type process struct {
-	t              *testing.T
-	name           string
-	cmd            *exec.Cmd
-	stdout, stderr output
-	ended          chan struct{}
-}
-
-// output may be read while a process writes to it.
-type output struct {
-	mu  sync.Mutex
-	buf bytes.Buffer // guarded by mu
-}
-
-func (o *output) Write(b []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buf.Write(b)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buf.String()
-}
-
-// start starts a command, which does not outlive the test. Settings of the environment may come before its arguments.
-func (h host) start(t *testing.T, dir string, args ...string) *process {
-	t.Helper()
-	ours := func(setting string) bool { return strings.HasPrefix(setting, "FOIBLE_") }
-	var env []string
-	for len(args) > 0 && ours(args[0]) {
-		env, args = append(env, args[0]), args[1:]
-	}
-	return startCommand(t, dir, h.command(foible, args...), append(slices.DeleteFunc(os.Environ(), ours), env...))
-}
-
-// startProgram starts any program in a directory.
-func startProgram(t *testing.T, dir, name string, args ...string) *process {
-	t.Helper()
-	return startCommand(t, dir, exec.Command(name, args...), os.Environ())
-}
-
-func startCommand(t *testing.T, dir string, cmd *exec.Cmd, env []string) *process {
-	t.Helper()
-	p := &process{t: t, name: filepath.Base(cmd.Path) + " " + strings.Join(cmd.Args[1:], " "), cmd: cmd, ended: make(chan struct{})}
-	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr, p.cmd.Env = dir, &p.stdout, &p.stderr, env
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	go func() {
-		_ = p.cmd.Wait() // the exit code is in ProcessState
-		close(p.ended)
-	}()
-	t.Cleanup(func() { p.signal(syscall.SIGKILL); await.Try(t, p.ended, p.name+" to end") })
-	return p
-}
-
-func start(t *testing.T, dir string, args ...string) *process {
-	t.Helper()
-	return host("").start(t, dir, args...)
-}
-
-// command is a program that becomes the process itself, so that signals reach it.
-func (h host) command(name string, args ...string) *exec.Cmd {
-	if h == "" {
-		return exec.Command(name, args...)
-	}
-	return exec.Command("ip", append([]string{"netns", "exec", string(h), name}, args...)...)
-}
-
-func (p *process) signal(s os.Signal) {
-	p.t.Helper()
-	if err := p.cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		p.t.Errorf("%s: %v", p.name, err)
-	}
-}
-
-// kill ends a process without notice.
-func (p *process) kill() {
-	p.t.Helper()
-	p.signal(syscall.SIGKILL)
-	await.Value(p.t, p.ended, p.name+" to end")
-	if p.cmd.ProcessState.Exited() {
-		p.t.Fatalf("%s had ended before it was killed:\n%s", p.name, p.stderr.String())
-	}
-}
-
-// wait returns the exit code.
-func (p *process) wait() int {
-	p.t.Helper()
-	await.Value(p.t, p.ended, p.name+" to end", p.stderr.String)
-	return p.cmd.ProcessState.ExitCode()
-}
-
-// says waits until standard error matches a pattern.
-func (p *process) says(pattern string) {
-	p.t.Helper()
-	re := regexp.MustCompile(pattern)
-	for deadline := time.Now().Add(await.Patience); !re.MatchString(p.stderr.String()); {
-		select {
-		case <-p.ended:
-			if !re.MatchString(p.stderr.String()) {
-				p.t.Fatalf("%s has ended, and has not said %q:\n%s", p.name, pattern, p.stderr.String())
-			}
-			return
-		case <-time.After(20 * time.Millisecond):
-		}
-		if time.Now().After(deadline) {
-			p.t.Fatalf("waited %v for %s to say %q:\n%s", await.Patience, p.name, pattern, p.stderr.String())
-		}
-	}
-}
-
-// madeUp is what a token has of its own, of no coordinator.
-var madeUp = strings.Repeat("a", 32) + "-" + strings.Repeat("0", 64)
 
 // Every message is one line that says what is wrong and what to do.
 func TestWrongWays(t *testing.T) {
 	dir := t.TempDir()
 	for name, content := range map[string]string{
-		"worker.token": "foible-worker-" + madeUp, "user.token": "foible-user-" + madeUp,
+		"worker.token": "foible-worker-" + harness.MadeUpToken, "user.token": "foible-user-" + harness.MadeUpToken,
 		"a file": "not a study", "sweep.yaml": "models: {boltzmann: {alpha: \"1\"}}\n", "broken/study.yaml": "name: broken\ndomain: chess\nstimulli: stimuli.csv\n",
 	} {
 		path := filepath.Join(dir, name)
@@ -213,12 +32,12 @@ func TestWrongWays(t *testing.T) {
 	for args, want := range map[string]string{
 		"status": "no coordinator answers at ", "worker": "no coordinator answers at ", "status --insecure": "no coordinator without encryption answers at ",
 	} {
-		closed := freeAddress(t)
-		if got := do(t, dir, append(strings.Fields(args), "--coordinator", closed)...); got.code != 1 || !strings.HasPrefix(got.stderr, "foible: "+want+closed) {
-			t.Errorf("foible %s: %d %s", args, got.code, got.stderr)
+		closed := harness.FreeAddress(t)
+		if got := harness.Do(t, dir, append(strings.Fields(args), "--coordinator", closed)...); got.Code != 1 || !strings.HasPrefix(got.Stderr, "foible: "+want+closed) {
+			t.Errorf("foible %s: %d %s", args, got.Code, got.Stderr)
 		}
 	}
-	closed := freeAddress(t)
+	closed := harness.FreeAddress(t)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -333,32 +152,32 @@ func TestWrongWays(t *testing.T) {
 		for i := range args {
 			args[i] = strings.ReplaceAll(args[i], "_", " ")
 		}
-		got := do(t, dir, args...)
-		if want := "foible: " + c.want + "\n"; got.stderr != want || got.code != c.code || got.stdout != "" {
-			t.Errorf("foible %s:\ngot  %d %s%s\nwant %d %s", c.args, got.code, got.stdout, got.stderr, c.code, want)
+		got := harness.Do(t, dir, args...)
+		if want := "foible: " + c.want + "\n"; got.Stderr != want || got.Code != c.code || got.Stdout != "" {
+			t.Errorf("foible %s:\ngot  %d %s%s\nwant %d %s", c.args, got.Code, got.Stdout, got.Stderr, c.code, want)
 		}
 	}
 
 	t.Run("check says everything", func(t *testing.T) {
-		got := do(t, dir, "check", "broken", "--sweep", "sweep.yaml")
-		if got.code != 1 || got.stderr != "" {
-			t.Errorf("exit code %d, standard error %q", got.code, got.stderr)
+		got := harness.Do(t, dir, "check", "broken", "--sweep", "sweep.yaml")
+		if got.Code != 1 || got.Stderr != "" {
+			t.Errorf("exit code %d, standard error %q", got.Code, got.Stderr)
 		}
 		for _, want := range []string{"study.yaml:3:1: error: unknown key \"stimulli\"", "sweep.yaml:1:29: ", "2 errors, 0 warnings, 1 note"} {
-			if !strings.Contains(got.stdout, want) {
-				t.Errorf("it does not say %q:\n%s", want, got.stdout)
+			if !strings.Contains(got.Stdout, want) {
+				t.Errorf("it does not say %q:\n%s", want, got.Stdout)
 			}
 		}
 	})
 	t.Run("a worker without a coordinator", func(t *testing.T) {
-		w := start(t, dir, "worker", "--token-file", "worker.token", "--coordinator", closed)
-		w.says("no coordinator answers; trying until one does")
+		w := harness.Start(t, dir, "worker", "--token-file", "worker.token", "--coordinator", closed)
+		w.Says("no coordinator answers; trying until one does")
 		time.Sleep(time.Second)
-		if lines := strings.Count(w.stderr.String(), "\n"); lines != 1 {
-			t.Errorf("it says so in %d lines:\n%s", lines, w.stderr.String())
+		if lines := strings.Count(w.Stderr.String(), "\n"); lines != 1 {
+			t.Errorf("it says so in %d lines:\n%s", lines, w.Stderr.String())
 		}
-		w.signal(syscall.SIGTERM)
-		if code := w.wait(); code != 0 {
+		w.Signal(syscall.SIGTERM)
+		if code := w.Wait(); code != 0 {
 			t.Errorf("exit code %d", code)
 		}
 	})
@@ -367,22 +186,22 @@ func TestWrongWays(t *testing.T) {
 // What a sample says to do can be done, also where a path has to be quoted.
 func TestSample(t *testing.T) {
 	dir := t.TempDir()
-	said := succeed(t, dir, "sample", "my study", "--domain", "block-words").stdout
+	said := harness.Succeed(t, dir, "sample", "my study", "--domain", "block-words").Stdout
 	if !strings.Contains(said, "`foible fit 'my study'`") {
 		t.Errorf("it said %q", said)
 	}
-	if got := succeed(t, dir, "check", "my study").stdout; !strings.Contains(got, "\n0 errors, 0 warnings, ") {
+	if got := harness.Succeed(t, dir, "check", "my study").Stdout; !strings.Contains(got, "\n0 errors, 0 warnings, ") {
 		t.Errorf("check said %q", got)
 	}
 	fit := []string{"fit", "my study", "--models", "boltzmann,plan-lesioned", "--set", "alpha=1", "--set", "action_noise=0.1", "--method", "sips", "--particles", "5", "--runs", "2", "--out", "my fit"}
-	first := succeed(t, dir, fit...)
-	again := succeed(t, dir, fit...)
-	if !strings.Contains(again.stderr, "has been fitted before") || again.stdout != first.stdout {
-		t.Errorf("the second time it said\n%s%s", again.stderr, again.stdout)
+	first := harness.Succeed(t, dir, fit...)
+	again := harness.Succeed(t, dir, fit...)
+	if !strings.Contains(again.Stderr, "has been fitted before") || again.Stdout != first.Stdout {
+		t.Errorf("the second time it said\n%s%s", again.Stderr, again.Stdout)
 	}
 	for _, want := range []string{"\nplan-lesioned  #", "\nboltzmann      #3 alpha=1 ", "Wrote tables and figures to 'my fit'"} {
-		if !strings.Contains(first.stdout, want) {
-			t.Errorf("it did not say %q:\n%s", want, first.stdout)
+		if !strings.Contains(first.Stdout, want) {
+			t.Errorf("it did not say %q:\n%s", want, first.Stdout)
 		}
 	}
 
@@ -390,8 +209,8 @@ func TestSample(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "my study", "domain.pddl"), []byte("(define (domain d)"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if got := do(t, dir, "check", "my study"); got.code != 1 || !strings.Contains(got.stdout, "domain.pddl:1:1: error: ") {
-		t.Errorf("check of a broken domain: exit code %d\n%s", got.code, got.stdout)
+	if got := harness.Do(t, dir, "check", "my study"); got.Code != 1 || !strings.Contains(got.Stdout, "domain.pddl:1:1: error: ") {
+		t.Errorf("check of a broken domain: exit code %d\n%s", got.Code, got.Stdout)
 	}
 }
 
@@ -405,7 +224,7 @@ func TestNamesOfFlags(t *testing.T) {
 		{"infer", "doors-keys-gems", "1-1", "--model", "boltzmann", "--out", "i"},
 		{"simulate", "doors-keys-gems", "1-1", "--models", "boltzmann", "--n", "1", "--out", "s"},
 	} {
-		got := succeed(t, dir, args...).stdout
+		got := harness.Succeed(t, dir, args...).Stdout
 		if args[0] != "check" && strings.Contains(got, "full") {
 			t.Errorf("foible %s took another model:\n%s", strings.Join(args, " "), got)
 		}
@@ -413,10 +232,10 @@ func TestNamesOfFlags(t *testing.T) {
 			t.Errorf("foible %s:\n%s", strings.Join(args, " "), got)
 		}
 	}
-	if help := succeed(t, dir, "fit", "--help").stdout; !strings.Contains(help, "--models ") || strings.Contains(help, "--model ") {
+	if help := harness.Succeed(t, dir, "fit", "--help").Stdout; !strings.Contains(help, "--models ") || strings.Contains(help, "--model ") {
 		t.Errorf("the help has both names:\n%s", help)
 	}
-	if got, want := succeed(t, dir, "--version").stdout, succeed(t, dir, "version").stdout; got != want {
+	if got, want := harness.Succeed(t, dir, "--version").Stdout, harness.Succeed(t, dir, "version").Stdout; got != want {
 		t.Errorf("--version prints %q, version %q", got, want)
 	}
 }
@@ -427,12 +246,12 @@ func TestPermissionDenied(t *testing.T) {
 		t.Skip("the superuser may read everything")
 	}
 	dir := t.TempDir()
-	succeed(t, dir, "sample", "locked")
+	harness.Succeed(t, dir, "sample", "locked")
 	if err := os.Chmod(filepath.Join(dir, "locked"), 0o000); err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = os.Chmod(filepath.Join(dir, "locked"), 0o755) }()
-	if got := do(t, dir, "check", "locked"); got.code != 1 || got.stderr != "foible: cannot read locked/study.yaml: permission denied\n" {
-		t.Errorf("check: %d %s", got.code, got.stderr)
+	if got := harness.Do(t, dir, "check", "locked"); got.Code != 1 || got.Stderr != "foible: cannot read locked/study.yaml: permission denied\n" {
+		t.Errorf("check: %d %s", got.Code, got.Stderr)
 	}
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main_test
+package commands_test
 
 import (
 	"encoding/json"
@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"foible/e2e/harness"
 	"foible/internal/await"
 )
 
@@ -26,8 +27,8 @@ var toppedUpArgs = []string{
 func TestTopUp(t *testing.T) {
 	dir := t.TempDir()
 	args := slices.Concat(toppedUpArgs, []string{"--runs", "3", "--top-up", "16"})
-	succeed(t, dir, slices.Concat([]string{"fit", "--out", "one", "--workers", "1"}, args)...)
-	want := outputs(t, filepath.Join(dir, "one"))
+	harness.Succeed(t, dir, slices.Concat([]string{"fit", "--out", "one", "--workers", "1"}, args)...)
+	want := harness.Outputs(t, filepath.Join(dir, "one"))
 	var manifest struct {
 		Cells int
 		TopUp map[string]struct {
@@ -48,7 +49,7 @@ func TestTopUp(t *testing.T) {
 	}
 	same := func(out string) {
 		t.Helper()
-		got := outputs(t, filepath.Join(dir, out))
+		got := harness.Outputs(t, filepath.Join(dir, out))
 		for _, name := range slices.Sorted(maps.Keys(want)) {
 			if got[name] != want[name] {
 				t.Errorf("%s: %s differs", out, name)
@@ -56,14 +57,14 @@ func TestTopUp(t *testing.T) {
 		}
 	}
 
-	succeed(t, dir, slices.Concat([]string{"fit", "--out", "three", "--workers", "3"}, args)...)
+	harness.Succeed(t, dir, slices.Concat([]string{"fit", "--out", "three", "--workers", "3"}, args)...)
 	same("three")
 
 	const fitted = (6 + 3) * 8
-	c := newCluster(t, dir, "data", "2s")
-	a := c.worker()
-	c.worker()
-	id := strings.TrimSpace(c.do(append([]string{"submit"}, args...)...).stdout)
+	c := harness.NewCluster(t, dir, "data", "2s")
+	a := c.Worker()
+	c.Worker()
+	id := strings.TrimSpace(c.Do(append([]string{"submit"}, args...)...).Stdout)
 	waitFor := func(cells int) {
 		t.Helper()
 		for deadline := time.Now().Add(await.Patience); ; time.Sleep(20 * time.Millisecond) {
@@ -71,7 +72,7 @@ func TestTopUp(t *testing.T) {
 				Done  int `json:"cells_done"`
 				State string
 			}
-			if err := json.Unmarshal([]byte(c.do("status", id, "--json").stdout), &s); err != nil {
+			if err := json.Unmarshal([]byte(c.Do("status", id, "--json").Stdout), &s); err != nil {
 				t.Fatal(err)
 			}
 			switch {
@@ -85,19 +86,19 @@ func TestTopUp(t *testing.T) {
 		}
 	}
 	waitFor(fitted + 10)
-	a.kill()
-	c.coordinator.kill()
-	c.start()
+	a.Kill()
+	c.Coordinator.Kill()
+	c.Start()
 	waitFor(fitted + 80)
-	c.coordinator.kill()
-	c.start()
-	c.worker()
-	c.do("watch", id)
-	c.do("results", id, "--out", "killed")
+	c.Coordinator.Kill()
+	c.Start()
+	c.Worker()
+	c.Do("watch", id)
+	c.Do("results", id, "--out", "killed")
 	same("killed")
 
-	succeed(t, dir, slices.Concat([]string{"fit", "--out", "longer", "--runs", "12"}, toppedUpArgs)...)
-	longer := strings.Split(outputs(t, filepath.Join(dir, "longer"))["fits.csv"], "\n")
+	harness.Succeed(t, dir, slices.Concat([]string{"fit", "--out", "longer", "--runs", "12"}, toppedUpArgs)...)
+	longer := strings.Split(harness.Outputs(t, filepath.Join(dir, "longer"))["fits.csv"], "\n")
 	rows := 0
 	for row := range strings.Lines(want["fits.csv"]) {
 		if rest, ok := strings.CutPrefix(strings.TrimSpace(row), "top_up,"); ok && strings.Contains(row, ",12,10,") {

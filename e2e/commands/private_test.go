@@ -1,6 +1,6 @@
 //go:build unix
 
-package main_test
+package commands_test
 
 import (
 	"fmt"
@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"foible/e2e/harness"
 )
 
 // withUmask makes processes that the test starts create files with a umask.
@@ -22,43 +24,24 @@ func withUmask(t *testing.T, umask int) {
 	t.Cleanup(func() { syscall.Umask(before) })
 }
 
-// exposed lists what others can read below a directory, or a file; what is in a directory that they cannot enter counts too.
-func exposed(t *testing.T, root string) (found []string) {
-	t.Helper()
-	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		info, err := entry.Info()
-		if err == nil && info.Mode().Perm()&0o077 != 0 && info.Mode()&fs.ModeSymlink == 0 {
-			found = append(found, fmt.Sprintf("%s %v", path, info.Mode()))
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return found
-}
-
 // What holds secrets or participants' answers is its owner's alone, whatever the umask.
 func TestPrivateFiles(t *testing.T) {
 	for _, umask := range []int{0o022, 0} {
 		t.Run(fmt.Sprintf("umask %03o", umask), func(t *testing.T) {
 			dir := t.TempDir()
-			slurmQueue(t, dir)
+			harness.SlurmQueue(t, dir)
 			if err := os.WriteFile(filepath.Join(dir, "bin", "kubectl"), []byte("#!/bin/sh\necho 'kind: Nothing'\n"), 0o755); err != nil {
 				t.Fatal(err)
 			}
 			withUmask(t, umask)
-			start(t, dir, "coordinator", "--listen", "127.0.0.1:0", "--web", "off").says("listening")
+			harness.Start(t, dir, "coordinator", "--listen", "127.0.0.1:0", "--web", "off").Says("listening")
 			for _, args := range []string{
 				"token show user --out user.token", "token show worker --out worker.token",
 				"token create user --read-only --out guest.token", "token rotate user --keep-old 1h --out new.token",
 				"cluster kubernetes render --image registry.example.org/foible:1 --nats --secrets --out manifests.yaml",
 			} {
-				if got := succeed(t, dir, strings.Fields(args)...); got.stdout != "" {
-					t.Errorf("foible %s prints\n%s", args, got.stdout)
+				if got := harness.Succeed(t, dir, strings.Fields(args)...); got.Stdout != "" {
+					t.Errorf("foible %s prints\n%s", args, got.Stdout)
 				}
 			}
 			if info, err := os.Stat(filepath.Join(dir, "foible-data")); err != nil || info.Mode().Perm() != 0o700 {
@@ -66,26 +49,26 @@ func TestPrivateFiles(t *testing.T) {
 			}
 			private := []string{"user.token", "worker.token", "guest.token", "new.token", "manifests.yaml", "foible-data/access", "foible-kubernetes"}
 
-			sweep := slices.Concat([]string{"cluster", "slurm", "submit"}, short)
-			succeed(t, dir, append(sweep, "--dir", "sweep")...)
-			succeed(t, dir, "cluster", "slurm", "worker", "--dir", "sweep") // until it is dismissed
+			sweep := slices.Concat([]string{"cluster", "slurm", "submit"}, harness.ShortSweep)
+			harness.Succeed(t, dir, append(sweep, "--dir", "sweep")...)
+			harness.Succeed(t, dir, "cluster", "slurm", "worker", "--dir", "sweep") // until it is dismissed
 			untilThere(t, filepath.Join(dir, "sweep", "results", "manifest.json"))
 			private = append(private, "sweep")
 
-			succeed(t, dir, slices.Concat([]string{"fit", "--out", "fit"}, short)...)
+			harness.Succeed(t, dir, slices.Concat([]string{"fit", "--out", "fit"}, harness.ShortSweep)...)
 			private = append(private, "fit/.foible")
 			if info, err := os.Stat(filepath.Join(dir, "fit", ".foible")); err != nil || info.Mode().Perm() != 0o700 {
 				t.Errorf("what fit has recorded: %v, %v", info.Mode(), err)
 			}
 			for _, path := range private[:len(private)-1] {
-				for _, file := range exposed(t, filepath.Join(dir, path)) {
+				for _, file := range harness.Exposed(t, filepath.Join(dir, path)) {
 					t.Errorf("others can read %s", file)
 				}
 			}
 
 			// Shared by all on the cluster, but for the tokens.
-			succeed(t, dir, append(sweep, "--dir", "shared", "--share", "--seed", "2")...)
-			t.Cleanup(func() { do(t, dir, "cluster", "slurm", "stop", "--dir", "shared") })
+			harness.Succeed(t, dir, append(sweep, "--dir", "shared", "--share", "--seed", "2")...)
+			t.Cleanup(func() { harness.Do(t, dir, "cluster", "slurm", "stop", "--dir", "shared") })
 			for _, name := range []string{".", "study.zip", "slurm.json", "logs"} {
 				if info, err := os.Stat(filepath.Join(dir, "shared", name)); err != nil || info.Mode().Perm()&0o004 == 0 {
 					t.Errorf("others cannot read shared/%s: %v, %v", name, info, err)
@@ -96,8 +79,8 @@ func TestPrivateFiles(t *testing.T) {
 					t.Errorf("others can read shared/%s: %v, %v", name, info, err)
 				}
 			}
-			if got := do(t, dir, append(sweep, "--dir", "shared", "--share=false", "--seed", "2")...); got.code != 1 || !strings.Contains(got.stderr, "--share is false and was true") {
-				t.Errorf("not shared any more: exit code %d\n%s", got.code, got.stderr)
+			if got := harness.Do(t, dir, append(sweep, "--dir", "shared", "--share=false", "--seed", "2")...); got.Code != 1 || !strings.Contains(got.Stderr, "--share is false and was true") {
+				t.Errorf("not shared any more: exit code %d\n%s", got.Code, got.Stderr)
 			}
 		})
 	}
@@ -125,13 +108,13 @@ func TestStrict(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	c := newCluster(t, dir, "data", "30s")
-	address := c.flags[1]
-	succeed(t, dir, "token", "show", "user", "--data", "data", "--out", "user.token")
-	succeed(t, dir, "token", "show", "worker", "--data", "data", "--out", "worker.token")
+	c := harness.NewCluster(t, dir, "data", "30s")
+	address := c.Flags[1]
+	harness.Succeed(t, dir, "token", "show", "user", "--data", "data", "--out", "user.token")
+	harness.Succeed(t, dir, "token", "show", "worker", "--data", "data", "--out", "worker.token")
 	status := []string{"status", "--coordinator", address, "--token-file", "user.token"}
-	if got := succeed(t, dir, append(status, "--strict")...); strings.Contains(got.stderr, "others") {
-		t.Errorf("a token that is private: %s", got.stderr)
+	if got := harness.Succeed(t, dir, append(status, "--strict")...); strings.Contains(got.Stderr, "others") {
+		t.Errorf("a token that is private: %s", got.Stderr)
 	}
 	for _, name := range []string{"user.token", "worker.token", "data/access/ca.key", "data/access", "data"} {
 		mode := fs.FileMode(0o644)
@@ -143,25 +126,25 @@ func TestStrict(t *testing.T) {
 		}
 	}
 	said := "others on this machine can read user.token (mode 644)"
-	if got := succeed(t, dir, status...); !strings.HasPrefix(got.stderr, "Warning: "+said+"; chmod 600 user.token\n") {
-		t.Errorf("a token that others can read: %s", got.stderr)
+	if got := harness.Succeed(t, dir, status...); !strings.HasPrefix(got.Stderr, "Warning: "+said+"; chmod 600 user.token\n") {
+		t.Errorf("a token that others can read: %s", got.Stderr)
 	}
-	if got := do(t, dir, append(status, "--strict")...); got.code != 1 || !strings.HasPrefix(got.stderr, "foible: "+said+", which --strict refuses; `chmod 600 user.token`") {
-		t.Errorf("with --strict: exit code %d\n%s", got.code, got.stderr)
+	if got := harness.Do(t, dir, append(status, "--strict")...); got.Code != 1 || !strings.HasPrefix(got.Stderr, "foible: "+said+", which --strict refuses; `chmod 600 user.token`") {
+		t.Errorf("with --strict: exit code %d\n%s", got.Code, got.Stderr)
 	}
-	if got := do(t, dir, "FOIBLE_TOKEN_FILE=user.token", "list", "--coordinator", address, "--strict"); got.code != 1 {
-		t.Errorf("the file of the environment: exit code %d\n%s", got.code, got.stderr)
+	if got := harness.Do(t, dir, "FOIBLE_TOKEN_FILE=user.token", "list", "--coordinator", address, "--strict"); got.Code != 1 {
+		t.Errorf("the file of the environment: exit code %d\n%s", got.Code, got.Stderr)
 	}
-	w := start(t, dir, "worker", "--coordinator", address, "--token-file", "worker.token", "--log-format", "json")
-	w.says(`"others on this machine can read worker.token \(mode 644\); chmod 600 worker.token"(?s:.*)connected`)
+	w := harness.Start(t, dir, "worker", "--coordinator", address, "--token-file", "worker.token", "--log-format", "json")
+	w.Says(`"others on this machine can read worker.token \(mode 644\); chmod 600 worker.token"(?s:.*)connected`)
 	for _, args := range []string{
 		"worker --token-file worker.token --coordinator " + address, "token list --data data",
 		"coordinator --data data", "coordinator --data other --tls-cert data/access/ca.crt --tls-key data/access/ca.key",
 		"coordinator --data other --nats a:4222 --nats-login user.token", "coordinator --data other --nats a:4222 --nats-creds user.token",
 		"cluster kubernetes render --image a/b:1 --data data",
 	} {
-		if got := do(t, dir, append(strings.Fields(args), "--strict")...); got.code != 1 || !strings.Contains(got.stderr, "others on this machine can read ") {
-			t.Errorf("foible %s --strict: exit code %d\n%s", args, got.code, got.stderr)
+		if got := harness.Do(t, dir, append(strings.Fields(args), "--strict")...); got.Code != 1 || !strings.Contains(got.Stderr, "others on this machine can read ") {
+			t.Errorf("foible %s --strict: exit code %d\n%s", args, got.Code, got.Stderr)
 		}
 	}
 	// A directory that others cannot enter shelters what is in it.
@@ -171,12 +154,12 @@ func TestStrict(t *testing.T) {
 	if err := os.Rename(filepath.Join(dir, "user.token"), filepath.Join(dir, "mine", "user.token")); err != nil {
 		t.Fatal(err)
 	}
-	if got := succeed(t, dir, "status", "--coordinator", address, "--token-file", "mine/user.token", "--strict"); strings.Contains(got.stderr, "others") {
-		t.Errorf("in a private directory: %s", got.stderr)
+	if got := harness.Succeed(t, dir, "status", "--coordinator", address, "--token-file", "mine/user.token", "--strict"); strings.Contains(got.Stderr, "others") {
+		t.Errorf("in a private directory: %s", got.Stderr)
 	}
 
 	withUmask(t, 0o022)
-	cmd := exec.Command("sh", "-c", `"$0" token show user --data data >printed`, foible)
+	cmd := exec.Command("sh", "-c", `"$0" token show user --data data >printed`, harness.Foible)
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "others on this machine can read the file that this is written to (mode 644); --out FILE makes one that only you can read.") {
 		t.Errorf("%v %s", err, out)

@@ -1,6 +1,6 @@
 //go:build linux
 
-package main_test
+package deployment_test
 
 import (
 	"bytes"
@@ -20,6 +20,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 	"golang.org/x/sys/unix"
+
+	"foible/e2e/harness"
 )
 
 // manifest is what the tests read of a Deployment or a StatefulSet.
@@ -86,9 +88,9 @@ func (c *container) flag(name string) string {
 }
 
 // get fetches a page from within a host.
-func (h host) get(ctx context.Context, url string) (code int, body string, err error) {
+func getOn(ctx context.Context, h harness.Host, url string) (code int, body string, err error) {
 	client := &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-		return h.dial(ctx, network, address)
+		return dialOn(ctx, h, network, address)
 	}}}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
@@ -104,7 +106,7 @@ func (h host) get(ctx context.Context, url string) (code int, body string, err e
 }
 
 // dial makes a connection from within a host.
-func (h host) dial(ctx context.Context, network, address string) (conn net.Conn, err error) {
+func dialOn(ctx context.Context, h harness.Host, network, address string) (conn net.Conn, err error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -151,19 +153,19 @@ func TestManifestPorts(t *testing.T) {
 		t.Fatalf("%s forwards %q, not the coordinator and then the dashboard", clusterPage, forwarded)
 	}
 
-	dir, h := t.TempDir(), newNetwork(t).hub
+	dir, h := t.TempDir(), harness.NewNetwork(t).Hub
 	args := slices.Clone(c.Args)
 	args[slices.Index(args, "--data=/data")] = "--data=" + filepath.Join(dir, "data") // where the volume is mounted
-	h.start(t, dir, args...).says(`listening`)
-	code, body, err := h.get(t.Context(), "http://127.0.0.1:"+forwarded[1][2]+"/")
+	h.Start(t, dir, args...).Says(`listening`)
+	code, body, err := getOn(t.Context(), h, "http://127.0.0.1:"+forwarded[1][2]+"/")
 	if err != nil || code != http.StatusOK || !strings.Contains(body, "Log in") {
 		t.Errorf("the dashboard through port %s: %v, %d\n%s", forwarded[1][2], err, code, body)
 	}
-	code, body, err = h.get(t.Context(), "http://127.0.0.1:"+c.port("metrics")+"/metrics")
+	code, body, err = getOn(t.Context(), h, "http://127.0.0.1:"+c.port("metrics")+"/metrics")
 	if err != nil || code != http.StatusOK || !strings.Contains(body, "\nfoible_") {
 		t.Errorf("metrics through port %s: %v, %d\n%s", c.port("metrics"), err, code, body)
 	}
-	h.succeed(t, dir, "list", "--coordinator", "127.0.0.1:"+forwarded[0][2], "--token-file", "data")
+	h.Succeed(t, dir, "list", "--coordinator", "127.0.0.1:"+forwarded[0][2], "--token-file", "data")
 }
 
 // clusterPage has the commands for clusters.
@@ -228,18 +230,18 @@ func TestDocumentedCommands(t *testing.T) {
 	for _, path := range documents {
 		for _, command := range documented(t, path) {
 			checked++
-			said := do(t, t.TempDir(), append(slices.Clone(command[1:]), "--help")...)
-			if said.code != 0 {
-				t.Errorf("%s: %s: %s", path, strings.Join(command, " "), said.stderr)
+			said := harness.Do(t, t.TempDir(), append(slices.Clone(command[1:]), "--help")...)
+			if said.Code != 0 {
+				t.Errorf("%s: %s: %s", path, strings.Join(command, " "), said.Stderr)
 				continue
 			}
-			usage := regexp.MustCompile(`(?m)^Usage:\n  (foible(?: [a-z]+)*)`).FindStringSubmatch(said.stdout)
+			usage := regexp.MustCompile(`(?m)^Usage:\n  (foible(?: [a-z]+)*)`).FindStringSubmatch(said.Stdout)
 			if usage == nil {
-				t.Errorf("%s: %s: its help has no usage:\n%s", path, strings.Join(command, " "), said.stdout)
+				t.Errorf("%s: %s: its help has no usage:\n%s", path, strings.Join(command, " "), said.Stdout)
 				continue
 			}
 			rest := command[min(len(strings.Fields(usage[1])), len(command)):]
-			if strings.Contains(said.stdout, " [command]\n") && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
+			if strings.Contains(said.Stdout, " [command]\n") && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
 				t.Errorf("%s: %s: there is no such command", path, strings.Join(command, " "))
 			}
 			for i, word := range command {
@@ -258,7 +260,7 @@ func TestDocumentedCommands(t *testing.T) {
 	}
 	t.Logf("%d commands", checked)
 	for _, command := range []string{"coordinator", "worker"} {
-		help := succeed(t, t.TempDir(), command, "--help").stdout
+		help := harness.Succeed(t, t.TempDir(), command, "--help").Stdout
 		if m := regexp.MustCompile(`--metrics host:port .*127\.0\.0\.1:(\d+)`).FindStringSubmatch(help); m == nil || m[1] != "7412" {
 			t.Errorf("help of %s proposes %q for the metrics", command, m)
 		}
@@ -282,9 +284,9 @@ func TestDistinctAddresses(t *testing.T) {
 		"--insecure --web :7411":                                       `--web ":7411": --insecure is for addresses of one machine, such as 127.0.0.1:7411;`,
 		"--listen 127.0.0.1:0 --web 127.0.0.1:7411 --metrics 127.1:99": `--metrics "127.1:99": who reaches that address`,
 	} {
-		got := do(t, dir, append([]string{"coordinator"}, strings.Fields(args)...)...)
-		if got.code != 2 || !strings.HasPrefix(got.stderr, "foible: "+want) {
-			t.Errorf("foible coordinator %s: exit code %d\n%s", args, got.code, got.stderr)
+		got := harness.Do(t, dir, append([]string{"coordinator"}, strings.Fields(args)...)...)
+		if got.Code != 2 || !strings.HasPrefix(got.Stderr, "foible: "+want) {
+			t.Errorf("foible coordinator %s: exit code %d\n%s", args, got.Code, got.Stderr)
 		}
 	}
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
@@ -298,9 +300,9 @@ func TestDistinctAddresses(t *testing.T) {
 		"--metrics": {"--listen", "127.0.0.1:0", "--web", "127.0.0.1:0", "--metrics", at},
 		"--listen":  {"--listen", at, "--web", "127.0.0.1:0"},
 	} {
-		got := do(t, dir, append([]string{"coordinator"}, args...)...)
-		if got.code != 1 || !strings.Contains(got.stderr, "the address "+at+" is taken") || !strings.Contains(got.stderr, flag) {
-			t.Errorf("%s %s: exit code %d\n%s", flag, at, got.code, got.stderr)
+		got := harness.Do(t, dir, append([]string{"coordinator"}, args...)...)
+		if got.Code != 1 || !strings.Contains(got.Stderr, "the address "+at+" is taken") || !strings.Contains(got.Stderr, flag) {
+			t.Errorf("%s %s: exit code %d\n%s", flag, at, got.Code, got.Stderr)
 		}
 	}
 }
@@ -364,19 +366,19 @@ func block(t *testing.T, heading string) string {
 // The commands of the page on clusters for Slurm and Kubernetes work as they stand there, one after the other, in an empty
 // directory. Slurm, kubectl and docker are made up; for Kubernetes, a coordinator runs where the forwarded port leads.
 func TestDocumentedCommandsWork(t *testing.T) {
-	n := newNetwork(t)
+	n := harness.NewNetwork(t)
 	dir := t.TempDir()
-	slurmQueue(t, dir)
+	harness.SlurmQueue(t, dir)
 	for name, script := range map[string]string{"kubectl": "cat >/dev/null", "docker": ""} {
 		if err := os.WriteFile(filepath.Join(dir, "bin", name), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	t.Setenv("PATH", filepath.Dir(foible)+":"+os.Getenv("PATH"))
-	h := n.hub
+	t.Setenv("PATH", filepath.Dir(harness.Foible)+":"+os.Getenv("PATH"))
+	h := n.Hub
 	shell := func(text string) {
 		t.Helper()
-		cmd := h.command("bash", "-e", "-c", text)
+		cmd := h.Command("bash", "-e", "-c", text)
 		cmd.Dir = dir
 		cmd.Env = slices.DeleteFunc(os.Environ(), func(s string) bool { return strings.HasPrefix(s, "FOIBLE_") })
 		if out, err := cmd.CombinedOutput(); err != nil {
@@ -384,7 +386,7 @@ func TestDocumentedCommandsWork(t *testing.T) {
 		}
 	}
 	shell("foible sample my-study")
-	t.Cleanup(func() { h.do(t, dir, "cluster", "slurm", "stop", "--dir", "my-sweep") })
+	t.Cleanup(func() { h.Do(t, dir, "cluster", "slurm", "stop", "--dir", "my-sweep") })
 	shell(block(t, "Slurm"))
 	if found, err := filepath.Glob(filepath.Join(dir, "my-sweep", "address")); err != nil || len(found) == 0 {
 		t.Error("there is no my-sweep/address")
@@ -406,6 +408,6 @@ func TestDocumentedCommandsWork(t *testing.T) {
 	_, c := readManifest(t, "deploy/kubernetes/base/coordinator.yaml")
 	args := slices.Clone(c.Args)
 	args[slices.Index(args, "--data=/data")] = "--data=foible-kubernetes"
-	h.start(t, dir, args...).says("listening")
+	h.Start(t, dir, args...).Says("listening")
 	shell(strings.Join(commands[submit:], ""))
 }

@@ -1,0 +1,11 @@
+//go:build unix
+
+package commands_test
+
+import (
+	"testing"
+
+	"foible/e2e/harness"
+)
+
+func TestMain(m *testing.M) { harness.Main(m) }
