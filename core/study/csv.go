@@ -118,6 +118,10 @@ func (s *splitter) record() ([]cell, *pddl.Error) {
 		if err != nil {
 			return nil, err
 		}
+		if len(record) == s.limits.columns {
+			s.beyond = &pddl.Error{Pos: c.pos, Message: fmt.Sprintf("a row of more than %s cells, which is the limit", words.Thousands(s.limits.columns))}
+			return nil, s.beyond
+		}
 		record = append(record, c)
 		more := s.peek() == s.separator
 		s.next()

@@ -7,6 +7,7 @@ type limits struct {
 	planBytes  int64 // of a plan
 	pddlTotal  int64 // of all PDDL and plans
 	cells      int   // of a CSV file
+	columns    int   // of a CSV file
 	cellBytes  int   // of a cell
 	stimuli    int
 	goals      int // of a stimulus
@@ -17,6 +18,6 @@ type limits struct {
 // studyLimits keep reading the worst study within half a gigabyte.
 var studyLimits = limits{
 	tableBytes: 32 << 20, pddlBytes: 4 << 20, planBytes: 1 << 20, pddlTotal: 16 << 20,
-	cells: 2_000_000, cellBytes: 64 << 10,
+	cells: 2_000_000, columns: 10_000, cellBytes: 64 << 10,
 	stimuli: 10_000, goals: 1000, steps: 1000, answers: 1_000_000,
 }
