@@ -148,7 +148,7 @@ func TestFitOnAFullDisk(t *testing.T) {
 	if after := outputOf(t, dir); !maps.Equal(before, after) {
 		t.Errorf("a disk that was full has left %v, not %v", slices.Sorted(maps.Keys(after)), slices.Sorted(maps.Keys(before)))
 	}
-	if want := "cannot write to the directory " + words.Quoted(dir) + ": no space left on device; name another with --out"; err == nil || err.Error() != want {
+	if want := "the disk of the directory " + words.Quoted(dir) + " is full; make room there, or name another with --out"; err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 }
