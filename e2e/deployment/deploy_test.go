@@ -172,13 +172,14 @@ func TestManifestPorts(t *testing.T) {
 const clusterPage = "docs/cluster.md"
 
 // documents are those that have commands to be copied.
-var documents = func() []string {
+func documents(t *testing.T) []string {
+	t.Helper()
 	pages, err := filepath.Glob("docs/*.md")
-	if err != nil {
-		panic(err)
+	if err != nil || len(pages) == 0 {
+		t.Fatalf("there are no pages in docs: %v", err)
 	}
 	return append([]string{"README.md", "deploy/README.md", "deploy/compose.yaml"}, pages...)
-}()
+}
 
 // documented are the calls of foible in a document: lines of indented blocks, and what stands between backticks.
 func documented(t *testing.T, path string) [][]string {
@@ -227,7 +228,7 @@ func shellWords(command string) []string {
 func TestDocumentedCommands(t *testing.T) {
 	ports := map[string][]string{"--listen": {"7410"}, "--web": {"7411"}, "--metrics": {"7412", "7413"}}
 	checked := 0
-	for _, path := range documents {
+	for _, path := range documents(t) {
 		for _, command := range documented(t, path) {
 			checked++
 			said := harness.Do(t, t.TempDir(), append(slices.Clone(command[1:]), "--help")...)
@@ -309,7 +310,7 @@ func TestDistinctAddresses(t *testing.T) {
 
 // No document writes a token to a file by the shell, which others could read then.
 func TestTokensAreNotRedirected(t *testing.T) {
-	for _, path := range append(documents, "deploy/kubernetes/e2e.sh", "deploy/Dockerfile") {
+	for _, path := range append(documents(t), "deploy/kubernetes/e2e.sh", "deploy/Dockerfile") {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -325,7 +326,7 @@ func TestTokensAreNotRedirected(t *testing.T) {
 // Every file and directory of deploy that a document names is there.
 func TestDocumentedFiles(t *testing.T) {
 	named := regexp.MustCompile(`deploy/[A-Za-z0-9_/.@*-]*[A-Za-z0-9]|\]\([a-z][A-Za-z0-9_/.-]*\)`)
-	for _, path := range documents {
+	for _, path := range documents(t) {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
