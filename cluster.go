@@ -47,7 +47,7 @@ func slurmSubmit(env *command.Env) *cobra.Command {
 		Use:   "submit [STUDY]",
 		Short: "Start a coordinator and submit workers for a study's sweep",
 		Long: `Submit starts a coordinator on this machine, which outlives the command, or as a job with --coordinator-job, where a
-login node does not suffer it. It submits workers as job arrays and returns. Workers that are told that their time is
+login node does not suffer it. It submits workers as job arrays and returns. Workers that learn that their time is
 nearly up finish or hand back what they hold, and go back into the queue while something is left to do. When the sweep
 has ended, workers and coordinator end too, and tables and figures are in DIR/results.
 

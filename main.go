@@ -260,7 +260,7 @@ func unknownCommand(c *cobra.Command, args []string) error {
 func atMost(n int) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) > n {
-			return usagef("%q is too much: write `%s`", args[n], synopsis(c))
+			return usagef("unexpected argument %q: write `%s`", args[n], synopsis(c))
 		}
 		return nil
 	}
@@ -312,7 +312,7 @@ func sweepFlags(c *cobra.Command, s *command.SweepChoice) {
 	c.Flags().IntVar(&s.Particles, "particles", 0, "`number` of particles a goal in a run, of sips")
 	c.Flags().IntVar(&s.Runs, "runs", 0, "`number` of runs a cell, of sips; of batches of samples, of marginal inference")
 	c.Flags().IntVar(&s.TopUp, "top-up", 0, "most `times` the runs of --runs for settings that may be the best, twice as many each round, until one is left")
-	c.Flags().StringVar(&s.Seed, "seed", "", "`number` to draw all chance from, in place of the sweep's seed")
+	c.Flags().StringVar(&s.Seed, "seed", "", "random seed, a `number`, in place of the sweep's seed")
 	complete(c, "method", command.Methods...)
 	alias(c, "models", "model")
 	completeModels(c, "models")
@@ -326,7 +326,7 @@ func targetFlags(c *cobra.Command, t *command.Target) {
 	c.Flags().StringVar(&t.Address, "coordinator", cmp.Or(os.Getenv(command.AddressEnv), command.DefaultAddress), "`host:port` of the coordinator, or of several that share their data, as in a:7410,b:7410;\n"+command.AddressEnv+" sets it too")
 	c.Flags().StringVar(&t.AddressFile, "coordinator-file", "", "`file` that holds host:port of a coordinator that may move, in place of --coordinator; read again at each attempt to connect")
 	c.Flags().StringVar(&t.TokenFile, "token-file", os.Getenv(command.TokenFileEnv), "`file` that holds the token, or the coordinator's data directory; "+command.TokenFileEnv+" sets it too\n(default: the token in FOIBLE_TOKEN, or that of "+command.DefaultData+")")
-	c.Flags().StringVar(&t.TLSCA, "tls-ca", os.Getenv(command.TLSCAEnv), "`file` of authorities to trust, or system, of a site with certificates of its own; "+command.TLSCAEnv+" sets it\ntoo (default: the token says whom to trust)")
+	c.Flags().StringVar(&t.TLSCA, "tls-ca", os.Getenv(command.TLSCAEnv), "`file` of authorities to trust, or system, of a site with certificates of its own; "+command.TLSCAEnv+" sets it\ntoo (default: the authority that the token names)")
 	c.Flags().BoolVar(&t.Insecure, "insecure", false, "no encryption and no token, within one machine")
 }
 
@@ -384,7 +384,7 @@ func verifyFlag(c *cobra.Command, share *float64) {
 }
 
 func withoutJudgementsFlag(c *cobra.Command, without *bool) {
-	c.Flags().BoolVar(without, "without-judgements", false, "go on though the study has no human judgements, for the posteriors alone")
+	c.Flags().BoolVar(without, "without-judgements", false, "go on though the study has no human judgements, to get the posteriors")
 }
 
 func estimate(env *command.Env) *cobra.Command {
@@ -413,13 +413,13 @@ func report(env *command.Env) *cobra.Command {
 	var o command.CompareOptions
 	c := &cobra.Command{
 		Use:   "report DIR DIR...",
-		Short: "Put sweeps side by side, by their output directories",
-		Long: `Report puts sweeps side by side that fit or results wrote: what differs between their settings and inputs, the best
+		Short: "Compare sweeps by their output directories",
+		Long: `Report compares sweeps that fit or results wrote: what differs between their settings and inputs, the best
 parameter set of each model with its difference from the first sweep's, sensitivity, people against models, and the warnings
 of each. It compares at the judged goals, steps and stimuli that all have in common, says what it leaves out, and refuses
 sweeps that have nothing in common. Sweeps of different studies, such as a study and its replication, are compared with
---different-studies alone: what has one name in them is taken to be one thing. It writes comparison.html, which is one file without script or network, comparison.csv
-and settings.csv, each as Parquet beside, and the figures. It needs no coordinator.`,
+--different-studies only: what has one name in them is taken to be one thing. It writes comparison.html, which is one file without script or network, comparison.csv
+and settings.csv, each also as Parquet, and the figures. It needs no coordinator.`,
 		Example: "  foible report my-fit my-fit-by-sips\n  foible report first-study replication --different-studies --out side-by-side",
 		GroupID: here, Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -437,7 +437,7 @@ func recoverKnown(env *command.Env) *cobra.Command {
 	o := command.DefaultRecover
 	c := &cobra.Command{
 		Use:   "recover [STUDY]",
-		Short: "Say whether a study can tell models and parameters apart",
+		Short: "Model and parameter recovery: can the study distinguish them?",
 		Long: `Recover simulates participants who judge as known parameter sets of a sweep do, fits every model of the sweep to them,
 and writes how far what comes out is what went in: the rank correlation of true and fitted values of every axis, and how
 often each model is taken for another, at several sample sizes. What observers infer and what is fitted to them are two
@@ -554,7 +554,7 @@ func wordFlag(c *cobra.Command, f command.InferenceFlag, in *sweep.Inference) {
 
 func stimulusFlags(c *cobra.Command, o *command.StimulusChoice) {
 	c.Flags().StringArrayVar(&o.Set, "set", nil, "`axis=value` of the model; may be repeated")
-	c.Flags().StringVar(&o.Seed, "seed", "", fmt.Sprintf("`number` to draw all chance from (default %d)", command.DefaultSeed))
+	c.Flags().StringVar(&o.Seed, "seed", "", fmt.Sprintf("random seed, a `number` (default %d)", command.DefaultSeed))
 }
 
 // stimulusOfStudy takes the arguments STUDY and STIMULUS. A missing stimulus is
@@ -617,8 +617,8 @@ func coordinator(env *command.Env) *cobra.Command {
 	o := command.CoordinatorOptions{Limits: command.DefaultLimits()}
 	c := &cobra.Command{
 		Use:   "coordinator",
-		Short: "Give out the jobs of sweeps to workers",
-		Long: `Coordinator keeps studies, sweeps and results in its data directory, and gives out jobs until it is interrupted.
+		Short: "Run the coordinator, which schedules the jobs of sweeps on workers",
+		Long: `Coordinator keeps studies, sweeps and results in its data directory, and schedules jobs until it is interrupted.
 Started again on the same directory, it goes on.
 
 It speaks TLS, with a certificate that it makes itself, and lets in who has a token: one for workers and one for users
@@ -627,8 +627,8 @@ coordinator and no other, at any address. ` + "`foible token`" + ` shows, makes 
 --tls-cert and --tls-key; workers and users then trust it by --tls-ca.
 
 With --nats, studies, sweeps and results are kept by NATS servers of the site, and any number of coordinators on them
-work as one: workers and users dial any, and another when that is lost. The data directory then has the authority and
-the tokens alone, and all coordinators need the same: share it, or copy its directory access before they start.`,
+work as one: workers and users dial any, and another when that is lost. The data directory then has only the
+authority and the tokens, and all coordinators need the same: share it, or copy its directory access before they start.`,
 		Example: "  foible coordinator --listen :7410\n  foible coordinator --listen :7410 --nats nats://a:4222,nats://b:4222,nats://c:4222 --nats-creds foible.creds",
 		GroupID: cluster, Args: atMost(0),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -707,7 +707,7 @@ const ofCoordinator = "of the coordinator"
 
 // kindArgument is worker or user.
 func kindArgument(c *cobra.Command) {
-	c.Args = exactlyOne("say whom it is for")
+	c.Args = exactlyOne("say who it is for")
 	c.ValidArgs = []string{"worker", "user"}
 }
 
@@ -887,24 +887,24 @@ have, and how jobs differ; it widens where workers come and go.`, exitInPart, ex
 }
 
 func pause(env *command.Env) *cobra.Command {
-	return oneSweep("pause", "Give out no more jobs of a sweep",
-		"Pause lets a sweep give out no more jobs. Those that workers have are finished and recorded.", env.Pause)
+	return oneSweep("pause", "Pause a sweep",
+		"Pause starts no more jobs of a sweep. Those that workers have are finished and recorded.", env.Pause)
 }
 
 func resume(env *command.Env) *cobra.Command {
-	return oneSweep("resume", "Let a paused sweep go on", "", env.Resume)
+	return oneSweep("resume", "Resume a paused sweep", "", env.Resume)
 }
 
 func cancel(env *command.Env) *cobra.Command {
-	return oneSweep("cancel", "End a sweep before it is done",
+	return oneSweep("cancel", "Cancel a sweep",
 		"Cancel ends a sweep. What is recorded stays, `foible results --partial` writes it; what workers still have is refused when\nit comes. Submitted again, the sweep goes on from there.", env.Cancel)
 }
 
 func retry(env *command.Env) *cobra.Command {
 	return oneSweep("retry", "Try again what has failed of a sweep",
 		`Retry removes the failures of a sweep from its results and computes what is missing: failed jobs, jobs with cells that
-could not be computed, and what rests on them, which is the stages after the one that they are of. No cell that is good is
-computed again. Figures and tables are those of a sweep of which nothing failed, unless it fails again.
+could not be computed, and what rests on them: the stages after theirs. No cell that is good is
+computed again. Figures and tables are those of a sweep in which nothing failed, unless it fails again.
 
 A sweep that still runs goes on, and tries again what failed when all its other jobs are done. Submitting a sweep again,
 and foible fit in the same directory, do the same as retry.`, env.Retry)

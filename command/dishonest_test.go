@@ -143,7 +143,7 @@ func TestForgedResults(t *testing.T) {
 	}
 	m := manifest(t, dir)
 	at := slices.IndexFunc(m.Warnings, func(text string) bool {
-		return strings.HasPrefix(text, "full: these settings cannot be told apart: the r of 12 settings")
+		return strings.HasPrefix(text, "full: these settings are statistically indistinguishable: the r of 12 settings")
 	})
 	if at < 0 {
 		t.Fatalf("warnings %q", m.Warnings)

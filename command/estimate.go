@@ -69,7 +69,7 @@ func (e *Env) Estimate(ctx context.Context, o EstimateOptions) error {
 		e.entry("  shared", "%s, for searches and heuristics that cells share; each worker process makes those that it meets", took(x.Tables))
 	}
 	if x.TopUp > 0 {
-		e.entry("  topping up", "up to %s more, counted at the upper ends alone", took(x.TopUp))
+		e.entry("  topping up", "up to %s more, counted only at the upper ends", took(x.TopUp))
 	}
 	expected, least, most := x.Wall(workers)
 	e.entry("Time", "%s (%s to %s) with %s like a core of this machine", took(expected), took(least), took(most), words.Count(workers, "worker slot"))

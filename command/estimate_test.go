@@ -291,7 +291,7 @@ func TestEstimateCommand(t *testing.T) {
 	}
 	for _, line := range []string{
 		`(?m)^Cells +96, and up to 72 of contenders, with more runs$`, // three settings on eight stimuli, three times
-		`(?m)^  topping up +up to .+ more, counted at the upper ends alone$`,
+		`(?m)^  topping up +up to .+ more, counted only at the upper ends$`,
 	} {
 		if !regexp.MustCompile(line).Match(out.Bytes()) {
 			t.Errorf("no %s in\n%s", line, out.String())

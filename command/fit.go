@@ -207,7 +207,7 @@ func (e *Env) mentionOthers(ctx context.Context, c *client, id, out string) erro
 		}
 	}
 	if others > 0 {
-		e.say("%s also holds %s begun before, which shares the worker slots; with another --out this one has them alone.",
+		e.say("%s also holds %s begun before, which shares the worker slots; with another --out this one does not share them.",
 			words.Quoted(out), words.Count(others, "unfinished sweep"))
 	}
 	return nil

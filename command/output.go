@@ -81,7 +81,7 @@ func free(dir string, o owner, overwrite bool) error {
 			words.Quoted(dir), before.Command, before.About, o.About)
 	}
 	if found := inTheWay(dir); len(found) > 0 {
-		return fmt.Errorf("the directory %s holds %s, of which it does not say what it is of; name another with --out, or replace what it holds with --overwrite",
+		return fmt.Errorf("the directory %s holds %s, and does not say which sweep that belongs to; name another with --out, or replace what it holds with --overwrite",
 			words.Quoted(dir), words.List(found))
 	}
 	return nil

@@ -90,7 +90,7 @@ func TestOutputOfAnother(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want = fmt.Sprintf("the directory %s holds sweep.yaml and fits.csv, of which it does not say what it is of; name another with --out, or replace what it holds with --overwrite", study)
+	want = fmt.Sprintf("the directory %s holds sweep.yaml and fits.csv, and does not say which sweep that belongs to; name another with --out, or replace what it holds with --overwrite", study)
 	if err := free(study, one, false); err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}

@@ -40,7 +40,7 @@ func (o *SlurmJobOptions) validate() error {
 		return usagef("--cpus-per-worker %d: must be 1 to %d", o.CPUs, maxSlots)
 	}
 	if limit, ok := slurm.ParseTime(o.Time); ok && limit > 0 && limit < slurmLeastTime {
-		return usagef("--time %s: a worker needs at least %d minutes, of which it works until %v before the end", o.Time, int(slurmLeastTime.Minutes()), slurmNotice)
+		return usagef("--time %s: a worker needs at least %d minutes: it works until %v before the end", o.Time, int(slurmLeastTime.Minutes()), slurmNotice)
 	}
 	for _, option := range o.Options {
 		name, _, _ := strings.Cut(option, "=")

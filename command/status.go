@@ -17,8 +17,8 @@ type sweepJSON struct {
 	Study    string `json:"study" note:"name of the study"`
 	State    string `json:"state" note:"running, paused, succeeded, failed (some jobs), cancelled, damaged (what follows is not known then)"`
 	Extends  string `json:"extends,omitempty" note:"id of the sweep that it extends"`
-	WaitsFor string `json:"waits_for,omitempty" note:"id of the sweep that it extends and that has not ended: no jobs are given out before"`
-	Stalled  string `json:"stalled,omitempty" note:"why the coordinator gives out no jobs of any sweep; not there if it does"`
+	WaitsFor string `json:"waits_for,omitempty" note:"id of the sweep that it extends and that has not ended: no jobs are scheduled before"`
+	Stalled  string `json:"stalled,omitempty" note:"why the coordinator schedules no jobs of any sweep; not there if it does"`
 	Damage   string `json:"damage,omitempty" note:"what is damaged of it where the coordinator stores it; not there if nothing is"`
 	Priority int    `json:"priority" note:"share of the workers"`
 	RetryDue bool   `json:"retry_due,omitempty" note:"what has failed of it is tried again when all its other jobs are done; not there if not"`
@@ -27,13 +27,13 @@ type sweepJSON struct {
 	Ended    string `json:"ended,omitempty" note:"time; not there before"`
 
 	Cells          int     `json:"cells" note:"parameter sets times stimuli, of all stages"`
-	CellsDone      int     `json:"cells_done" note:"of which there are results, each counted once"`
+	CellsDone      int     `json:"cells_done" note:"cells that have a result, each counted once"`
 	Jobs           int     `json:"jobs" note:"in which cells are run, and compared with people"`
 	JobsDone       int     `json:"jobs_done" note:"with a result"`
 	JobsFailed     int     `json:"jobs_failed" note:"of these, those that failed for good"`
 	CellsFailed    int     `json:"cells_failed" note:"that could not be computed, of the other jobs"`
 	JobsLeased     int     `json:"jobs_leased" note:"that workers have now"`
-	Retries        int     `json:"retries" note:"times that a job was given out again, since the coordinator started"`
+	Retries        int     `json:"retries" note:"times that a job was scheduled again, since the coordinator started"`
 	LeasesLost     int     `json:"leases_lost" note:"of these, because nothing was heard of the worker"`
 	Copies         int     `json:"copies" note:"times that a job was given to another worker too, because it took too long"`
 	Verify         float64 `json:"verify,omitempty" note:"share of the cells that are computed twice and compared; not there if none"`

@@ -166,7 +166,7 @@ func (r *sweepRun) checkCells(job sweep.Job, answer *foiblev1.InferResult) error
 			return otherHash(&job.Sets[i])
 		}
 		if judged := codec.CellJudged(answer, i); judged != (procedure.Detail == sweep.DetailJudged) {
-			return fmt.Errorf("%s: rows of judgement steps alone: %v", &job.Sets[i], judged)
+			return fmt.Errorf("%s: only rows of judgement steps: %v", &job.Sets[i], judged)
 		}
 	}
 	var wrong error // the first

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -232,7 +233,7 @@ func TestUploadsAtOnce(t *testing.T) {
 		stop()
 	}
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		_, err := c.send(study)
+		_, err := c.send(slices.Collect(slices.Chunk(study, mb))...)
 		if err == nil {
 			break
 		}
@@ -267,7 +268,7 @@ func TestSlowUpload(t *testing.T) {
 func TestFetchedAtOnce(t *testing.T) {
 	const mb = 1 << 20
 	c := newCluster(t, func(cfg *coordinator.Config) { cfg.Limits.StudyBytes, cfg.Limits.TransferBytes = 16*mb, 48*mb })
-	large, err := c.send(sized(t, 15*mb, zip.Store))
+	large, err := c.send(slices.Collect(slices.Chunk(sized(t, 15*mb, zip.Store), mb))...)
 	if err != nil {
 		t.Fatal(err)
 	}

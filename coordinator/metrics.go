@@ -41,7 +41,7 @@ func newMetrics() *metrics {
 	m := &metrics{
 		rpc:    grpcprom.NewServerMetrics(grpcprom.WithServerHandlingTimeHistogram()),
 		given:  counter("foible_jobs_given_out_total", "Jobs given to workers, each attempt counted."),
-		again:  counter("foible_jobs_given_out_again_total", "Jobs given to workers that had been given out before."),
+		again:  counter("foible_jobs_given_out_again_total", "Jobs sent to workers that had been sent before."),
 		lost:   counter("foible_leases_lost_total", "Leases that ended because nothing was heard of the worker."),
 		copies: counter("foible_jobs_overdue_total", "Jobs given to another worker too, because they took too long."),
 		cells:  counter("foible_cells_recorded_total", "Cells of jobs that have got their result."),
@@ -101,7 +101,7 @@ var (
 	workersDesc = prometheus.NewDesc("foible_workers", "Workers connected to this coordinator.", nil, nil)
 	slotsDesc   = prometheus.NewDesc("foible_slots", "Slots of the workers connected to this coordinator.", nil, nil)
 	freeDesc    = prometheus.NewDesc("foible_slots_waiting", "Slots that wait for a job.", nil, nil)
-	storeDesc   = prometheus.NewDesc("foible_store_writable", "1 if the store accepts writes, 0 if it does not, as on a full disk: no jobs are given out then.", nil, nil)
+	storeDesc   = prometheus.NewDesc("foible_store_writable", "1 if the store accepts writes, 0 if it does not, as on a full disk: no jobs are scheduled then.", nil, nil)
 	sweepsDesc  = prometheus.NewDesc("foible_sweeps", "Sweeps that this coordinator has taken up since it started, by state; those that were deleted since do not count.", []string{"state"}, nil)
 )
 

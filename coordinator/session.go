@@ -223,7 +223,7 @@ func (s *session) open(ctx context.Context, o offer) (*foiblev1.Assign, error) {
 	s.given()
 	assign.Attempt, assign.Lease, assign.LastTry = int32(attempt), l.id, o.run.lastTry(job, s.worker)
 	s.c.metrics.given.Inc()
-	s.log.Debug("job given out", "sweep", o.run.id, "job", job, "attempt", attempt)
+	s.log.Debug("job sent", "sweep", o.run.id, "job", job, "attempt", attempt)
 	return assign, nil
 }
 

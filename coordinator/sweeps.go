@@ -179,7 +179,7 @@ func (c *Coordinator) begin(run *sweepRun, revision uint64) error {
 // takeUp makes the run of a stored sweep that has not ended. The caller holds taking, or alone has c.
 func (c *Coordinator) takeUp(ctx context.Context, spec *foiblev1.Sweep, revision uint64) error {
 	if spec.GetVersion() != c.cfg.Version {
-		c.log.Warn("sweep of another version left alone", "sweep", spec.GetSweepId(), "version", spec.GetVersion())
+		c.log.Warn("sweep of another version is not touched", "sweep", spec.GetSweepId(), "version", spec.GetVersion())
 		return nil
 	}
 	run, err := c.newRun(ctx, spec)

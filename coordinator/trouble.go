@@ -208,7 +208,7 @@ func (r *sweepRun) troublesOfJobs() []string {
 		case sum(t.lost) > 0:
 			all = append(all, fmt.Sprintf("job %d was with %d workers that were lost, and is tried again", job, len(t.lost)))
 		default:
-			all = append(all, fmt.Sprintf("job %d cannot be given out: %s", job, t.reason))
+			all = append(all, fmt.Sprintf("job %d cannot be sent: %s", job, t.reason))
 		}
 	}
 	return all
@@ -231,9 +231,9 @@ func (o *offer) cannotMake(err error) {
 	wait := r.stumble(job)
 	log := r.c.log.With("sweep", r.id, "job", job, "error", err, "again_in", wait.String())
 	if r.warnable("make a job") {
-		log.Error("a job cannot be given out; trying again")
+		log.Error("a job cannot be sent; trying again")
 	} else {
-		log.Debug("a job cannot be given out; trying again")
+		log.Debug("a job cannot be sent; trying again")
 	}
 	_ = o.release(wait)
 }

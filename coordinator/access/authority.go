@@ -49,7 +49,7 @@ func openAuthority(dir string, names []string) (*authority, error) {
 	var err error
 	if a.key, err = readKey(keyPath); errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Stat(certificatePath); err == nil {
-			return nil, fmt.Errorf("%s is missing beside %s; put it back, or remove the directory to begin anew: then all tokens are void", keyPath, authorityFile)
+			return nil, fmt.Errorf("%s is missing next to %s; put it back, or remove the directory to begin anew: then all tokens are void", keyPath, authorityFile)
 		}
 		if a.key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
 			return nil, err

@@ -24,11 +24,11 @@ type change struct {
 var changes = []change{
 	{
 		Name: "pause", Button: "Pause the sweep", do: Coordinator.PauseSweep,
-		Says: "No more jobs are given out until it is resumed. Those that workers have are finished and recorded.",
+		Says: "No more jobs are started until it is resumed. Those that workers have are finished and recorded.",
 	},
 	{
 		Name: "resume", Button: "Resume the sweep", do: Coordinator.ResumeSweep,
-		Says: "Jobs are given out again, from where it stopped.",
+		Says: "Jobs are started again, from where it stopped.",
 	},
 	{
 		Name: "cancel", Button: "Cancel the sweep", Danger: true, do: Coordinator.CancelSweep,

@@ -28,7 +28,7 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 		h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
 		h.Set("Cache-Control", "no-store")
 		if s.cfg.Plain && !loopback(r.Host) {
-			http.Error(w, "this dashboard answers to names of its own machine alone, such as localhost", http.StatusMisdirectedRequest)
+			http.Error(w, "this dashboard answers only to names of its own machine, such as localhost", http.StatusMisdirectedRequest)
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxFormBytes)
@@ -78,7 +78,7 @@ func (s *Server) acting(handle func(http.ResponseWriter, *http.Request, *visitor
 		case !v.meant(r.PostFormValue("csrf")):
 			s.refuse(w, r, v, http.StatusForbidden, "The form is not of this session, or is old. Go back, load the page again, and try once more.")
 		case v.ReadOnly:
-			s.refuse(w, r, v, http.StatusForbidden, "You may look, and change nothing: the token, or the link, is for reading alone.")
+			s.refuse(w, r, v, http.StatusForbidden, "You may look, and change nothing: the token, or the link, is only for reading.")
 		default:
 			handle(w, r, v)
 		}

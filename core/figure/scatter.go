@@ -49,14 +49,14 @@ func Scatter(title string, panels []Panel) *Figure {
 	var outside []float64
 	var series []string
 	most := 0
-	judged, inferred := "judged by people", "inferred by model"
+	judged, inferred := "human judgements", "inferred by model"
 	for _, p := range panels {
 		most = max(most, len(p.Points))
 		for _, pt := range p.Points {
 			if finite(pt.Model, pt.Human) {
 				outside = append(outside, pt.Model, pt.Human)
 				if pt.SE > 0 {
-					judged = "judged by people, ±1 SE"
+					judged = "human judgements, ±1 SE"
 				}
 				if pt.MCSE > 0 {
 					inferred = "inferred by model, ±1 Monte-Carlo SE"

@@ -315,7 +315,7 @@ func peopleSample(errors bool) sample {
 
 func describeCourse(panels []CoursePanel, judged []int) string {
 	var b strings.Builder
-	b.WriteString("Probability of each goal after each action, judged by people at steps")
+	b.WriteString("Probability of each goal after each action: human judgements at steps")
 	for _, step := range judged {
 		fmt.Fprintf(&b, " %d", step)
 	}

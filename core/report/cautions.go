@@ -45,7 +45,7 @@ func (r *Report) cautions() []string {
 	if below != nil {
 		text := fmt.Sprintf("The interval lies below r of %s.", words.List(below))
 		if units["participants"] || units["both"] {
-			text += " The means of resampled people are noisier than those of all people; read the interval as a width, not as a place."
+			text += " The means of resampled people are noisier than those of all people; so only the width of the interval can be used, not where it lies."
 		}
 		all = append(all, text)
 	}

@@ -89,7 +89,7 @@ func (c *Comparison) comparable() error {
 	first := c.sweeps[0]
 	for _, s := range c.sweeps {
 		if len(s.places) == 0 {
-			return fmt.Errorf("%s has no inferences beside judgements: nothing can be compared; is the sweep done?", s.name)
+			return fmt.Errorf("%s has no inferences at points that participants judged: nothing can be compared; is the sweep done?", s.name)
 		}
 	}
 	for _, s := range c.sweeps[1:] {
@@ -336,7 +336,7 @@ func (c *Comparison) unlike(model string, add func(format string, args ...any)) 
 		n := s.manifest.Parameters[model]
 		return n > 0 && n != c.sweeps[0].manifest.Parameters[model] && c.sweeps[0].manifest.Parameters[model] > 0
 	}) {
-		add("%s: the best is chosen among parameter sets of another number: %s. The best of more is higher by chance alone.", model, words.List(sizes))
+		add("%s: the best is chosen among parameter sets of another number: %s. The best of more is higher by chance.", model, words.List(sizes))
 	}
 	if len(stages) > 1 {
 		add("%s: r is that of the report stage in some and of the fit stage in others, where it is too high for a set that was chosen by it.", model)

@@ -63,7 +63,7 @@ func (r *Report) differencesOf(measure string, change func(*Difference) *sweep.C
 	}
 	m.Caption += "; n points that both predict."
 	if measure == "RMSE" && slices.ContainsFunc(units, func(unit string) bool { return unit != "stimuli" }) {
-		m.Caption += " The means of resampled participants are noisier, so that all errors are larger, and differences smaller: an interval may lie beside the difference itself."
+		m.Caption += " The means of resampled participants are noisier, so that all errors are larger, and differences smaller: an interval may not contain the difference itself."
 	}
 	return m
 }
@@ -117,11 +117,11 @@ func (r *Report) participants() *matrix {
 	m := &matrix{
 		Label:   "the comparison by participants",
 		Columns: []string{"Log likelihood", "Lapse rate", "Expected frequency", "Exceedance probability", "Protected exceedance probability"},
-		Caption: fmt.Sprintf("Random-effects Bayesian model comparison over %s with %s: the log likelihood of all answers (by chance %s), the mean lapse rate, the share of participants that each model is expected to describe, and the probability that it describes more than any other; protected, it allows for all models being equally frequent, the risk of which is %s.",
+		Caption: fmt.Sprintf("Random-effects Bayesian model comparison over %s with %s: the log likelihood of all answers (by chance %s), the mean lapse rate, the share of participants that each model is expected to describe, and the probability that it describes more than any other; protected, it allows for all models being equally frequent, with a risk of %s.",
 			words.Count(len(all), "participant"), words.Count(answers, "answer"), logarithm(chance), probability(e.OmnibusRisk)),
 	}
 	if !r.study.ParticipantsLinked {
-		m.Caption += " Participants are not linked between stimuli: one who judged several counts once in each, and a model that is better on some stimuli alone counts like one that describes some people alone."
+		m.Caption += " Participants are not linked between stimuli: one who judged several counts once in each, and a model that is better only on some stimuli counts like one that describes only some participants."
 	}
 	for k, model := range r.models() {
 		lapse := 0.0
@@ -140,7 +140,7 @@ func (r *Report) otherScores() *matrix {
 	m := &matrix{
 		Label:   "other scores",
 		Columns: []string{"Spearman's ρ", "Concordance", "Total variation", "Jensen–Shannon distance"},
-		Caption: "Other scores of the best parameter sets: over all points, Spearman's rank correlation and Lin's concordance correlation coefficient, which is 1 on the identity line alone; averaged over judgements, the total variation distance between the model's and the people's distribution over goals, and their Jensen–Shannon distance (the square root of the divergence in bits).",
+		Caption: "Other scores of the best parameter sets: over all points, Spearman's rank correlation and Lin's concordance correlation coefficient, which is 1 only on the identity line; averaged over judgements, the total variation distance between the model's and the people's distribution over goals, and their Jensen–Shannon distance (the square root of the divergence in bits).",
 	}
 	for i, model := range r.models() {
 		s := &r.people.scores[i]

@@ -67,7 +67,7 @@ func (r *Report) dataText() string {
 	case answers > 0:
 		text += fmt.Sprintf(" %s %s a stimulus, whose identities are not linked between stimuli, gave %s, each a distribution over the goals at a judgement step.", capital(span(each, "")), who, words.Count(answers, "judgement"))
 	case points > 0:
-		text += fmt.Sprintf(" Of the judgements of %s the means alone are known, at %s.", who, words.Count(answered, "judgement step"))
+		text += fmt.Sprintf(" Only the means of the judgements of %s are known, at %s.", who, words.Count(answered, "judgement step"))
 	default:
 		text += " There are no judgements."
 	}
@@ -147,7 +147,7 @@ func (r *Report) inferenceText() string {
 	switch {
 	case !sampled:
 	case in.Method == sweep.Marginal:
-		text = fmt.Sprintf("Goals were inferred by marginal inference: the observed states are taken as known, what the agent may have in mind (goal, plan, budget) is summed over by a forward recursion, and the outcomes of searches alone are sampled, with a target for the Monte-Carlo standard error of r of %v and for that of each probability at a judgement step of %v.", in.MCSE, in.PosteriorSE)
+		text = fmt.Sprintf("Goals were inferred by marginal inference: the observed states are taken as known, what the agent may have in mind (goal, plan, budget) is summed over by a forward recursion, and only the outcomes of searches are sampled, with a target for the Monte-Carlo standard error of r of %v and for that of each probability at a judgement step of %v.", in.MCSE, in.PosteriorSE)
 		if !r.plan.Detailed() {
 			text += fmt.Sprintf(" In the fit stage probes said how much each kind of parameter sets was sampled, and errors of more than %d times these targets were brought down to %d times.", sweep.ClearlyUnsure, sweep.UnsureTo)
 		}

@@ -229,7 +229,7 @@ func (r *Report) fitsCaption() (caption, unit string) {
 		caption += " Bold: the highest r."
 	}
 	if r.lacking() {
-		caption += " An r of fewer points than all is not to be compared with others, and is not bold beside one of more points."
+		caption += " An r of fewer points than all is not to be compared with others, and is not bold if another has more points."
 	}
 	if c := r.ceilings.All; c.Ceiling > 0 {
 		caption += fmt.Sprintf(" Reliability of the mean judgements: %s; ceiling on r: %s.", words.Decimals(c.Means, 3), words.Decimals(c.Ceiling, 3))

@@ -194,7 +194,7 @@ func TestWarnings(t *testing.T) {
 		"The participants are simulated; Methods say how. No number here is of people.",
 		"Some jobs failed; failures.csv says why.",
 		"The sweep is incomplete: what follows lacks 1 of 2 parameter sets for want of a fit.",
-		"The interval lies below r of boltzmann. The means of resampled people are noisier than those of all people; read the interval as a width, not as a place.",
+		"The interval lies below r of boltzmann. The means of resampled people are noisier than those of all people; so only the width of the interval can be used, not where it lies.",
 		"boltzmann: the best setting has no posterior to the end on 1 of 2 stimuli (a; first reason: impossible at step 1, action (switch red)), so that 2 of 7 points are not in its r; no setting of the model has a posterior at all points.",
 		`category "plain" has 2 points: its r says little.`,
 		`category "odd, very" has 3 points: its r says little.`,

@@ -76,7 +76,7 @@ func (r *Report) placeRecovery(p *page) {
 		plans = fmt.Sprintf("plans of simulated agents, %d on each problem of the study", m.Trajectories)
 	}
 	s := &recoverySection{
-		About: fmt.Sprintf("Participants were simulated who judge %s as known parameter sets do, and all models were fitted to them: %s a model, the most with %s a stimulus, of whom the following is said (Foible %s, sweeps %s and %s).",
+		About: fmt.Sprintf("Participants were simulated who judge %s as known parameter sets do, and all models were fitted to them: %s a model, the most with %s a stimulus, on whose fits the following is based (Foible %s, sweeps %s and %s).",
 			plans, words.Count(m.Datasets, "dataset"), words.Count(m.Participants[len(m.Participants)-1], "participant"), m.Version, m.TruthSweep, m.FitSweep),
 		Findings: m.Recovered,
 	}

@@ -406,7 +406,7 @@ func (r *Recovery) page() *recoveryPage {
 	}
 	p.Matrices = append(p.Matrices,
 		place("confusion", confusionCaption),
-		place("inversion", "Inversion matrices: P(true | fitted), what a fit says of which model is the true one."))
+		place("inversion", "Inversion matrices: P(true | fitted), the probability that a model is the true one if it fits best."))
 	for _, model := range r.Result.Models {
 		p.Recovery = append(p.Recovery, place("recovery-"+model.Name, recoveryCaption(model.Name)))
 	}
@@ -474,7 +474,7 @@ func (r *Recovery) methods() []string {
 	}
 	form := "which is rounded to multiples of 0.05 that sum to 1"
 	if c.Answers == recovery.Selection {
-		form = "of which the goals at least half as probable as the most probable one are ticked, and count as equally probable"
+		form = "in which the goals at least half as probable as the most probable one are ticked, and count as equally probable"
 	}
 	participants := fmt.Sprintf("What a participant believes of n goals at a judgement step is a draw from a Dirichlet distribution with the parameters c [%v q + %v / n], where q is the posterior, and c the participant's own concentration, log-normal with a median of %v and a log-scale standard deviation of %v; %s. %s A smaller sample has the first participants of a larger one.",
 		1-c.Noise.Lapse, c.Noise.Lapse, c.Noise.Concentration, c.Noise.Spread, form, who)

@@ -555,9 +555,9 @@ func (r *Report) Close() error {
 				}
 			}
 		}
-		r.note(fmt.Sprintf("Every table but fits.csv has the best parameter set of each model alone: %s are more than %s.", words.Count(r.plan.Cells(), "cell"), words.Thousands(sweep.MaxDetailedCells)))
+		r.note(fmt.Sprintf("Every table but fits.csv has only the best parameter set of each model: %s are more than %s.", words.Count(r.plan.Cells(), "cell"), words.Thousands(sweep.MaxDetailedCells)))
 		if r.plan.Report && r.config.Bootstrap.Resamples > 0 {
-			r.note("Intervals are those of the report stage alone.")
+			r.note("There are intervals only for the report stage.")
 		}
 	}
 	if err := together(

@@ -493,7 +493,7 @@ func TestLargeSweep(t *testing.T) {
 	if got := column(t, out, "fits.csv", "parameter_set"); len(got) != len(sets) {
 		t.Errorf("%d fits of %d", len(got), len(sets))
 	}
-	want := []string{"Every table but fits.csv has the best parameter set of each model alone: 20,002 cells are more than 20,000."}
+	want := []string{"Every table but fits.csv has only the best parameter set of each model: 20,002 cells are more than 20,000."}
 	if m := manifest(t, out); !reflect.DeepEqual(m.Notes, want) || !m.Complete {
 		t.Errorf("%+v", m)
 	}

@@ -120,7 +120,7 @@ var columnMeanings = map[string]struct {
 	"log_likelihood_chance": {Real, "natural log likelihood of the answers for someone who answers at random"},
 	"lapse":                 {Real, "posterior mean of the participant's lapse rate"},
 	"participants_compared": {Whole, "number of participants whose answers were compared"},
-	"expected_frequency":    {Real, "share of participants whom the model is expected to describe"},
+	"expected_frequency":    {Real, "share of participants that the model is expected to describe"},
 	"exceedance":            {Real, "probability that the model describes more participants than any other"},
 	"protected_exceedance":  {Real, "exceedance probability that allows for all models being equally frequent"},
 	"omnibus_risk":          {Real, "probability that all models are equally frequent"},
@@ -220,7 +220,7 @@ func DescribeColumn(name string) (kind, about string) {
 func WriteTables(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString("# Tables\n\nGenerated from `core/report/schema.go` by `go test ./core/report -run TestTables -update`. A file has the same columns whatever wrote it,\n" +
-		"and a column has the same meaning in every file. Beside each CSV is the same as Parquet. What is not known or not defined is an empty field.\n")
+		"and a column has the same meaning in every file. Each CSV has the same as Parquet next to it. What is not known or not defined is an empty field.\n")
 	command := ""
 	for i := range Tables {
 		t := &Tables[i]

@@ -72,7 +72,7 @@ func (s *Shape) checkFiltered(c *Cell, p *Procedure) error {
 	case !among(c.Alive, 0, float64(s.Goals)):
 		return fmt.Errorf("more than %d goals alive", s.Goals)
 	case c.Undefined != nil && c.FailedRuns != p.Runs:
-		return fmt.Errorf("%d failed runs of %d, none of which reaches the end", c.FailedRuns, p.Runs)
+		return fmt.Errorf("%d failed runs of %d, though none reaches the end", c.FailedRuns, p.Runs)
 	case c.Undefined == nil && c.FailedRuns >= p.Runs:
 		return fmt.Errorf("%d failed runs of %d", c.FailedRuns, p.Runs)
 	case c.Undefined == nil && runs > 0 && runs+c.FailedRuns != p.Runs, runs > p.Runs:

@@ -73,7 +73,7 @@ func TestCheckCell(t *testing.T) {
 		"errors of judged":        {sips, sweep.DetailJudged, func(c *sweep.Cell) { c.SE = [][]float64{{0, 0}, {0, 0}} }, "standard errors of 2 steps, of 2 that are judged"},
 		"runs":                    {sips, sweep.DetailSteps, func(c *sweep.Cell) { c.Runs.Add(c.Posterior) }, "4 runs, and 0 that failed, of 3"},
 		"failed runs":             {sips, sweep.DetailSteps, func(c *sweep.Cell) { c.FailedRuns = 3 }, "3 failed runs of 3"},
-		"undefined without runs":  {sips, sweep.DetailSteps, func(c *sweep.Cell) { c.Undefined = &sweep.Undefined{Step: 1, Reason: "no"} }, "0 failed runs of 3, none of which reaches the end"},
+		"undefined without runs":  {sips, sweep.DetailSteps, func(c *sweep.Cell) { c.Undefined = &sweep.Undefined{Step: 1, Reason: "no"} }, "0 failed runs of 3, though none reaches the end"},
 		"searches of sips":        {sips, sweep.DetailSteps, func(c *sweep.Cell) { c.Samples = 3 }, "searches, of a particle filter"},
 		"searches left out":       {marginal, sweep.DetailSteps, func(c *sweep.Cell) { c.Samples = 0 }, "0 searches"},
 		"batches":                 {marginal, sweep.DetailSteps, func(c *sweep.Cell) { c.Runs.Add(c.Posterior) }, "4 batches, want 3"},

@@ -204,7 +204,7 @@ func (w *Warner) ties(model *Model, s *settings) (flat bool, all []Warning) {
 	}
 	if slices.Min(s.r) == slices.Max(s.r) && slices.Max(s.se) == 0 {
 		return true, []Warning{{Kind: FlatWarning, Model: model.Name, Text: fmt.Sprintf(
-			"%s: these settings cannot be told apart: all %s have the same r, %s", model.Name, words.Thousands(n), decimal(s.r[0]))}}
+			"%s: these settings are statistically indistinguishable: all %s have the same r, %s", model.Name, words.Thousands(n), decimal(s.r[0]))}}
 	}
 	if model.Exact {
 		return false, nil
@@ -214,11 +214,11 @@ func (w *Warner) ties(model *Model, s *settings) (flat bool, all []Warning) {
 	switch {
 	case p > flatLevel:
 		return true, []Warning{{Kind: FlatWarning, Model: model.Name, Text: fmt.Sprintf(
-			"%s: these settings cannot be told apart: the r of %s settings, %s to %s, differ no more than repeats of one do (p = %.2g, %s). %s",
+			"%s: these settings are statistically indistinguishable: the r of %s settings, %s to %s, differ no more than repeats of one do (p = %.2g, %s). %s",
 			model.Name, words.Thousands(n), decimal(slices.Min(s.r)), decimal(slices.Max(s.r)), p, how, w.list(s, ties))}}
 	case len(ties) > 1:
 		return false, []Warning{{Kind: TieWarning, Model: model.Name, Text: fmt.Sprintf(
-			"%s: the best of %s settings, r = %s with a Monte-Carlo error of %s, cannot be told from others%s. %s%s",
+			"%s: the best of %s settings, r = %s with a Monte-Carlo error of %s, is statistically indistinguishable from others%s. %s%s",
 			model.Name, words.Thousands(n), decimal(s.r[s.best]), decimal(s.se[s.best]), w.despite(s), w.list(s, ties), w.fewer(s, ties))}}
 	}
 	return false, nil

@@ -159,7 +159,7 @@ func TestFlat(t *testing.T) {
 			mcse += se / 100
 			if strings.Contains(kinds(all), sweep.FlatWarning) {
 				flat++
-				if text := all[0].Text; !strings.Contains(text, "cannot be told apart") || !strings.Contains(text, "999 permutations") || !strings.Contains(text, "settings are the best with a probability of 0.95") {
+				if text := all[0].Text; !strings.Contains(text, "are statistically indistinguishable") || !strings.Contains(text, "999 permutations") || !strings.Contains(text, "settings are the best with a probability of 0.95") {
 					t.Fatal(text)
 				}
 			}

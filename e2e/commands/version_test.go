@@ -77,7 +77,7 @@ func TestOtherVersion(t *testing.T) {
 	defer func() { harness.Foible = same }()
 	other := strings.Fields(harness.Succeed(t, dir, "version").Stdout)[1]
 	if got := c.Do("results", id, "--out", "other"); !strings.Contains(got.Stderr, "Warning: the coordinator at "+c.Flags[1]+" is version ") ||
-		!strings.Contains(got.Stderr, " of harness.Foible, and this is "+other+"; use the same where you can.\n") || strings.Count(got.Stderr, "Warning") > 1 {
+		!strings.Contains(got.Stderr, " of Foible, and this is "+other+"; use the same where you can.\n") || strings.Count(got.Stderr, "Warning") > 1 {
 		t.Errorf("another version says\n%s", got.Stderr)
 	}
 	harness.SameOutputs(t, filepath.Join(dir, "same"), filepath.Join(dir, "other"))

@@ -99,7 +99,7 @@ func TestCompose(t *testing.T) {
 	h.Succeed(t, dir, command("worker-token")...) // again, as after a rotation
 }
 
-// The NATS servers of the manifests, three processes with the certificate that harness.Foible makes, speak TLS to each other and to
+// The NATS servers of the manifests, three processes with the certificate that Foible makes, speak TLS to each other and to
 // the coordinator, and to nobody without it.
 func TestNATSOfKubernetesSpeaksTLS(t *testing.T) {
 	h, dir := harness.NewNetwork(t).Hub, t.TempDir()

@@ -407,8 +407,8 @@ func TestSlurmOptions(t *testing.T) {
 		{append(sweep, "--listen", "127.0.0.1:1"), `--listen is 127.0.0.1:1 and was :0, which the sweep in sweep keeps`},
 		{append(sweep, "--coordinator-job"), "--coordinator-job is true and was false"},
 		{append(sweep, "--data", "elsewhere"), "--data is "},
-		{append(sweep, "--sbatch-option=--mem=9G"), `--sbatch-option "--mem=9G": harness.Foible has a flag for that; say --mem`},
-		{append(sweep, "--sbatch-option=-pfast"), `--sbatch-option "-pfast": harness.Foible has a flag for that; say --partition`},
+		{append(sweep, "--sbatch-option=--mem=9G"), `--sbatch-option "--mem=9G": Foible has a flag for that; say --mem`},
+		{append(sweep, "--sbatch-option=-pfast"), `--sbatch-option "-pfast": Foible has a flag for that; say --partition`},
 		{[]string{"scale", "3", "--cpus-per-worker", "0", "--dir", "sweep"}, "--cpus-per-worker 0"},
 		{[]string{"restart", "--time", "1", "--dir", "sweep"}, "--time 1: a worker needs at least 5 minutes"},
 	} {

@@ -862,7 +862,7 @@ func correlation(c *sweep.Correlation) *foiblev1.Correlation {
 func ReadFit(m *foiblev1.Fit) (sweep.Fit, error) {
 	f := sweep.Fit{Undefined: int(m.GetUndefined()), Failed: int(m.GetFailed()), MCSE: m.GetMcSe(), MCSEUnknown: m.GetMcSeUnknown()}
 	if m.GetOverall() == nil || f.Failed < 0 || f.Failed > f.Undefined {
-		return f, fmt.Errorf("a fit without a correlation, or with %d undefined stimuli, of which %d failed", f.Undefined, f.Failed)
+		return f, fmt.Errorf("a fit without a correlation, or with %d undefined stimuli and %d failed ones", f.Undefined, f.Failed)
 	}
 	if !(f.MCSE >= 0 && f.MCSE <= 2) {
 		return f, fmt.Errorf("a Monte-Carlo error of %v", f.MCSE)

@@ -545,8 +545,8 @@ func TestMalformedFits(t *testing.T) {
 		change func(*foiblev1.Fit)
 		want   string
 	}{
-		"empty":           {func(m *foiblev1.Fit) { m.Overall = nil }, "a fit without a correlation, or with 1 undefined stimuli, of which 0 failed"},
-		"negative count":  {func(m *foiblev1.Fit) { m.Undefined = -1 }, "a fit without a correlation, or with -1 undefined stimuli, of which 0 failed"},
+		"empty":           {func(m *foiblev1.Fit) { m.Overall = nil }, "a fit without a correlation, or with 1 undefined stimuli and 0 failed ones"},
+		"negative count":  {func(m *foiblev1.Fit) { m.Undefined = -1 }, "a fit without a correlation, or with -1 undefined stimuli and 0 failed ones"},
 		"error NaN":       {func(m *foiblev1.Fit) { m.McSe = math.NaN() }, "a Monte-Carlo error of NaN"},
 		"error infinite":  {func(m *foiblev1.Fit) { m.McSe = math.Inf(1) }, "a Monte-Carlo error of +Inf"},
 		"error negative":  {func(m *foiblev1.Fit) { m.McSe = -0.1 }, "a Monte-Carlo error of -0.1"},
@@ -699,5 +699,5 @@ func TestOutcome(t *testing.T) {
 	refused(t, "broken cell", err, "stimulus 1-1, step 0: probability NaN")
 	scored.GetScore().Fits[0].Overall = nil
 	_, err = codec.Outcome(scored, plan, 1)
-	refused(t, "broken fit", err, "a fit without a correlation, or with 1 undefined stimuli, of which 0 failed")
+	refused(t, "broken fit", err, "a fit without a correlation, or with 1 undefined stimuli and 0 failed ones")
 }

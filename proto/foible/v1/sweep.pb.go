@@ -38,7 +38,7 @@ const (
 	SweepState_SWEEP_STATE_SUCCEEDED SweepState = 2
 	// Every job has a result, and some results are failures, or have cells that could not be computed.
 	SweepState_SWEEP_STATE_FAILED SweepState = 3
-	// No jobs are given out until it is resumed.
+	// No jobs are scheduled until it is resumed.
 	SweepState_SWEEP_STATE_PAUSED SweepState = 4
 	// It was ended before all was done.
 	SweepState_SWEEP_STATE_CANCELLED SweepState = 5
@@ -101,7 +101,7 @@ const (
 	// The computation itself: another try, on any worker, would end in the same way. It is recorded at once.
 	FailureKind_FAILURE_KIND_COMPUTATION FailureKind = 1
 	// What the job ran on: the study could not be fetched, a connection broke, memory or disk ran out. The job goes to
-	// another worker, and the failure counts against the worker alone. It is never recorded.
+	// another worker, and the failure counts only against the worker. It is never recorded.
 	FailureKind_FAILURE_KIND_INFRASTRUCTURE FailureKind = 2
 )
 
@@ -959,13 +959,13 @@ type Sweep struct {
 	// The upper end. Both are unset where nothing can be said: the sweep is not running, no worker is connected, or too few
 	// jobs have been done since the coordinator started. Other sweeps to which the same workers are given are counted.
 	EtaHigh *durationpb.Duration `protobuf:"bytes,15,opt,name=eta_high,json=etaHigh,proto3" json:"eta_high,omitempty"`
-	// Why the coordinator gives out no jobs of any sweep, and when it will: its store accepts no writes, as on a full disk.
+	// Why the coordinator schedules no jobs of any sweep, and when it will: its store accepts no writes, as on a full disk.
 	// Empty if it does.
 	Stalled string `protobuf:"bytes,16,opt,name=stalled,proto3" json:"stalled,omitempty"`
 	// What is damaged of the sweep where the coordinator stores it, so that it neither goes on nor has all its results, and
 	// what to do. Empty if nothing is known to be.
 	Damage string `protobuf:"bytes,17,opt,name=damage,proto3" json:"damage,omitempty"`
-	// The sweep that it extends and that has not ended: none of its jobs are given out until then. Empty if it waits for none.
+	// The sweep that it extends and that has not ended: none of its jobs are scheduled until then. Empty if it waits for none.
 	WaitsFor string `protobuf:"bytes,18,opt,name=waits_for,json=waitsFor,proto3" json:"waits_for,omitempty"`
 	// Share of its cells that are computed twice, by different workers where there are others, and compared; a job whose
 	// numbers differ has failed. What the results are does not depend on it.
@@ -1197,7 +1197,7 @@ type Progress struct {
 	Slots int32 `protobuf:"varint,9,opt,name=slots,proto3" json:"slots,omitempty"`
 	// Reasons of failed jobs, at most ten different ones.
 	Failures []string `protobuf:"bytes,10,rep,name=failures,proto3" json:"failures,omitempty"`
-	// Times that a job was given out again, since the coordinator started.
+	// Times that a job was scheduled again, since the coordinator started.
 	Retries int64 `protobuf:"varint,11,opt,name=retries,proto3" json:"retries,omitempty"`
 	// Leases that ended because nothing was heard of the worker, since the coordinator started.
 	LeasesLost int64 `protobuf:"varint,12,opt,name=leases_lost,json=leasesLost,proto3" json:"leases_lost,omitempty"`
@@ -1206,12 +1206,12 @@ type Progress struct {
 	// The parts of the stages in the order of work: fit, fit_scores, top_up, top_up_scores, report, report_scores. The scores
 	// are those with people. Cells of top_up are those of the rounds that have been reached.
 	Stages []*PartProgress `protobuf:"bytes,14,rep,name=stages,proto3" json:"stages,omitempty"`
-	// The parts of the models, in their usual order; cells alone.
+	// The parts of the models, in their usual order; only cells.
 	Models []*PartProgress `protobuf:"bytes,15,rep,name=models,proto3" json:"models,omitempty"`
-	// The parts of the stimuli, in the study's order; cells alone. Of more than 200 stimuli, none.
+	// The parts of the stimuli, in the study's order; only cells. Of more than 200 stimuli, none.
 	Stimuli []*PartProgress `protobuf:"bytes,16,rep,name=stimuli,proto3" json:"stimuli,omitempty"`
 	// Of each model that has one, the fit of the best parameter set so far, before the report: parameters, overall, number
-	// and incomplete alone.
+	// and incomplete only.
 	Best []*Fit `protobuf:"bytes,17,rep,name=best,proto3" json:"best,omitempty"`
 	// Seconds of worker slots that jobs with a result have taken.
 	WorkerSeconds float64 `protobuf:"fixed64,18,opt,name=worker_seconds,json=workerSeconds,proto3" json:"worker_seconds,omitempty"`
@@ -2740,7 +2740,7 @@ type ListFitsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The sweep.
 	SweepId string `protobuf:"bytes,1,opt,name=sweep_id,json=sweepId,proto3" json:"sweep_id,omitempty"`
-	// At most so many a model; 0 means all.
+	// Maximum number for each model; 0 means all.
 	PerModel      int32 `protobuf:"varint,2,opt,name=per_model,json=perModel,proto3" json:"per_model,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3166,7 +3166,7 @@ func (x *InferResult) GetJudged() *JudgedCells {
 // has: rows of other steps, standard errors, particles, evidence by goal, mistakes.
 type JudgedCells struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The cell_hash of each, of 32 bytes; so many are the cells.
+	// The cell_hash of each cell, of 32 bytes.
 	CellHashes []byte `protobuf:"bytes,1,opt,name=cell_hashes,json=cellHashes,proto3" json:"cell_hashes,omitempty"`
 	// The posterior of each: rows x goals.
 	Posterior []float64 `protobuf:"fixed64,2,rep,packed,name=posterior,proto3" json:"posterior,omitempty"`
@@ -3327,7 +3327,7 @@ func (x *UndefinedCell) GetUndefined() *Undefined {
 	return nil
 }
 
-// Cell is one parameter set on one stimulus, averaged over its runs. What it is of is in its hash alone, so that a large
+// Cell is one parameter set on one stimulus, averaged over its runs. What it belongs to is only in its hash, so that a large
 // sweep is not made of repetitions.
 type Cell struct {
 	state protoimpl.MessageState `protogen:"open.v1"`

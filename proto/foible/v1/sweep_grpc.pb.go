@@ -55,11 +55,11 @@ type SweepServiceClient interface {
 	// WatchSweep streams the sweep now and at each change of its progress, at most ten times a second, until it ends.
 	// NOT_FOUND: no such sweep.
 	WatchSweep(ctx context.Context, in *WatchSweepRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchSweepResponse], error)
-	// PauseSweep gives out no more jobs of a sweep. Results of jobs that workers have are recorded all the same. One that is
+	// PauseSweep starts no more jobs of a sweep. Results of jobs that workers have are recorded all the same. One that is
 	// paused stays so.
 	// NOT_FOUND: no such sweep. FAILED_PRECONDITION: it has ended.
 	PauseSweep(ctx context.Context, in *PauseSweepRequest, opts ...grpc.CallOption) (*PauseSweepResponse, error)
-	// ResumeSweep gives out jobs of a paused sweep again. One that runs goes on.
+	// ResumeSweep starts jobs of a paused sweep again. One that runs goes on.
 	// NOT_FOUND: no such sweep. FAILED_PRECONDITION: it has ended.
 	ResumeSweep(ctx context.Context, in *ResumeSweepRequest, opts ...grpc.CallOption) (*ResumeSweepResponse, error)
 	// CancelSweep ends a sweep that is not done. Its queue is emptied, results that come later are refused, and those that
@@ -68,7 +68,7 @@ type SweepServiceClient interface {
 	CancelSweep(ctx context.Context, in *CancelSweepRequest, opts ...grpc.CallOption) (*CancelSweepResponse, error)
 	// RetrySweep tries again what has failed of a sweep. Its failures are removed from what is recorded, with what rests on
 	// them: scores of parameter sets that lack cells, and the stages after the first that has failures, since those before
-	// choose their parameter sets. Cells that are good are not computed again. The results are those of a sweep of which
+	// choose their parameter sets. Cells that are good are not computed again. The results are those of a sweep in which
 	// nothing failed. A sweep that has not ended does
 	// so when all its other jobs are done. It may be repeated.
 	// NOT_FOUND: no such sweep. FAILED_PRECONDITION: nothing of it has failed, it was cancelled, it is damaged, or it is of
@@ -270,11 +270,11 @@ type SweepServiceServer interface {
 	// WatchSweep streams the sweep now and at each change of its progress, at most ten times a second, until it ends.
 	// NOT_FOUND: no such sweep.
 	WatchSweep(*WatchSweepRequest, grpc.ServerStreamingServer[WatchSweepResponse]) error
-	// PauseSweep gives out no more jobs of a sweep. Results of jobs that workers have are recorded all the same. One that is
+	// PauseSweep starts no more jobs of a sweep. Results of jobs that workers have are recorded all the same. One that is
 	// paused stays so.
 	// NOT_FOUND: no such sweep. FAILED_PRECONDITION: it has ended.
 	PauseSweep(context.Context, *PauseSweepRequest) (*PauseSweepResponse, error)
-	// ResumeSweep gives out jobs of a paused sweep again. One that runs goes on.
+	// ResumeSweep starts jobs of a paused sweep again. One that runs goes on.
 	// NOT_FOUND: no such sweep. FAILED_PRECONDITION: it has ended.
 	ResumeSweep(context.Context, *ResumeSweepRequest) (*ResumeSweepResponse, error)
 	// CancelSweep ends a sweep that is not done. Its queue is emptied, results that come later are refused, and those that
@@ -283,7 +283,7 @@ type SweepServiceServer interface {
 	CancelSweep(context.Context, *CancelSweepRequest) (*CancelSweepResponse, error)
 	// RetrySweep tries again what has failed of a sweep. Its failures are removed from what is recorded, with what rests on
 	// them: scores of parameter sets that lack cells, and the stages after the first that has failures, since those before
-	// choose their parameter sets. Cells that are good are not computed again. The results are those of a sweep of which
+	// choose their parameter sets. Cells that are good are not computed again. The results are those of a sweep in which
 	// nothing failed. A sweep that has not ended does
 	// so when all its other jobs are done. It may be repeated.
 	// NOT_FOUND: no such sweep. FAILED_PRECONDITION: nothing of it has failed, it was cancelled, it is damaged, or it is of

@@ -36,7 +36,7 @@ const (
 	Verdict_VERDICT_DUPLICATE Verdict = 2
 	// It does not answer the job: a hash or a shape is wrong.
 	Verdict_VERDICT_REFUSED Verdict = 3
-	// It was a failure that is not recorded; the job is given out again.
+	// It was a failure that is not recorded; the job is scheduled again.
 	Verdict_VERDICT_RETRY Verdict = 4
 	// It is not recorded yet: the job is one that is computed twice, and its numbers are noted. The worker need not keep it.
 	Verdict_VERDICT_AGAIN Verdict = 5
@@ -682,7 +682,7 @@ func (x *Cancel) GetLeases() []uint64 {
 // Welcome tells a worker what it needs to know.
 type Welcome struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A job not heard of for so many seconds is given to another worker.
+	// Seconds after which a job that is not heard of is given to another worker.
 	LeaseSeconds  float64 `protobuf:"fixed64,1,opt,name=lease_seconds,json=leaseSeconds,proto3" json:"lease_seconds,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -734,7 +734,7 @@ type Assign struct {
 	Job int32 `protobuf:"varint,2,opt,name=job,proto3" json:"job,omitempty"`
 	// The lease, unique within a coordinator's life.
 	Lease uint64 `protobuf:"varint,3,opt,name=lease,proto3" json:"lease,omitempty"`
-	// How often the job has been given out, from 1.
+	// How often the job has been sent, from 1.
 	Attempt int32 `protobuf:"varint,4,opt,name=attempt,proto3" json:"attempt,omitempty"`
 	// The study, see GetStudy.
 	StudyHash string `protobuf:"bytes,5,opt,name=study_hash,json=studyHash,proto3" json:"study_hash,omitempty"`
@@ -993,7 +993,7 @@ type ScoreJob struct {
 	Bootstrap *BootstrapConfig `protobuf:"bytes,1,opt,name=bootstrap,proto3" json:"bootstrap,omitempty"`
 	// One a parameter set.
 	Scored []*Scored `protobuf:"bytes,2,rep,name=scored,proto3" json:"scored,omitempty"`
-	// What is recorded of them, if that is of judgement steps alone: one a stimulus, in the study's order, with a cell for
+	// What is recorded of them, if that is only of judgement steps: one a stimulus, in the study's order, with a cell for
 	// each of scored.
 	Judged        []*InferResult `protobuf:"bytes,3,rep,name=judged,proto3" json:"judged,omitempty"`
 	unknownFields protoimpl.UnknownFields
