@@ -119,7 +119,7 @@ func (e *Env) Coordinator(ctx context.Context, o CoordinatorOptions) error {
 	cfg := coordinator.DefaultConfig()
 	cfg.Listener, cfg.DataDir, cfg.Servers, cfg.Version, cfg.Logger = listener, o.Data, servers, Version(), e.Logger
 	cfg.JobDeadline = o.JobDeadline
-	cfg.Scorer = domains.Scorer
+	cfg.Scorer, cfg.Shapes = domains.Scorer, domains.Shapes
 	cfg.Lease, cfg.Grace = o.Lease, min(cfg.Grace, o.Lease)
 	cfg.Limits = o.Limits
 	cfg.Metrics, cfg.Tracing = watched.metrics, watched.tracing

@@ -227,7 +227,7 @@ func (e *Env) startLocal(ctx context.Context, dataDir string, slots int, memory 
 	cfg.Listener, cfg.DataDir, cfg.Version, cfg.Logger, cfg.Web = listener, dataDir, Version(), e.Logger, dashboard
 	// The worker lives and dies with the coordinator: after a kill, nothing is to be waited for.
 	cfg.Lease, cfg.Grace = 3*time.Second, 3*time.Second
-	cfg.Scorer = domains.Scorer
+	cfg.Scorer, cfg.Shapes = domains.Scorer, domains.Shapes
 	cfg.Stalled = func(string) {} // who watches the sweep sees it
 	c, err := coordinator.New(cfg)
 	if err != nil {

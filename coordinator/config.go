@@ -20,6 +20,7 @@ import (
 	"foible/coordinator/engine"
 	"foible/coordinator/web"
 	"foible/core/sweep"
+	foiblev1 "foible/proto/foible/v1"
 )
 
 // Config of a coordinator. The zero value of a field has no meaning but where it says so; start from DefaultConfig.
@@ -50,6 +51,8 @@ type Config struct {
 	JobDeadline time.Duration
 	// Limits bound what others can use up. Those of Access and Web are of the Keeper and the dashboard, which have their own copies.
 	Limits Limits
+	// Shapes reads from a bundle which stimuli a study has, so that a sweep with others is refused; nil to refuse none.
+	Shapes func(bundle []byte) ([]*foiblev1.StimulusShape, error)
 	// Scorer reads the judgements of a study from its bundle, so that the fits that workers send can be computed again and
 	// compared; nil: fits are checked for what they can be, no more.
 	Scorer func(bundle []byte, b sweep.Bootstrap, seed uint64) (*sweep.Scorer, error)

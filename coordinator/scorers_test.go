@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 
 	"foible/coordinator"
@@ -93,4 +94,23 @@ func TestLiesAboutFits(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestStimuliOfAnotherStudy: a sweep has the stimuli of its study, all of them and as they are. Its fits could not be made.
+func TestStimuliOfAnotherStudy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, func(cfg *coordinator.Config) { cfg.Shapes = domains.Shapes })
+		whole := c.sampleRequest()
+		some := proto.CloneOf(whole)
+		some.Stimuli = some.GetStimuli()[:2]
+		_, err := c.sweeps.CreateSweep(t.Context(), some)
+		wantCode(t, err, codes.InvalidArgument, "the sweep's 2 stimuli are not the study's 8 stimuli")
+		shorter := proto.CloneOf(whole)
+		shorter.Stimuli[0].Actions--
+		_, err = c.sweeps.CreateSweep(t.Context(), shorter)
+		wantCode(t, err, codes.InvalidArgument, "or have other goals, actions or judgement steps")
+		if _, err = c.sweeps.CreateSweep(t.Context(), whole); err != nil {
+			t.Error(err)
+		}
+	})
 }

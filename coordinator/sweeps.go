@@ -15,21 +15,42 @@ import (
 	"foible/coordinator/engine"
 	"foible/coordinator/service"
 	"foible/core/sweep"
+	"foible/core/words"
 	"foible/proto/codec"
 	foiblev1 "foible/proto/foible/v1"
 )
 
 // CreateSweep implements [service.Sweeps].
 func (c *Coordinator) CreateSweep(ctx context.Context, m *foiblev1.CreateSweepRequest) (*foiblev1.CreateSweepResponse, error) {
-	_, release, err := c.transfers.Fetch(ctx, m.GetStudyHash())
-	if err != nil {
+	if err := c.checkStimuli(ctx, m); err != nil {
 		return nil, fmt.Errorf("study %s: %w", m.GetStudyHash(), err)
 	}
-	release() // that it is there is all that is asked
 	return c.create(ctx, &foiblev1.Sweep{
 		StudyHash: m.GetStudyHash(), StudyName: m.GetStudyName(), Config: m.GetConfig(), Stimuli: m.GetStimuli(),
 		Priority: m.GetPriority(), Verify: m.GetVerify(),
 	})
+}
+
+// checkStimuli reads the study of a sweep, and refuses a sweep whose stimuli are not those of the study: its fits could
+// not be compared with the judgements.
+func (c *Coordinator) checkStimuli(ctx context.Context, m *foiblev1.CreateSweepRequest) error {
+	bundle, release, err := c.transfers.Fetch(ctx, m.GetStudyHash())
+	if err != nil {
+		return err
+	}
+	defer release()
+	if c.cfg.Shapes == nil {
+		return nil
+	}
+	shapes, err := c.cfg.Shapes(bundle)
+	if err != nil {
+		return fmt.Errorf("%w: %w", service.ErrInvalid, err)
+	}
+	if !slices.EqualFunc(shapes, m.GetStimuli(), func(a, b *foiblev1.StimulusShape) bool { return proto.Equal(a, b) }) {
+		return fmt.Errorf("%w: the sweep's %s are not the study's %s, or have other goals, actions or judgement steps",
+			service.ErrInvalid, words.Count(len(m.GetStimuli()), "stimulus"), words.Count(len(shapes), "stimulus"))
+	}
+	return nil
 }
 
 // create makes a sweep of what it is asked to be, or finds the one that is there.

@@ -114,6 +114,15 @@ func Open(bundle []byte) (*Study, error) {
 	return s, found.Err()
 }
 
+// Shapes are the stimuli of the study in a bundle.
+func Shapes(bundle []byte) ([]*foiblev1.StimulusShape, error) {
+	s, err := Open(bundle)
+	if err != nil {
+		return nil, err
+	}
+	return s.Shapes(), nil
+}
+
 // Scorer compares predictions with the judgements of the study in a bundle. It holds nothing else of the study.
 func Scorer(bundle []byte, b sweep.Bootstrap, seed uint64) (*sweep.Scorer, error) {
 	s, err := Open(bundle)
