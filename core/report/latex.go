@@ -11,19 +11,6 @@ import (
 	"foible/core/sweep"
 )
 
-// symbols are how a paper writes the axes (Alanqary et al., 2021).
-var symbols = map[string]string{
-	"goal_noise": `$\epsilon_g$`, "budget_r": `$r_\eta$`, "budget_q": `$q_\eta$`, "search_noise": `$\gamma$`, "action_noise": `$\epsilon_a$`,
-	"alpha": `$\alpha$`, "value": `$V$`, "unreachable_value": `$V_\infty$`,
-}
-
-// meanings are what the caption says of the symbols.
-var meanings = map[string]string{
-	"goal_noise": "goal noise", "budget_r": "failures that end a search budget", "budget_q": "its probability of a success",
-	"search_noise": "search noise", "action_noise": "action noise", "alpha": "inverse temperature", "value": "how values are computed",
-	"unreachable_value": "value where the goal cannot be reached",
-}
-
 // writeLaTeX writes tables/: what tables of report.html have, as table environments for
 // booktabs, to be \input.
 func (r *Report) writeLaTeX() error {
@@ -108,14 +95,15 @@ func (r *Report) writeFitsLaTeX(w io.Writer) error {
 	heads, columns := []string{"Model"}, "l"
 	var swept []int // axes with a column
 	var parts, fixed []string
-	for i, axis := range axes {
-		if value, ok := r.only(axis); ok {
-			fixed = append(fixed, fmt.Sprintf("%s (%s) %s", symbols[axis], meanings[axis], latex(settingText(value))))
+	for i, name := range axes {
+		axis, _ := sweep.AxisByName(name)
+		if value, ok := r.only(name); ok {
+			fixed = append(fixed, fmt.Sprintf("%s (%s) %s", axis.Symbol, axis.Meaning, latex(settingText(value))))
 			continue
 		}
 		swept = append(swept, i)
-		heads, columns = append(heads, symbols[axis]), columns+"r"
-		parts = append(parts, symbols[axis]+", "+meanings[axis])
+		heads, columns = append(heads, axis.Symbol), columns+"r"
+		parts = append(parts, axis.Symbol+", "+axis.Meaning)
 	}
 	heads, columns = append(heads, "$r$"), columns+"r"
 	if unit != "" {

@@ -97,19 +97,13 @@ func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 // modelsText describes the models that were swept.
 func (r *Report) modelsText() string {
-	does := map[string]string{
-		"full":            "full, an agent that may confuse its goal (goal_noise, the probability a step), plans only as far as a noisy A* search comes within a random number of nodes (budget, negative binomial with budget_r failures and probability budget_q of a success; search_noise, the temperature of the search in units of cost), and may slip (action_noise)",
-		"goal-lesioned":   "goal-lesioned, which never confuses its goal",
-		"plan-lesioned":   "plan-lesioned, which plans optimally to its goal, ties broken at random",
-		"action-lesioned": "action-lesioned, which never slips",
-		"boltzmann":       "boltzmann, which acts by P(a) ∝ exp(alpha [−1 + V(s′)]), alpha being an inverse temperature, value how V is computed, and unreachable_value V where the goal cannot be reached",
-	}
 	var all []string
 	sets, mistaken := 0, false
 	for _, grid := range r.grid() {
-		all = append(all, does[grid.Model])
+		m, _ := sweep.ModelByName(grid.Model)
+		all = append(all, m.Name+", "+m.Meaning)
 		sets += r.Manifest.Parameters[grid.Model]
-		if m, _ := sweep.ModelByName(grid.Model); m.Has("action_noise") {
+		if m.Has("action_noise") {
 			mistaken = true
 		}
 	}

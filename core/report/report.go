@@ -26,10 +26,7 @@ type Output interface {
 
 // parameters are the columns of fits.csv for every axis of every model; a
 // column is empty where a model has no such axis.
-var parameters = []string{
-	"goal_noise", "budget_r", "budget_q", "search_noise", "action_noise",
-	"alpha", "value", "unreachable_value",
-}
+var parameters = sweep.AxisNames()
 
 // Manifest says what a report is of.
 type Manifest struct {

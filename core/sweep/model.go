@@ -10,8 +10,9 @@ import (
 
 // Model is a family of agents; its axes are the parameters it has.
 type Model struct {
-	Name string
-	Axes []string // names of its axes, in the order of tables
+	Name    string
+	Meaning string   // what its agent does, to follow the name in a sentence
+	Axes    []string // names of its axes, in the order of tables
 	// Exact models give the same posterior on every run, so they are run once.
 	Exact bool
 }
@@ -20,16 +21,20 @@ type Model struct {
 // legends. A lesioned model is the full one without the axes of one kind of mistake.
 var Models = []Model{
 	full,
-	full.without("goal-lesioned", "goal_noise"),
-	full.without("plan-lesioned", "budget_r", "budget_q", "search_noise"),
-	full.without("action-lesioned", "action_noise"),
-	{Name: "boltzmann", Axes: []string{"alpha", "value", "unreachable_value"}, Exact: true},
+	full.without("goal-lesioned", "which never confuses its goal", "goal_noise"),
+	full.without("plan-lesioned", "which plans optimally to its goal, ties broken at random", "budget_r", "budget_q", "search_noise"),
+	full.without("action-lesioned", "which never slips", "action_noise"),
+	{Name: "boltzmann", Meaning: "which acts by P(a) ∝ exp(alpha [−1 + V(s′)]), alpha being an inverse temperature, value how V is computed, and unreachable_value V where the goal cannot be reached", Axes: []string{"alpha", "value", "unreachable_value"}, Exact: true},
 }
 
-var full = Model{Name: "full", Axes: []string{"goal_noise", "budget_r", "budget_q", "search_noise", "action_noise"}}
+var full = Model{
+	Name:    "full",
+	Meaning: "an agent that may confuse its goal (goal_noise, the probability a step), plans only as far as a noisy A* search comes within a random number of nodes (budget, negative binomial with budget_r failures and probability budget_q of a success; search_noise, the temperature of the search in units of cost), and may slip (action_noise)",
+	Axes:    []string{"goal_noise", "budget_r", "budget_q", "search_noise", "action_noise"},
+}
 
-func (m Model) without(name string, axes ...string) Model {
-	lesioned := Model{Name: name}
+func (m Model) without(name, meaning string, axes ...string) Model {
+	lesioned := Model{Name: name, Meaning: meaning}
 	for _, axis := range m.Axes {
 		if !slices.Contains(axes, axis) {
 			lesioned.Axes = append(lesioned.Axes, axis)
@@ -80,6 +85,8 @@ func AxisNames() []string {
 // Axis is a parameter that can be swept: a number, or a word of a fixed list.
 type Axis struct {
 	Name    string
+	Symbol  string    // as a paper writes it, in LaTeX (Alanqary et al. 2021)
+	Meaning string    // in a few words, after the symbol
 	Default []Setting // its values where a sweep names none
 	Words   []string  // the words allowed; empty for a number
 	Min     float64   // least number allowed
@@ -97,42 +104,50 @@ type Setting struct {
 // Axes lists every axis, in the order of tables. An axis not listed by a model is not applicable to it.
 var Axes = []Axis{
 	{
-		Name: "goal_noise", Max: 1, // epsilon_g, probability a step
+		Name: "goal_noise", Symbol: `$\epsilon_g$`, Meaning: "goal noise",
+		Max:     1, // epsilon_g, probability a step
 		Default: numbers(0),
 		slot:    func(p *Parameters) *Setting { return &p.GoalNoise },
 	},
 	{
-		Name: "budget_r", Min: 1, Max: 1e4, Whole: true, // failures until the budget is spent
+		Name: "budget_r", Symbol: `$r_\eta$`, Meaning: "failures that end a search budget",
+		Min: 1, Max: 1e4, Whole: true, // failures until the budget is spent
 		Default: numbers(2, 4),
 		slot:    func(p *Parameters) *Setting { return &p.BudgetR },
 	},
 	{
-		Name: "budget_q", Max: 0.9999, // probability of a success
+		Name: "budget_q", Symbol: `$q_\eta$`, Meaning: "its probability of a success",
+		Max:     0.9999, // probability of a success
 		Default: numbers(0.9, 0.95),
 		slot:    func(p *Parameters) *Setting { return &p.BudgetQ },
 	},
 	{
-		Name: "search_noise", Max: 1e6, // gamma, cost
+		Name: "search_noise", Symbol: `$\gamma$`, Meaning: "search noise",
+		Max:     1e6, // gamma, cost
 		Default: numbers(0.02, 0.5),
 		slot:    func(p *Parameters) *Setting { return &p.SearchNoise },
 	},
 	{
-		Name: "action_noise", Max: 1, // epsilon_a
+		Name: "action_noise", Symbol: `$\epsilon_a$`, Meaning: "action noise",
+		Max:     1, // epsilon_a
 		Default: numbers(0.05, 0.1, 0.2),
 		slot:    func(p *Parameters) *Setting { return &p.ActionNoise },
 	},
 	{
-		Name: "alpha", Min: 1e-9, Max: 1e6, // inverse temperature, 1 / cost
+		Name: "alpha", Symbol: `$\alpha$`, Meaning: "inverse temperature",
+		Min: 1e-9, Max: 1e6, // inverse temperature, 1 / cost
 		Default: numbers(0.125, 0.25, 0.5, 1, 2, 4, 8),
 		slot:    func(p *Parameters) *Setting { return &p.Alpha },
 	},
 	{
-		Name: "value", Words: []string{"optimal", "on_policy", "heuristic"},
+		Name: "value", Symbol: `$V$`, Meaning: "how values are computed",
+		Words:   []string{"optimal", "on_policy", "heuristic"},
 		Default: []Setting{{Word: "optimal"}},
 		slot:    func(p *Parameters) *Setting { return &p.Value },
 	},
 	{
-		Name: "unreachable_value", Min: -1e6, Max: 0, // cost
+		Name: "unreachable_value", Symbol: `$V_\infty$`, Meaning: "value where the goal cannot be reached",
+		Min: -1e6, Max: 0, // cost
 		Default: numbers(-1000),
 		slot:    func(p *Parameters) *Setting { return &p.UnreachableValue },
 	},
