@@ -24,41 +24,41 @@ type arrow struct {
 
 var arrows = []arrow{
 	{ // the science knows no cluster, no wire, no log, no process, no network
-		from: []string{"foible/core/..."},
+		from: []string{"foible.dev/foible/core/..."},
 		never: []string{
-			"foible/proto/...", "foible/coordinator/...", "foible/worker/...", "foible/domains/...", "foible/command/...",
+			"foible.dev/foible/proto/...", "foible.dev/foible/coordinator/...", "foible.dev/foible/worker/...", "foible.dev/foible/domains/...", "foible.dev/foible/command/...",
 			"google.golang.org/...", "github.com/hashicorp/go-hclog/...", "github.com/nats-io/...", "net/...", "os/exec",
 		},
 		but: []string{"net/url", "net/netip"}, // what html/template reads addresses with
 	},
 	{ // files come to it as an fs.FS
-		from: []string{"foible/core/..."}, except: []string{"foible/core/published"},
+		from: []string{"foible.dev/foible/core/..."}, except: []string{"foible.dev/foible/core/published"},
 		direct: true, never: []string{"os/..."},
 	},
-	{from: []string{"foible/core/..."}, except: []string{"foible/core/report"}, direct: true, never: []string{"embed"}}, // the page that it fills in is its own
-	{from: []string{"foible/..."}, except: []string{"foible/coordinator/engine", "foible/internal/natssite"}, direct: true, never: []string{"github.com/nats-io/...", "github.com/synadia-io/..."}},
-	{from: []string{"foible/command/kubernetes"}, never: []string{"foible/..."}, but: []string{"foible/deploy/kubernetes"}},
-	{from: []string{"foible/command/tables"}, direct: true, never: []string{"foible/..."}, but: []string{"foible/core/report"}},
-	{from: []string{"foible/..."}, except: []string{"foible/command/tables"}, direct: true, never: []string{"github.com/parquet-go/..."}},
-	{from: []string{"foible/worker/..."}, never: []string{"foible/coordinator/...", "foible/command/..."}},
-	{from: []string{"foible/coordinator/..."}, never: []string{"foible/domains/...", "foible/worker/...", "foible/command/..."}},
-	{from: []string{"foible/coordinator/..."}, direct: true, never: []string{"foible/core/..."}, but: []string{"foible/core/sweep", "foible/core/stats", "foible/core/figure", "foible/core/words", "foible/core/files"}},
-	{from: []string{"foible/coordinator/engine"}, never: []string{"foible/..."}},
-	{from: []string{"foible/coordinator/web"}, never: []string{"foible/coordinator/..."}, but: []string{"foible/coordinator/access", "foible/coordinator/service"}},
-	{from: []string{"foible/coordinator/access"}, never: []string{"foible/..."}, but: []string{"foible/proto/foible/v1", "foible/internal/replace", "foible/core/files", "foible/core/words"}},
+	{from: []string{"foible.dev/foible/core/..."}, except: []string{"foible.dev/foible/core/report"}, direct: true, never: []string{"embed"}}, // the page that it fills in is its own
+	{from: []string{"foible.dev/foible/..."}, except: []string{"foible.dev/foible/coordinator/engine", "foible.dev/foible/internal/natssite"}, direct: true, never: []string{"github.com/nats-io/...", "github.com/synadia-io/..."}},
+	{from: []string{"foible.dev/foible/command/kubernetes"}, never: []string{"foible.dev/foible/..."}, but: []string{"foible.dev/foible/deploy/kubernetes"}},
+	{from: []string{"foible.dev/foible/command/tables"}, direct: true, never: []string{"foible.dev/foible/..."}, but: []string{"foible.dev/foible/core/report"}},
+	{from: []string{"foible.dev/foible/..."}, except: []string{"foible.dev/foible/command/tables"}, direct: true, never: []string{"github.com/parquet-go/..."}},
+	{from: []string{"foible.dev/foible/worker/..."}, never: []string{"foible.dev/foible/coordinator/...", "foible.dev/foible/command/..."}},
+	{from: []string{"foible.dev/foible/coordinator/..."}, never: []string{"foible.dev/foible/domains/...", "foible.dev/foible/worker/...", "foible.dev/foible/command/..."}},
+	{from: []string{"foible.dev/foible/coordinator/..."}, direct: true, never: []string{"foible.dev/foible/core/..."}, but: []string{"foible.dev/foible/core/sweep", "foible.dev/foible/core/stats", "foible.dev/foible/core/figure", "foible.dev/foible/core/words", "foible.dev/foible/core/files"}},
+	{from: []string{"foible.dev/foible/coordinator/engine"}, never: []string{"foible.dev/foible/..."}},
+	{from: []string{"foible.dev/foible/coordinator/web"}, never: []string{"foible.dev/foible/coordinator/..."}, but: []string{"foible.dev/foible/coordinator/access", "foible.dev/foible/coordinator/service"}},
+	{from: []string{"foible.dev/foible/coordinator/access"}, never: []string{"foible.dev/foible/..."}, but: []string{"foible.dev/foible/proto/foible/v1", "foible.dev/foible/internal/replace", "foible.dev/foible/core/files", "foible.dev/foible/core/words"}},
 	{ // when a sweep will end is arithmetic
-		from: []string{"foible/coordinator/eta"}, direct: true,
-		never: []string{"foible/...", "google.golang.org/...", "github.com/...", "go.opentelemetry.io/..."}, but: []string{"foible/core/sweep"},
+		from: []string{"foible.dev/foible/coordinator/eta"}, direct: true,
+		never: []string{"foible.dev/foible/...", "google.golang.org/...", "github.com/...", "go.opentelemetry.io/..."}, but: []string{"foible.dev/foible/core/sweep"},
 	},
 	{ // traces are sent by the daemons; others have spans alone
-		from: []string{"foible/..."}, except: []string{"foible", "foible/command"},
+		from: []string{"foible.dev/foible/..."}, except: []string{"foible.dev/foible", "foible.dev/foible/command"},
 		never: []string{"go.opentelemetry.io/otel/sdk/...", "go.opentelemetry.io/otel/exporters/..."},
 	},
-	{from: []string{"foible/domains/...", "foible/proto/..."}, never: []string{"foible/coordinator/...", "foible/worker/...", "foible/command/..."}},
-	{from: []string{"foible/proto/..."}, never: []string{"foible/domains/..."}},
-	{from: []string{"foible/command/slurm"}, never: []string{"foible/...", "google.golang.org/...", "github.com/hashicorp/go-hclog/..."}},
+	{from: []string{"foible.dev/foible/domains/...", "foible.dev/foible/proto/..."}, never: []string{"foible.dev/foible/coordinator/...", "foible.dev/foible/worker/...", "foible.dev/foible/command/..."}},
+	{from: []string{"foible.dev/foible/proto/..."}, never: []string{"foible.dev/foible/domains/..."}},
+	{from: []string{"foible.dev/foible/command/slurm"}, never: []string{"foible.dev/foible/...", "google.golang.org/...", "github.com/hashicorp/go-hclog/..."}},
 	{
-		from: []string{"foible/..."}, except: []string{"foible", "foible/command"},
+		from: []string{"foible.dev/foible/..."}, except: []string{"foible.dev/foible", "foible.dev/foible/command"},
 		never: []string{"github.com/spf13/...", "charm.land/...", "golang.org/x/term"},
 	},
 }

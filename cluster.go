@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"foible/command"
+	"foible.dev/foible/command"
 )
 
 // clusterOf starts and stops coordinators and workers where a scheduler runs them.

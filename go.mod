@@ -1,4 +1,4 @@
-module foible
+module foible.dev/foible
 
 go 1.26.0
 

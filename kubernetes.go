@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"foible/command"
+	"foible.dev/foible/command"
 )
 
 func kubernetesOf(env *command.Env) *cobra.Command {

@@ -19,11 +19,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"foible/command"
-	"foible/core/recovery"
-	"foible/core/sweep"
-	"foible/core/words"
-	"foible/domains"
+	"foible.dev/foible/command"
+	"foible.dev/foible/core/recovery"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/words"
+	"foible.dev/foible/domains"
 )
 
 func main() {

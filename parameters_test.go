@@ -9,10 +9,10 @@ import (
 
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"foible/core/report"
-	"foible/core/sweep"
-	"foible/proto/codec"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/core/report"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/proto/codec"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // A parameter or a model is one row of a table in core/sweep, and what means it elsewhere. Where that is missing, this

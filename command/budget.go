@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"foible/core/sweep"
+	"foible.dev/foible/core/sweep"
 )
 
 // budgetText says what a negative-binomial budget comes to, since its

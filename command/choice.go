@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"strings"
 
-	"foible/core/study"
-	"foible/core/sweep"
-	"foible/core/words"
-	"foible/domains"
+	"foible.dev/foible/core/study"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/words"
+	"foible.dev/foible/domains"
 )
 
 // StimulusChoice says which agents to take to one stimulus.

@@ -23,13 +23,13 @@ import (
 	"google.golang.org/grpc/resolver/manual"
 	"google.golang.org/grpc/status"
 
-	"foible/coordinator"
-	"foible/coordinator/access"
-	"foible/coordinator/engine"
-	"foible/core/words"
-	"foible/domains"
-	foiblev1 "foible/proto/foible/v1"
-	"foible/worker"
+	"foible.dev/foible/coordinator"
+	"foible.dev/foible/coordinator/access"
+	"foible.dev/foible/coordinator/engine"
+	"foible.dev/foible/core/words"
+	"foible.dev/foible/domains"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
+	"foible.dev/foible/worker"
 )
 
 // DefaultAddress is where a coordinator listens unless told otherwise.

@@ -15,8 +15,8 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"foible/core/words"
-	"foible/worker"
+	"foible.dev/foible/core/words"
+	"foible.dev/foible/worker"
 )
 
 // Env is what commands share.

@@ -11,7 +11,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"foible/core/words"
+	"foible.dev/foible/core/words"
 )
 
 func TestQuoted(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"foible/core/report"
-	"foible/core/words"
+	"foible.dev/foible/core/report"
+	"foible.dev/foible/core/words"
 )
 
 // CompareOptions say which sweeps to put side by side, and where.

@@ -14,9 +14,9 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
-	foiblev1 "foible/proto/foible/v1"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 
-	"foible/core/words"
+	"foible.dev/foible/core/words"
 )
 
 // List prints all sweeps of a coordinator; in JSON, if asked.

@@ -21,13 +21,13 @@ import (
 	"google.golang.org/grpc/connectivity"
 	"google.golang.org/grpc/status"
 
-	"foible/coordinator"
-	"foible/coordinator/access"
-	"foible/coordinator/engine"
-	"foible/core/words"
-	"foible/domains"
-	"foible/internal/replace"
-	"foible/worker"
+	"foible.dev/foible/coordinator"
+	"foible.dev/foible/coordinator/access"
+	"foible.dev/foible/coordinator/engine"
+	"foible.dev/foible/core/words"
+	"foible.dev/foible/domains"
+	"foible.dev/foible/internal/replace"
+	"foible.dev/foible/worker"
 )
 
 // DefaultLease is how long a job stays with a worker that is not heard of.

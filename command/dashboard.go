@@ -6,11 +6,11 @@ import (
 	"net"
 	"syscall"
 
-	"foible/coordinator/access"
-	"foible/coordinator/web"
-	"foible/core/figure"
-	"foible/core/sweep"
-	"foible/domains"
+	"foible.dev/foible/coordinator/access"
+	"foible.dev/foible/coordinator/web"
+	"foible.dev/foible/core/figure"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/domains"
 )
 
 // Addresses of dashboards.

@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/term"
 
-	"foible/core/words"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/core/words"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // DeleteOptions say which sweeps to delete.

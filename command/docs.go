@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"foible/core/report"
-	"foible/core/words"
-	"foible/proto/reference"
+	"foible.dev/foible/core/report"
+	"foible.dev/foible/core/words"
+	"foible.dev/foible/proto/reference"
 )
 
 // topic is a file that users write, or a table that a command writes.

@@ -6,13 +6,13 @@ import (
 	"strings"
 	"time"
 
-	"foible/core/inference"
-	"foible/core/pilot"
-	"foible/core/sweep"
-	"foible/core/words"
-	"foible/domains"
-	"foible/proto/codec"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/core/inference"
+	"foible.dev/foible/core/pilot"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/words"
+	"foible.dev/foible/domains"
+	"foible.dev/foible/proto/codec"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 var started = time.Now()

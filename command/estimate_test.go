@@ -12,12 +12,12 @@ import (
 	"testing"
 	"time"
 
-	"foible/core/inference"
-	"foible/core/pilot"
-	data "foible/core/published"
-	"foible/core/sweep"
-	"foible/domains"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/core/inference"
+	"foible.dev/foible/core/pilot"
+	data "foible.dev/foible/core/published"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/domains"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // steady is the time that this process uses of cores, in seconds in which they do a fixed

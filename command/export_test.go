@@ -16,9 +16,9 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/status"
 
-	"foible/core/sweep"
-	"foible/core/words"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/words"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // exporting is a coordinator of a sweep of failed jobs.

@@ -14,14 +14,14 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/test/bufconn"
 
-	"foible/coordinator"
-	"foible/coordinator/engine"
-	"foible/coordinator/web"
-	"foible/core/report"
-	"foible/core/words"
-	"foible/domains"
-	foiblev1 "foible/proto/foible/v1"
-	"foible/worker"
+	"foible.dev/foible/coordinator"
+	"foible.dev/foible/coordinator/engine"
+	"foible.dev/foible/coordinator/web"
+	"foible.dev/foible/core/report"
+	"foible.dev/foible/core/words"
+	"foible.dev/foible/domains"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
+	"foible.dev/foible/worker"
 )
 
 // FitOptions say what to fit, and how.

@@ -9,7 +9,7 @@ import (
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/metadata"
 
-	"foible/coordinator"
+	"foible.dev/foible/coordinator"
 )
 
 // healthTimeout is how long a probe waits for an answer.

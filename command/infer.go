@@ -10,12 +10,12 @@ import (
 	"slices"
 	"strings"
 
-	"foible/core/figure"
-	"foible/core/inference"
-	"foible/core/report"
-	"foible/core/study"
-	"foible/core/sweep"
-	"foible/core/words"
+	"foible.dev/foible/core/figure"
+	"foible.dev/foible/core/inference"
+	"foible.dev/foible/core/report"
+	"foible.dev/foible/core/study"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/words"
 )
 
 // InferOptions say what to infer, and how.

@@ -3,11 +3,11 @@ package command
 import (
 	"strings"
 
-	"foible/core/figure"
-	"foible/core/report"
-	"foible/core/study"
-	"foible/core/sweep"
-	"foible/domains"
+	"foible.dev/foible/core/figure"
+	"foible.dev/foible/core/report"
+	"foible.dev/foible/core/study"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/domains"
 )
 
 // figureTitle names study and stimulus; simulated judgements are never shown as people's.

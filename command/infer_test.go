@@ -15,8 +15,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"foible/core/report"
-	"foible/core/sweep"
+	"foible.dev/foible/core/report"
+	"foible.dev/foible/core/sweep"
 )
 
 // inferring are options that take little time.

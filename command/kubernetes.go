@@ -13,9 +13,9 @@ import (
 	"strings"
 	"time"
 
-	"foible/command/kubernetes"
-	"foible/coordinator/access"
-	"foible/core/words"
+	"foible.dev/foible/command/kubernetes"
+	"foible.dev/foible/coordinator/access"
+	"foible.dev/foible/core/words"
 )
 
 // KubernetesData is where authority and tokens of a coordinator on Kubernetes are kept unless told otherwise.

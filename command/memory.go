@@ -1,9 +1,9 @@
 package command
 
 import (
-	"foible/core/words"
-	"foible/worker"
-	"foible/worker/memory"
+	"foible.dev/foible/core/words"
+	"foible.dev/foible/worker"
+	"foible.dev/foible/worker/memory"
 )
 
 // minMemory is enough for a worker and one small job, in bytes.

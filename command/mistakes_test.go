@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"foible/core/optional"
-	"foible/core/sweep"
-	"foible/core/sweep/sweeptest"
-	"foible/domains"
+	"foible.dev/foible/core/optional"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/sweep/sweeptest"
+	"foible.dev/foible/domains"
 )
 
 // A cell with mistakes has columns for them, of the actions alone.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"foible/coordinator/access"
-	"foible/internal/await"
+	"foible.dev/foible/coordinator/access"
+	"foible.dev/foible/internal/await"
 )
 
 // A service manager hears that a coordinator serves when its tokens are there.

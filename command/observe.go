@@ -25,7 +25,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"google.golang.org/grpc"
 
-	"foible/worker"
+	"foible.dev/foible/worker"
 )
 
 // ObserveOptions say how a daemon can be watched.

@@ -12,10 +12,10 @@ import (
 	"strings"
 	"sync"
 
-	"foible/command/tables"
-	"foible/core/report"
-	"foible/core/words"
-	"foible/internal/replace"
+	"foible.dev/foible/command/tables"
+	"foible.dev/foible/core/report"
+	"foible.dev/foible/core/words"
+	"foible.dev/foible/internal/replace"
 )
 
 // Where things are in an output directory, besides what is for users.

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"foible/core/words"
+	"foible.dev/foible/core/words"
 )
 
 // Plain writes what a terminal shows, and nothing that it obeys: names, reasons and messages come from studies, workers and

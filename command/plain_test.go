@@ -11,10 +11,10 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"foible/core/pddl"
-	"foible/core/report"
-	"foible/core/study"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/core/pddl"
+	"foible.dev/foible/core/report"
+	"foible.dev/foible/core/study"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // hostile is a reason that clears a terminal, sets its title, and writes over what stands before it; forged is a line of its own.

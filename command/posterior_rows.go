@@ -3,9 +3,9 @@ package command
 import (
 	"math"
 
-	"foible/core/report"
-	"foible/core/study"
-	"foible/core/sweep"
+	"foible.dev/foible/core/report"
+	"foible.dev/foible/core/study"
+	"foible.dev/foible/core/sweep"
 )
 
 // writePosteriors writes a row a model, step and goal. The columns of people are empty off the judgement steps, those of

@@ -5,9 +5,9 @@ import (
 	"math"
 	"slices"
 
-	"foible/core/study"
-	"foible/core/sweep"
-	"foible/core/words"
+	"foible.dev/foible/core/study"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/words"
 )
 
 // posteriorTable has a row a step, and one below it for the people who judged

@@ -5,9 +5,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"foible/coordinator/access"
-	"foible/core/words"
-	"foible/internal/replace"
+	"foible.dev/foible/coordinator/access"
+	"foible.dev/foible/core/words"
+	"foible.dev/foible/internal/replace"
 )
 
 // Flags whose value is a file with a secret, and flags whose value is a directory that has some.

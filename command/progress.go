@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"foible/core/sweep"
-	"foible/core/words"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/words"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // Where there is no terminal, a line is printed for each tenth of the cells,

@@ -6,8 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
-	bounded "foible/core/files"
-	"foible/core/words"
+	bounded "foible.dev/foible/core/files"
+	"foible.dev/foible/core/words"
 )
 
 // Limits of the files that a user names.

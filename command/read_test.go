@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"foible/domains"
+	"foible.dev/foible/domains"
 )
 
 // writtenSample is a sample study in a directory of its own.

@@ -12,15 +12,15 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"foible/core/inference"
-	"foible/core/participant"
-	"foible/core/recovery"
-	"foible/core/report"
-	"foible/core/sweep"
-	"foible/core/words"
-	"foible/domains"
-	"foible/proto/codec"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/core/inference"
+	"foible.dev/foible/core/participant"
+	"foible.dev/foible/core/recovery"
+	"foible.dev/foible/core/report"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/words"
+	"foible.dev/foible/domains"
+	"foible.dev/foible/proto/codec"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // RecoverOptions say what to simulate and how to fit it.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"foible/core/words"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/core/words"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // Retry tries again what has failed of a sweep, and prints how the sweep stands.

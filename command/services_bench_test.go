@@ -12,11 +12,11 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"foible/core/inference"
-	data "foible/core/published"
-	"foible/core/sweep"
-	"foible/domains"
-	"foible/proto/codec"
+	"foible.dev/foible/core/inference"
+	data "foible.dev/foible/core/published"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/domains"
+	"foible.dev/foible/proto/codec"
 )
 
 // BenchmarkPublishedSweep runs the published sweep of each domain, all models,

@@ -9,11 +9,11 @@ import (
 	"strconv"
 	"strings"
 
-	"foible/core/inference"
-	"foible/core/report"
-	"foible/core/study"
-	"foible/core/sweep"
-	"foible/core/words"
+	"foible.dev/foible/core/inference"
+	"foible.dev/foible/core/report"
+	"foible.dev/foible/core/study"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/words"
 )
 
 // SimulateOptions say which agent to let act, how often and for how long.

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"foible/core/inference"
-	"foible/core/optional"
-	"foible/core/pddl"
-	"foible/core/sweep"
-	"foible/core/words"
-	"foible/domains"
+	"foible.dev/foible/core/inference"
+	"foible.dev/foible/core/optional"
+	"foible.dev/foible/core/pddl"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/words"
+	"foible.dev/foible/domains"
 )
 
 func simulating(model string) SimulateOptions {

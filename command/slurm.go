@@ -17,13 +17,13 @@ import (
 	"syscall"
 	"time"
 
-	"foible/command/slurm"
-	"foible/coordinator/access"
-	"foible/coordinator/engine"
-	"foible/core/words"
-	"foible/domains"
-	"foible/proto/codec"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/command/slurm"
+	"foible.dev/foible/coordinator/access"
+	"foible.dev/foible/coordinator/engine"
+	"foible.dev/foible/core/words"
+	"foible.dev/foible/domains"
+	"foible.dev/foible/proto/codec"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // SlurmOptions say what to run under Slurm, and how.

@@ -12,8 +12,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"foible/command/slurm"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/command/slurm"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 const (

@@ -15,11 +15,11 @@ import (
 	"github.com/gofrs/flock"
 	"google.golang.org/protobuf/encoding/protojson"
 
-	"foible/coordinator/access"
-	"foible/core/words"
-	"foible/domains"
-	"foible/internal/replace"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/coordinator/access"
+	"foible.dev/foible/core/words"
+	"foible.dev/foible/domains"
+	"foible.dev/foible/internal/replace"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // slurmDir is the directory by which all nodes know a sweep under Slurm. It is absolute.

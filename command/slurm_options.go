@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"foible/command/slurm"
-	"foible/core/words"
+	"foible.dev/foible/command/slurm"
+	"foible.dev/foible/core/words"
 )
 
 // SlurmJobOptions are what Slurm is asked for a worker. A sweep's directory keeps them as JSON.

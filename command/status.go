@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"foible/proto/codec"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/proto/codec"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // sweepJSON is a sweep for scripts. The help of `foible status` is made of the notes.

@@ -11,14 +11,14 @@ import (
 	"strings"
 	"time"
 
-	"foible/coordinator"
-	"foible/core/inference"
-	"foible/core/study"
-	"foible/core/sweep"
-	"foible/core/words"
-	"foible/domains"
-	"foible/proto/codec"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/coordinator"
+	"foible.dev/foible/core/inference"
+	"foible.dev/foible/core/study"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/words"
+	"foible.dev/foible/domains"
+	"foible.dev/foible/proto/codec"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 const studyFile = "study.yaml"

@@ -14,7 +14,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"foible/domains"
+	"foible.dev/foible/domains"
 )
 
 // sampleStudy writes the sample study of a domain, with some texts replaced: of each file, by pairs.

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"time"
 
-	"foible/coordinator/access"
-	"foible/core/words"
-	"foible/proto/codec"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/coordinator/access"
+	"foible.dev/foible/core/words"
+	"foible.dev/foible/proto/codec"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // SubmitOptions say which sweep to give to which coordinator.

@@ -11,11 +11,11 @@ import (
 
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"foible/core/sweep"
-	"foible/core/words"
-	"foible/domains"
-	"foible/proto/codec"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/words"
+	"foible.dev/foible/domains"
+	"foible.dev/foible/proto/codec"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // SweepChoice says which sweep to make of a study.

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/term"
 
-	"foible/core/words"
+	"foible.dev/foible/core/words"
 )
 
 // textTable is a table for a terminal.

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"foible/coordinator/access"
-	"foible/core/words"
+	"foible.dev/foible/coordinator/access"
+	"foible.dev/foible/core/words"
 )
 
 // Target says which coordinator to dial, and how it and its caller know each other.

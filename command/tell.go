@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	foiblev1 "foible/proto/foible/v1"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // notifyTimeout is how long who is notified may take.

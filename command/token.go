@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"foible/coordinator/access"
-	"foible/core/words"
+	"foible.dev/foible/coordinator/access"
+	"foible.dev/foible/core/words"
 )
 
 // tokens finds the tokens of a coordinator's data directory.

@@ -10,9 +10,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"foible/core/sweep"
-	foiblev1 "foible/proto/foible/v1"
-	"foible/worker"
+	"foible.dev/foible/core/sweep"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
+	"foible.dev/foible/worker"
 )
 
 // fitVerified fits a small grid, and returns what it says and its tables.

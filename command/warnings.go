@@ -6,10 +6,10 @@ import (
 	"strconv"
 	"strings"
 
-	"foible/core/sweep"
-	"foible/core/words"
-	"foible/domains"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/words"
+	"foible.dev/foible/domains"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // moreValues of an axis: those of a sweep, and those to add.

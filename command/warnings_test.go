@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"testing"
 
-	"foible/core/study"
-	"foible/core/sweep"
-	"foible/domains"
+	"foible.dev/foible/core/study"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/domains"
 )
 
 // The command beyond an edge keeps what was asked for, but the axes at whose edge the best lies.

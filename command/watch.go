@@ -12,9 +12,9 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	foiblev1 "foible/proto/foible/v1"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 
-	"foible/core/words"
+	"foible.dev/foible/core/words"
 )
 
 // retryInterval is how long to wait for a coordinator that has gone.

@@ -16,11 +16,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
 
-	"foible/coordinator/access"
-	"foible/coordinator/engine"
-	"foible/coordinator/web"
-	"foible/core/sweep"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/coordinator/access"
+	"foible.dev/foible/coordinator/engine"
+	"foible.dev/foible/coordinator/web"
+	"foible.dev/foible/core/sweep"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // Config of a coordinator. The zero value of a field has no meaning but where it says so; start from DefaultConfig.

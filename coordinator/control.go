@@ -10,9 +10,9 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"foible/coordinator/engine"
-	"foible/coordinator/service"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/coordinator/engine"
+	"foible.dev/foible/coordinator/service"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // DefaultPriority is that of a sweep which names none.

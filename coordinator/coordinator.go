@@ -23,9 +23,9 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
-	"foible/coordinator/engine"
-	"foible/coordinator/service"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/coordinator/engine"
+	"foible.dev/foible/coordinator/service"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // Bounds of a gRPC message in bytes.
@@ -101,7 +101,7 @@ func New(cfg Config) (*Coordinator, error) {
 		damage:   map[string]string{},
 	}
 	if cfg.Tracing != nil {
-		c.tracer = cfg.Tracing.Tracer("foible/coordinator")
+		c.tracer = cfg.Tracing.Tracer("foible.dev/foible/coordinator")
 	}
 	if cfg.Metrics != nil {
 		if err := c.register(cfg.Metrics); err != nil {

@@ -8,10 +8,10 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"foible/coordinator/engine"
-	"foible/coordinator/service"
-	"foible/proto/codec"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/coordinator/engine"
+	"foible.dev/foible/coordinator/service"
+	"foible.dev/foible/proto/codec"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // A sweep of which something is damaged in the store is left alone, and says so; all others go on. Submitted again, it

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"foible/coordinator/service"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/coordinator/service"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // DeleteSweep implements [service.Sweeps]. First the record says that the sweep is being deleted, so that no coordinator

@@ -13,8 +13,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"foible/internal/await"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/internal/await"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 func (c *cluster) delete(id string) error {

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"foible/coordinator/engine"
+	"foible.dev/foible/coordinator/engine"
 )
 
 // offer is a job on its way to a worker.

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"foible/coordinator"
-	"foible/worker"
+	"foible.dev/foible/coordinator"
+	"foible.dev/foible/worker"
 )
 
 // When no work is left, workers that are connected end, and so do those that come later.

@@ -6,7 +6,7 @@ import (
 	"math"
 	"time"
 
-	"foible/coordinator/engine"
+	"foible.dev/foible/coordinator/engine"
 )
 
 const (

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"foible/internal/await"
+	"foible.dev/foible/internal/await"
 )
 
 // A coordinator with many sweeps that have ended holds little more than the streams that NATS keeps for their results.

@@ -3,7 +3,7 @@ package coordinator
 import (
 	"context"
 
-	foiblev1 "foible/proto/foible/v1"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // QueueAgain puts jobs into the queue of a sweep once more, as an audit does that takes them for lost.

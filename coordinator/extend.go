@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 
-	"foible/coordinator/service"
-	"foible/core/sweep"
-	"foible/proto/codec"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/coordinator/service"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/proto/codec"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // ExtendSweep implements [service.Sweeps].

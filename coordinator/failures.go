@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"foible/proto/codec"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/proto/codec"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // Bounds of what is kept of failures, to be shown.

@@ -10,10 +10,10 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
-	"foible/core/sweep"
-	"foible/proto/codec"
-	foiblev1 "foible/proto/foible/v1"
-	"foible/worker"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/proto/codec"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
+	"foible.dev/foible/worker"
 )
 
 // partly answers jobs rightly, but for cells that it cannot compute.

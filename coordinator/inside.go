@@ -6,10 +6,10 @@ import (
 	"slices"
 	"time"
 
-	"foible/coordinator/service"
-	"foible/coordinator/web"
-	"foible/core/sweep"
-	"foible/proto/codec"
+	"foible.dev/foible/coordinator/service"
+	"foible.dev/foible/coordinator/web"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/proto/codec"
 )
 
 // What follows implements [web.Coordinator].

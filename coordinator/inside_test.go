@@ -10,10 +10,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"foible/coordinator/service"
-	"foible/coordinator/web"
-	"foible/core/sweep"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/coordinator/service"
+	"foible.dev/foible/coordinator/web"
+	"foible.dev/foible/core/sweep"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // What is seen of a sweep closely is what its plan, its progress and its results say, also after a restart, when it has

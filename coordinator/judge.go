@@ -9,11 +9,11 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"foible/coordinator/engine"
-	"foible/coordinator/service"
-	"foible/core/sweep"
-	"foible/proto/codec"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/coordinator/engine"
+	"foible.dev/foible/coordinator/service"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/proto/codec"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // assign says what a job is, and for a score job what its fits must be of. It returns nil for a job that needs

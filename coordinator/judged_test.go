@@ -8,9 +8,9 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"foible/core/sweep"
-	"foible/proto/codec"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/proto/codec"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 const judgedSets, judgedStimuli = 2010, 10 // so many that only judgement steps are kept
@@ -65,7 +65,7 @@ func TestJudgedJobs(t *testing.T) {
 			"3 probabilities of runs, want 0":            func(r *foiblev1.JobResult) { judged(r).ShortRuns = []float32{1, 0, 0} },
 			"numbers of runs of 1 cells, want":           func(r *foiblev1.JobResult) { judged(r).Runs = []int32{1} },
 			"undefined, after cell -1":                   func(r *foiblev1.JobResult) { judged(r).Undefined = []*foiblev1.UndefinedCell{{}} },
-			"rows of judgement steps alone: false":       unpack,
+			"only rows of judgement steps: false":       unpack,
 		} {
 			result := answer(job)
 			spoil(result)

@@ -7,7 +7,7 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
-	"foible/coordinator/engine"
+	"foible.dev/foible/coordinator/engine"
 )
 
 // lease is a job that a worker has. The engine's lease is what counts; this one says whose heartbeats extend it.

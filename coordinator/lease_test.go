@@ -8,8 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"foible/coordinator"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/coordinator"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // Times of the tests of leases; they are false, and cost nothing.

@@ -10,14 +10,14 @@ import (
 	"golang.org/x/time/rate"
 	"google.golang.org/protobuf/proto"
 
-	"foible/coordinator/access"
-	"foible/coordinator/service"
-	"foible/coordinator/web"
-	"foible/core/files"
-	"foible/core/sweep"
-	"foible/core/words"
-	"foible/proto/codec"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/coordinator/access"
+	"foible.dev/foible/coordinator/service"
+	"foible.dev/foible/coordinator/web"
+	"foible.dev/foible/core/files"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/words"
+	"foible.dev/foible/proto/codec"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // Limits bound what others can use up of a coordinator: memory, disk, and the attention that it has for everybody else.

@@ -16,8 +16,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 
-	"foible/coordinator"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/coordinator"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // sized is a study of one file of so many bytes, in an archive by a method.

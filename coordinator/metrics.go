@@ -6,7 +6,7 @@ import (
 	grpcprom "github.com/grpc-ecosystem/go-grpc-middleware/providers/prometheus"
 	"github.com/prometheus/client_golang/prometheus"
 
-	foiblev1 "foible/proto/foible/v1"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // maxMeasuredSweeps bounds the sweeps that have metrics of their own: those that have not ended, the oldest first.

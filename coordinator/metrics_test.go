@@ -14,9 +14,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
-	"foible/coordinator"
-	"foible/internal/await"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/coordinator"
+	"foible.dev/foible/internal/await"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // measured starts a coordinator with a registry.

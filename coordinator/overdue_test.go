@@ -8,10 +8,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"foible/coordinator"
-	"foible/coordinator/eta"
-	"foible/coordinator/web"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/coordinator"
+	"foible.dev/foible/coordinator/eta"
+	"foible.dev/foible/coordinator/web"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // beatInterval is the time between two heartbeats of a worker.

@@ -10,11 +10,11 @@ import (
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/metadata"
 
-	"foible/coordinator"
-	"foible/coordinator/engine"
-	"foible/internal/await"
-	"foible/internal/natssite"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/coordinator"
+	"foible.dev/foible/coordinator/engine"
+	"foible.dev/foible/internal/await"
+	"foible.dev/foible/internal/natssite"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // health is whether a coordinator serves, and why not.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	foiblev1 "foible/proto/foible/v1"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // recentBytes bounds what a sweep keeps of its last results.

@@ -3,7 +3,7 @@ package coordinator
 import (
 	"testing"
 
-	foiblev1 "foible/proto/foible/v1"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // What was recorded just now is there once, as long as there is room for it.

@@ -27,12 +27,12 @@ import (
 	reflectionv1 "google.golang.org/grpc/reflection/grpc_reflection_v1"
 	"google.golang.org/grpc/status"
 
-	"foible/coordinator"
-	"foible/coordinator/access"
-	"foible/domains"
-	"foible/internal/await"
-	foiblev1 "foible/proto/foible/v1"
-	"foible/worker"
+	"foible.dev/foible/coordinator"
+	"foible.dev/foible/coordinator/access"
+	"foible.dev/foible/domains"
+	"foible.dev/foible/internal/await"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
+	"foible.dev/foible/worker"
 )
 
 // handshake is the time that the fortress gives strangers.

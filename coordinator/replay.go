@@ -6,10 +6,10 @@ import (
 	"slices"
 	"time"
 
-	"foible/coordinator/engine"
-	"foible/coordinator/eta"
-	"foible/coordinator/service"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/coordinator/engine"
+	"foible.dev/foible/coordinator/eta"
+	"foible.dev/foible/coordinator/service"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // start replays what is recorded, and queues what the plan has and the queue

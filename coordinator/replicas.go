@@ -12,9 +12,9 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"foible/coordinator/engine"
-	"foible/coordinator/service"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/coordinator/engine"
+	"foible.dev/foible/coordinator/service"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // Several coordinators may share an engine's servers. Each follows what the others store: sweeps and their states, and

@@ -14,11 +14,11 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"foible/coordinator"
-	"foible/coordinator/access"
-	"foible/coordinator/engine"
-	"foible/internal/await"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/coordinator"
+	"foible.dev/foible/coordinator/access"
+	"foible.dev/foible/coordinator/engine"
+	"foible.dev/foible/internal/await"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // newReplicas starts two coordinators on one NATS server; what is said of them is done to both.

@@ -14,12 +14,12 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"foible/coordinator"
-	"foible/coordinator/engine"
-	"foible/core/sweep"
-	"foible/internal/await"
-	"foible/proto/codec"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/coordinator"
+	"foible.dev/foible/coordinator/engine"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/internal/await"
+	"foible.dev/foible/proto/codec"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // diary is the jobs that an executor was given.

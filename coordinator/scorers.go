@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"sync"
 
-	"foible/core/sweep"
-	"foible/proto/codec"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/proto/codec"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // maxScorers bounds the scorers that are kept: one holds the resampled judgements of a study, some megabytes.

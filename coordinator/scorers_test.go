@@ -11,10 +11,10 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 
-	"foible/coordinator"
-	"foible/domains"
-	foiblev1 "foible/proto/foible/v1"
-	"foible/worker"
+	"foible.dev/foible/coordinator"
+	"foible.dev/foible/domains"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
+	"foible.dev/foible/worker"
 )
 
 // liar spoils the results of real jobs.

@@ -13,10 +13,10 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"foible/coordinator/engine"
-	"foible/coordinator/service"
-	"foible/coordinator/web"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/coordinator/engine"
+	"foible.dev/foible/coordinator/service"
+	"foible.dev/foible/coordinator/web"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // session is one connection of a worker.

@@ -9,10 +9,10 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 
-	"foible/coordinator/eta"
-	"foible/core/sweep"
-	"foible/proto/codec"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/coordinator/eta"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/proto/codec"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // What users see of a sweep that a coordinator has taken up.

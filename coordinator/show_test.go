@@ -8,9 +8,9 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"foible/internal/await"
-	"foible/proto/codec"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/internal/await"
+	"foible.dev/foible/proto/codec"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // What is shown of a sweep while it runs: parts that add up, a rate, the best fits so far, and when it will end.

@@ -6,9 +6,9 @@ import (
 
 	"google.golang.org/grpc/codes"
 
-	"foible/coordinator/engine"
-	"foible/core/sweep"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/coordinator/engine"
+	"foible.dev/foible/core/sweep"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // TestSizes: what would be too large is refused before any work, and there is one limit. A report of which one job would

@@ -20,10 +20,10 @@ import (
 	"google.golang.org/grpc/test/bufconn"
 	"google.golang.org/protobuf/proto"
 
-	"foible/coordinator"
-	"foible/coordinator/engine"
-	"foible/internal/await"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/coordinator"
+	"foible.dev/foible/coordinator/engine"
+	"foible.dev/foible/internal/await"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 func wantCode(t testing.TB, err error, want codes.Code, text string) {

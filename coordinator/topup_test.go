@@ -10,10 +10,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"foible/core/sweep"
-	"foible/internal/await"
-	"foible/proto/codec"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/internal/await"
+	"foible.dev/foible/proto/codec"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // toppedUp asks for a sweep whose contenders get up to 8 times the runs.

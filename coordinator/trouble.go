@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	foiblev1 "foible/proto/foible/v1"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 const (

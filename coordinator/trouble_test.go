@@ -15,10 +15,10 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"foible/coordinator"
-	"foible/domains"
-	foiblev1 "foible/proto/foible/v1"
-	"foible/worker"
+	"foible.dev/foible/coordinator"
+	"foible.dev/foible/domains"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
+	"foible.dev/foible/worker"
 )
 
 // logged is a cluster whose coordinator's log is kept.

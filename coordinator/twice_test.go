@@ -6,9 +6,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"foible/coordinator"
-	"foible/internal/await"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/coordinator"
+	"foible.dev/foible/internal/await"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // queueAgain puts a job into the queue once more, as an audit does that takes it for lost.

@@ -12,9 +12,9 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"foible/coordinator"
-	"foible/coordinator/engine"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/coordinator"
+	"foible.dev/foible/coordinator/engine"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 func cell(r *foiblev1.JobResult) *foiblev1.Cell { return r.GetInfer().GetCells()[0] }
@@ -39,7 +39,7 @@ var wrong = []struct {
 	{"short", false, func(r *foiblev1.JobResult) { cell(r).Posterior = cell(r).Posterior[1:] }, "14 probabilities, want 5 steps of 3 goals"},
 	{"no cells", false, func(r *foiblev1.JobResult) { r.GetInfer().Cells = nil }, "0 cells for 1 parameter sets"},
 	{"two cells", false, func(r *foiblev1.JobResult) { r.GetInfer().Cells = append(r.GetInfer().Cells, cell(r)) }, "2 cells for 1 parameter sets"},
-	{"judged", false, func(r *foiblev1.JobResult) { cell(r).Judged = true }, "rows of judgement steps alone: true"},
+	{"judged", false, func(r *foiblev1.JobResult) { cell(r).Judged = true }, "only rows of judgement steps: true"},
 	{"undefined without reason", false, func(r *foiblev1.JobResult) { cell(r).Undefined = &foiblev1.Undefined{} }, "undefined from step 0"},
 	{"nothing", false, func(r *foiblev1.JobResult) { r.Outcome = nil }, "0 cells for 1 parameter sets"},
 	{"a score for posteriors", false, func(r *foiblev1.JobResult) {

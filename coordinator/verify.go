@@ -3,9 +3,9 @@ package coordinator
 import (
 	"fmt"
 
-	"foible/core/sweep"
-	"foible/proto/codec"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/proto/codec"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // A sweep may ask that a share of its infer jobs is computed twice, by different workers where there are others. The first

@@ -11,11 +11,11 @@ import (
 
 	"google.golang.org/grpc"
 
-	"foible/core/sweep"
-	"foible/internal/await"
-	"foible/proto/codec"
-	foiblev1 "foible/proto/foible/v1"
-	"foible/worker"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/internal/await"
+	"foible.dev/foible/proto/codec"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
+	"foible.dev/foible/worker"
 )
 
 // shifts counts, by job, how often each host has computed it.

@@ -8,8 +8,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
 
-	"foible/coordinator/service"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/coordinator/service"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 const (

@@ -16,9 +16,9 @@ import (
 	"testing"
 	"unicode"
 
-	"foible/core/ground"
-	"foible/core/pddl"
-	"foible/domains"
+	"foible.dev/foible/core/ground"
+	"foible.dev/foible/core/pddl"
+	"foible.dev/foible/domains"
 )
 
 // root is the root of the repository, seen from this package.

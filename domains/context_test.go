@@ -6,9 +6,9 @@ import (
 	"reflect"
 	"testing"
 
-	"foible/core/inference"
-	"foible/core/sweep"
-	"foible/internal/looks"
+	"foible.dev/foible/core/inference"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/internal/looks"
 )
 
 // cutAfter has so many looks. It measures the most work that the stimulus does between

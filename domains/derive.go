@@ -11,9 +11,9 @@ import (
 	"strconv"
 	"strings"
 
-	"foible/core/recovery"
-	"foible/core/sweep"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/core/recovery"
+	"foible.dev/foible/core/sweep"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // Derive makes a study of simulated trajectories on the problems of this one,

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"foible/core/inference"
-	"foible/core/recovery"
-	"foible/core/study"
-	"foible/core/sweep"
+	"foible.dev/foible/core/inference"
+	"foible.dev/foible/core/recovery"
+	"foible.dev/foible/core/study"
+	"foible.dev/foible/core/sweep"
 )
 
 // Simulated plans make a study that can be checked and fitted, and that says who acted.

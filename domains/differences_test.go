@@ -9,8 +9,8 @@ import (
 	"sync"
 	"testing"
 
-	"foible/core/report"
-	"foible/core/sweep"
+	"foible.dev/foible/core/report"
+	"foible.dev/foible/core/sweep"
 )
 
 // On the published judgements of Block Words the report says that full is better

@@ -6,11 +6,11 @@ import (
 	"io/fs"
 	"slices"
 
-	"foible/core/ground"
-	"foible/core/heuristic"
-	"foible/core/pddl"
-	"foible/domains/blockwords"
-	"foible/domains/doorskeysgems"
+	"foible.dev/foible/core/ground"
+	"foible.dev/foible/core/heuristic"
+	"foible.dev/foible/core/pddl"
+	"foible.dev/foible/domains/blockwords"
+	"foible.dev/foible/domains/doorskeysgems"
 )
 
 // Domain is what Foible knows of a domain beyond its PDDL.

@@ -1,9 +1,9 @@
 package domains
 
 import (
-	"foible/core/sweep"
-	"foible/domains/blockwords"
-	"foible/domains/doorskeysgems"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/domains/blockwords"
+	"foible.dev/foible/domains/doorskeysgems"
 )
 
 // fitted are the paper's best parameters, by domain, model and axis (Alanqary

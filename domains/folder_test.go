@@ -6,7 +6,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"foible/domains"
+	"foible.dev/foible/domains"
 )
 
 // folder is a study directory that a test may change: the sample study of a

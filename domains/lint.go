@@ -11,8 +11,8 @@ import (
 	"go.yaml.in/yaml/v3"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"foible/core/pddl"
-	"foible/core/words"
+	"foible.dev/foible/core/pddl"
+	"foible.dev/foible/core/words"
 )
 
 // lint walks YAML beside the schema.

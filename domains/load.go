@@ -13,14 +13,14 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"foible/core/files"
-	"foible/core/inference"
-	"foible/core/pddl"
-	"foible/core/study"
-	"foible/core/sweep"
-	"foible/core/words"
-	"foible/proto/codec"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/core/files"
+	"foible.dev/foible/core/inference"
+	"foible.dev/foible/core/pddl"
+	"foible.dev/foible/core/study"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/words"
+	"foible.dev/foible/proto/codec"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // Study is a study with the domain it is of.

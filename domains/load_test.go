@@ -13,10 +13,10 @@ import (
 	"strings"
 	"testing"
 
-	"foible/core/report"
-	"foible/core/sweep"
-	"foible/domains"
-	"foible/proto/codec"
+	"foible.dev/foible/core/report"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/domains"
+	"foible.dev/foible/proto/codec"
 )
 
 func load(t testing.TB, f folder) *domains.Study {

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"foible/core/study"
-	"foible/domains"
+	"foible.dev/foible/core/study"
+	"foible.dev/foible/domains"
 )
 
 // problems loads a study and its sweep, checks both, and lists every error.

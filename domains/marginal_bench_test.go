@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"foible/core/sweep"
+	"foible.dev/foible/core/sweep"
 )
 
 // BenchmarkMarginal is marginal inference on a published stimulus: a parameter set

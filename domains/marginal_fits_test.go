@@ -15,10 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"foible/core/published"
-	"foible/core/study"
-	"foible/core/sweep"
-	"foible/domains"
+	"foible.dev/foible/core/published"
+	"foible.dev/foible/core/study"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/domains"
 )
 
 // noiseFree is a parameter set and its r as an independent implementation found it.

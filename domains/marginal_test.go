@@ -11,11 +11,11 @@ import (
 	"sync"
 	"testing"
 
-	"foible/core/inference"
-	"foible/core/inference/sips"
-	"foible/core/published"
-	"foible/core/sweep"
-	"foible/domains"
+	"foible.dev/foible/core/inference"
+	"foible.dev/foible/core/inference/sips"
+	"foible.dev/foible/core/published"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/domains"
 )
 
 // posteriors are those of one stimulus and parameter set, computed by an

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"foible/core/study"
-	"foible/core/sweep"
-	"foible/domains"
+	"foible.dev/foible/core/study"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/domains"
 )
 
 // found are the mistakes inferred in a stimulus at the full model's fitted parameters.

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"foible/core/inference"
-	"foible/core/pddl"
-	"foible/core/study"
-	"foible/core/sweep"
-	"foible/core/words"
+	"foible.dev/foible/core/inference"
+	"foible.dev/foible/core/pddl"
+	"foible.dev/foible/core/study"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/words"
 )
 
 // Usable is which parameter sets of a sweep can be used with a study.

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"foible/core/inference"
-	"foible/core/sweep"
-	"foible/domains"
-	"foible/proto/codec"
+	"foible.dev/foible/core/inference"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/domains"
+	"foible.dev/foible/proto/codec"
 )
 
 // setsOf are the parameter sets of a sweep.

@@ -10,10 +10,10 @@ import (
 	"sync"
 	"testing"
 
-	"foible/core/inference"
-	"foible/core/published"
-	"foible/core/sweep"
-	"foible/domains"
+	"foible.dev/foible/core/inference"
+	"foible.dev/foible/core/published"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/domains"
 )
 
 // fitted is a model at the paper's fitted parameters, and the r that an

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"foible/core/study"
+	"foible.dev/foible/core/study"
 )
 
 // Stimulus finds a stimulus.

@@ -12,10 +12,10 @@ import (
 	"sync"
 	"testing"
 
-	"foible/core/published"
-	"foible/core/sweep"
-	"foible/domains"
-	"foible/proto/codec"
+	"foible.dev/foible/core/published"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/domains"
+	"foible.dev/foible/proto/codec"
 )
 
 var (

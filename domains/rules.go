@@ -9,9 +9,9 @@ import (
 	"go.yaml.in/yaml/v3"
 	"google.golang.org/protobuf/proto"
 
-	"foible/core/pddl"
-	"foible/core/words"
-	"foible/proto/codec"
+	"foible.dev/foible/core/pddl"
+	"foible.dev/foible/core/words"
+	"foible.dev/foible/proto/codec"
 )
 
 // patterns are regular expressions of the schema in words.

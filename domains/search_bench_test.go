@@ -6,11 +6,11 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"foible/core/agent"
-	"foible/core/ground"
-	"foible/core/inference/sips"
-	"foible/core/pddl"
-	"foible/core/search"
+	"foible.dev/foible/core/agent"
+	"foible.dev/foible/core/ground"
+	"foible.dev/foible/core/inference/sips"
+	"foible.dev/foible/core/pddl"
+	"foible.dev/foible/core/search"
 )
 
 // BenchmarkSearch searches from every state of four published plans to every

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"foible/core/ground"
-	"foible/core/inference"
-	"foible/core/pddl"
-	"foible/core/sweep"
-	"foible/domains"
-	"foible/internal/chance"
+	"foible.dev/foible/core/ground"
+	"foible.dev/foible/core/inference"
+	"foible.dev/foible/core/pddl"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/domains"
+	"foible.dev/foible/internal/chance"
 )
 
 // typical is a model's parameter set as the paper fitted it.

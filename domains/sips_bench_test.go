@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"foible/core/agent"
-	"foible/core/inference/sips"
+	"foible.dev/foible/core/agent"
+	"foible.dev/foible/core/inference/sips"
 )
 
 // BenchmarkSIPS is one run of the filter on a published stimulus, warm: 60

@@ -15,7 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	"google.golang.org/protobuf/proto"
 
-	"foible/core/pddl"
+	"foible.dev/foible/core/pddl"
 )
 
 // decode reads YAML into a message whose fields are the schema, and checks the

@@ -16,11 +16,11 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"foible/core/inference"
-	"foible/core/sweep"
-	"foible/domains"
-	"foible/proto/codec"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/core/inference"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/domains"
+	"foible.dev/foible/proto/codec"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // Science is the executor of real jobs. It keeps the studies it has met, and

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"strings"
 
-	foiblev1 "foible/proto/foible/v1"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // Failure is an error of an [Executor] that says what is to blame for it. What any other error comes from is not known:

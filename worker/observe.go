@@ -11,8 +11,8 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
-	"foible/proto/codec"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/proto/codec"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // kind of a job, as a label.
@@ -77,7 +77,7 @@ type traced struct {
 
 // Traced is an executor each job of which is a span, below that of the job in the coordinator.
 func Traced(e Executor, provider trace.TracerProvider) Executor {
-	return &traced{e, provider.Tracer("foible/worker")}
+	return &traced{e, provider.Tracer("foible.dev/foible/worker")}
 }
 
 // Execute implements [Executor].

@@ -11,8 +11,8 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
-	foiblev1 "foible/proto/foible/v1"
-	"foible/worker"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
+	"foible.dev/foible/worker"
 )
 
 type execute func(ctx context.Context, job *foiblev1.Assign) (*foiblev1.JobResult, error)

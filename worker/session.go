@@ -9,7 +9,7 @@ import (
 
 	"google.golang.org/grpc"
 
-	foiblev1 "foible/proto/foible/v1"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // session is one connection to a coordinator. Its run alone sends.

@@ -19,10 +19,10 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
-	"foible/core/sweep"
-	"foible/core/words"
-	foiblev1 "foible/proto/foible/v1"
-	"foible/worker/memory"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/words"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
+	"foible.dev/foible/worker/memory"
 )
 
 // Executor does a job. An error may be a [Failure], which says what is to blame and hence what becomes of the job; after any

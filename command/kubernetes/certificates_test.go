@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"foible/command/kubernetes"
+	"foible.dev/foible/command/kubernetes"
 )
 
 // leaf is the certificate among files, which must be good for servers and clients of all names.

@@ -9,7 +9,7 @@ import (
 	"regexp"
 	"strings"
 
-	"foible/deploy/kubernetes"
+	"foible.dev/foible/deploy/kubernetes"
 )
 
 // Options are what manifests leave open.

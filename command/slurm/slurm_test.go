@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"foible/command/slurm"
+	"foible.dev/foible/command/slurm"
 )
 
 var commands = slurm.Commands{Timeout: 10 * time.Second}

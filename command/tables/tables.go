@@ -11,7 +11,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"foible/core/report"
+	"foible.dev/foible/core/report"
 )
 
 // RowGroup is the number of rows of a row group. A table in the making holds no more.

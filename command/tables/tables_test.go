@@ -17,12 +17,12 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"foible/command/tables"
-	"foible/core/optional"
-	"foible/core/report"
-	"foible/core/study"
-	"foible/core/sweep"
-	"foible/internal/await"
+	"foible.dev/foible/command/tables"
+	"foible.dev/foible/core/optional"
+	"foible.dev/foible/core/report"
+	"foible.dev/foible/core/study"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/internal/await"
 )
 
 // folder is a report's output in memory.

@@ -25,8 +25,8 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/tap"
 
-	"foible/internal/await"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/internal/await"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 func open(t *testing.T, dataDir string) (*Keeper, *Tokens) {

@@ -21,7 +21,7 @@ import (
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
 
-	"foible/internal/await"
+	"foible.dev/foible/internal/await"
 )
 
 // serve answers health checks on a loopback address.

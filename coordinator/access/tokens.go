@@ -15,8 +15,8 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"foible/core/files"
-	"foible/internal/replace"
+	"foible.dev/foible/core/files"
+	"foible.dev/foible/internal/replace"
 )
 
 // Record is what a coordinator keeps of a token: enough to know it again.

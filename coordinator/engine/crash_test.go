@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"foible/internal/await"
+	"foible.dev/foible/internal/await"
 )
 
 // crashDir names, in the environment of a child, the directory on which it is to work until it is killed.

@@ -15,7 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"foible/internal/await"
+	"foible.dev/foible/internal/await"
 )
 
 func openTest(t testing.TB, cfg Config) *Engine {

@@ -22,8 +22,8 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
-	"foible/internal/await"
-	"foible/internal/natssite"
+	"foible.dev/foible/internal/await"
+	"foible.dev/foible/internal/natssite"
 )
 
 // openAt opens the engine of another coordinator on the servers of a site.

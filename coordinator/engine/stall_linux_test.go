@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"foible/internal/smalldisk"
+	"foible.dev/foible/internal/smalldisk"
 )
 
 // awaitStall waits until an engine is stalled, or is not, and returns the reason.

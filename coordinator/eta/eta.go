@@ -18,7 +18,7 @@ import (
 	"slices"
 	"time"
 
-	"foible/core/sweep"
+	"foible.dev/foible/core/sweep"
 )
 
 // Level is the part of sweeps that are to end within their range.

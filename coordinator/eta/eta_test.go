@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"foible/coordinator/eta"
-	"foible/core/sweep"
+	"foible.dev/foible/coordinator/eta"
+	"foible.dev/foible/core/sweep"
 )
 
 var epoch = time.Date(2021, 7, 26, 9, 0, 0, 0, time.UTC)

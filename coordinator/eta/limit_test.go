@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"foible/coordinator/eta"
-	"foible/core/sweep"
+	"foible.dev/foible/coordinator/eta"
+	"foible.dev/foible/core/sweep"
 )
 
 // A job's limit follows from the slowest job like it, by its size: of its stage and of all its models. Before one has

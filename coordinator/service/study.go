@@ -11,9 +11,9 @@ import (
 
 	"google.golang.org/grpc"
 
-	"foible/core/files"
-	"foible/core/words"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/core/files"
+	"foible.dev/foible/core/words"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 const chunkBytes = 256 << 10

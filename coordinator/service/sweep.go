@@ -8,7 +8,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/encoding/protowire"
 
-	foiblev1 "foible/proto/foible/v1"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // Sweeps is what a coordinator does for its users. Unknown sweeps are ErrNotFound.

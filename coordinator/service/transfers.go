@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
-	"foible/core/words"
+	"foible.dev/foible/core/words"
 )
 
 // Transfers bounds the memory of the bundles that are being sent or fetched. It is safe for concurrent use.

@@ -9,7 +9,7 @@ import (
 
 	"google.golang.org/grpc"
 
-	foiblev1 "foible/proto/foible/v1"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // Dispatcher gives out jobs and takes results.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"foible/coordinator/access"
-	"foible/internal/await"
+	"foible.dev/foible/coordinator/access"
+	"foible.dev/foible/internal/await"
 )
 
 // insecureTLS is for tests that ask about other things than whom they talk to.

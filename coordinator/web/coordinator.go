@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"foible/core/sweep"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/core/sweep"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // Coordinator is what the dashboard shows, and what it changes. Unknown sweeps are [service.ErrNotFound].

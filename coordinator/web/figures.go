@@ -16,9 +16,9 @@ import (
 	"strings"
 	"sync"
 
-	"foible/core/figure"
-	"foible/core/sweep"
-	"foible/core/words"
+	"foible.dev/foible/core/figure"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/words"
 )
 
 // drawing is a figure as it was drawn once.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"foible/core/sweep"
+	"foible.dev/foible/core/sweep"
 )
 
 // fit is what the dashboard keeps of a parameter set's fit: a hundred thousand of them take a few megabytes.

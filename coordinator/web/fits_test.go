@@ -11,10 +11,10 @@ import (
 
 	"google.golang.org/protobuf/types/known/durationpb"
 
-	"foible/core/sweep"
-	"foible/core/words"
-	"foible/internal/await"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/words"
+	"foible.dev/foible/internal/await"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // some are fits of two models; that of the third set has no r.

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"foible/coordinator/access"
+	"foible.dev/foible/coordinator/access"
 )
 
 // Lives of what lets a visitor in.

@@ -5,7 +5,7 @@ import (
 	"net"
 	"net/http"
 
-	"foible/coordinator/service"
+	"foible.dev/foible/coordinator/service"
 )
 
 // pagePolicy lets a page have what comes from this server alone, and nothing that stands in the page itself.

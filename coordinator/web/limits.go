@@ -1,6 +1,6 @@
 package web
 
-import "foible/coordinator/access"
+import "foible.dev/foible/coordinator/access"
 
 // Limits bound what browsers can use up.
 type Limits struct {

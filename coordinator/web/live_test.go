@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"foible/internal/await"
+	"foible.dev/foible/internal/await"
 )
 
 // listen reads a stream of events, message by message, until the test ends.

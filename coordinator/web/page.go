@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	foiblev1 "foible/proto/foible/v1"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 const (

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"foible/core/sweep"
+	"foible.dev/foible/core/sweep"
 )
 
 // pageRows is how many fits a page shows.

@@ -12,9 +12,9 @@ import (
 	"strconv"
 	"strings"
 
-	"foible/coordinator/service"
-	"foible/core/figure"
-	"foible/core/words"
+	"foible.dev/foible/coordinator/service"
+	"foible.dev/foible/core/figure"
+	"foible.dev/foible/core/words"
 )
 
 // stimulusLook is a stimulus of a sweep as a page sees it: what people and each model's best parameter set say.

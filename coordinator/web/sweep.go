@@ -11,11 +11,11 @@ import (
 	"strings"
 	"sync"
 
-	"foible/coordinator/service"
-	"foible/core/figure"
-	"foible/core/sweep"
-	"foible/core/words"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/coordinator/service"
+	"foible.dev/foible/core/figure"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/words"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // look is a sweep as a page sees it.

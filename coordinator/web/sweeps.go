@@ -6,9 +6,9 @@ import (
 	"net/url"
 	"time"
 
-	foiblev1 "foible/proto/foible/v1"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 
-	"foible/core/words"
+	"foible.dev/foible/core/words"
 )
 
 // sweepView is a sweep in words and numbers.

@@ -9,7 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"foible/core/words"
+	"foible.dev/foible/core/words"
 )
 
 // significant writes a number to three digits, written out.

@@ -21,9 +21,9 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"golang.org/x/net/netutil"
 
-	"foible/coordinator/access"
-	"foible/core/figure"
-	"foible/core/sweep"
+	"foible.dev/foible/coordinator/access"
+	"foible.dev/foible/core/figure"
+	"foible.dev/foible/core/sweep"
 )
 
 // Config of a dashboard.

@@ -17,12 +17,12 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"foible/coordinator/access"
-	"foible/coordinator/service"
-	"foible/core/figure"
-	"foible/core/sweep"
-	"foible/internal/await"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/coordinator/access"
+	"foible.dev/foible/coordinator/service"
+	"foible.dev/foible/core/figure"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/internal/await"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // fake is a coordinator with one sweep, of ten parameter sets of Boltzmann's in chunks of four, on two stimuli.

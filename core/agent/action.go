@@ -3,7 +3,7 @@ package agent
 import (
 	"math/rand/v2"
 
-	"foible/core/ground"
+	"foible.dev/foible/core/ground"
 )
 
 // NoiseKind says what ActionNoise means.

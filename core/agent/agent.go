@@ -9,8 +9,8 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"foible/core/ground"
-	"foible/core/search"
+	"foible.dev/foible/core/ground"
+	"foible.dev/foible/core/search"
 )
 
 // Parameters of an agent. A lesioned agent lacks one kind of mistake: GoalNoise

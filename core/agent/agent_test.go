@@ -8,12 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"foible/core/agent"
-	"foible/core/ground"
-	"foible/core/heuristic"
-	"foible/core/internal/tiny"
-	"foible/core/search"
-	"foible/internal/chance"
+	"foible.dev/foible/core/agent"
+	"foible.dev/foible/core/ground"
+	"foible.dev/foible/core/heuristic"
+	"foible.dev/foible/core/internal/tiny"
+	"foible.dev/foible/core/search"
+	"foible.dev/foible/internal/chance"
 )
 
 func seeded(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(chance.Seed(seed), 2)) }

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"foible/internal/chance"
+	"foible.dev/foible/internal/chance"
 )
 
 // The paper's budgets have means 18, 38, 36 and 76.

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"foible/core/agent"
-	"foible/core/heuristic"
-	"foible/core/internal/house"
-	"foible/core/search"
+	"foible.dev/foible/core/agent"
+	"foible.dev/foible/core/heuristic"
+	"foible.dev/foible/core/internal/house"
+	"foible.dev/foible/core/search"
 )
 
 // A boundedly rational agent walks to the garden: it plans two nodes ahead on average, and every third of its actions is a

@@ -4,7 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 
-	"foible/core/ground"
+	"foible.dev/foible/core/ground"
 )
 
 // Action is a step of a simulated agent, with what it had in mind.

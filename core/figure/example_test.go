@@ -8,8 +8,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"foible/core/figure"
-	"foible/core/optional"
+	"foible.dev/foible/core/figure"
+	"foible.dev/foible/core/optional"
 )
 
 var update = flag.Bool("update", false, "write the golden figures")

@@ -18,7 +18,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"foible/core/optional"
+	"foible.dev/foible/core/optional"
 )
 
 // extremes are figures of empty, undefined, huge and strange data.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"foible/core/figure"
+	"foible.dev/foible/core/figure"
 )
 
 // What is nearly all there is not called all; what is not known is no number.

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"foible/core/optional"
+	"foible.dev/foible/core/optional"
 )
 
 // lanes are the kinds of mistakes, from top to bottom.

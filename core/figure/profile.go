@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"foible/core/words"
+	"foible.dev/foible/core/words"
 )
 
 // ProfilePanel is how r depends on one axis of a model.

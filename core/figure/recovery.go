@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"foible/core/words"
+	"foible.dev/foible/core/words"
 )
 
 // RecoveryPanel compares the true and the fitted values of a parameter.

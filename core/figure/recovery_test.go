@@ -3,7 +3,7 @@ package figure_test
 import (
 	"math"
 
-	"foible/core/figure"
+	"foible.dev/foible/core/figure"
 )
 
 func ExampleRecovery() {

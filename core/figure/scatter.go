@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"foible/core/words"
+	"foible.dev/foible/core/words"
 )
 
 // Panel is one scatter plot, of all stimuli or of a category.

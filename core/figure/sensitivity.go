@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"foible/core/words"
+	"foible.dev/foible/core/words"
 )
 
 // Curve is one model's fits, in any order.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"foible/core/figure"
+	"foible.dev/foible/core/figure"
 )
 
 // Each parameter set with an r has a spot in the figure, further to the right and higher the better it is.

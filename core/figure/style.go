@@ -14,7 +14,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"foible/core/words"
+	"foible.dev/foible/core/words"
 )
 
 // Okabe and Ito's colours for all eyes (Color Universal Design, 2008), yellow

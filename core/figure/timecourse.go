@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"foible/core/optional"
+	"foible.dev/foible/core/optional"
 )
 
 // CoursePanel is one goal of a stimulus over time. A step is the number of

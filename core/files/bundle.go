@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 
-	"foible/core/words"
+	"foible.dev/foible/core/words"
 )
 
 // Bundle opens an archive of files that were stored without compression, so that

@@ -10,7 +10,7 @@ import (
 	"io/fs"
 	"strings"
 
-	"foible/core/words"
+	"foible.dev/foible/core/words"
 )
 
 // Limits bound what is read of a file system.

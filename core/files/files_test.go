@@ -16,7 +16,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"foible/core/files"
+	"foible.dev/foible/core/files"
 )
 
 // allocated is how many bytes a function allocates, whether or not they are let go.

@@ -3,7 +3,7 @@ package ground
 import (
 	"fmt"
 
-	"foible/core/pddl"
+	"foible.dev/foible/core/pddl"
 )
 
 // binding is what a parameter stands for: an object, or the term that a derived

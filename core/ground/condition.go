@@ -1,6 +1,6 @@
 package ground
 
-import "foible/core/pddl"
+import "foible.dev/foible/core/pddl"
 
 // truth is a value of Kleene's strong three-valued logic: a conjunction is the least of
 // its parts, a disjunction the greatest.

@@ -1,6 +1,6 @@
 package ground
 
-import "foible/core/pddl"
+import "foible.dev/foible/core/pddl"
 
 // rules is a derived predicate.
 type rules struct {

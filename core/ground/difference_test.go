@@ -3,9 +3,9 @@ package ground_test
 import (
 	"testing"
 
-	"foible/core/ground"
-	"foible/core/internal/tiny"
-	"foible/core/pddl"
+	"foible.dev/foible/core/ground"
+	"foible.dev/foible/core/internal/tiny"
+	"foible.dev/foible/core/pddl"
 )
 
 func TestDifference(t *testing.T) {

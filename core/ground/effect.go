@@ -3,7 +3,7 @@ package ground
 import (
 	"fmt"
 
-	"foible/core/pddl"
+	"foible.dev/foible/core/pddl"
 )
 
 // effects is a compiled effect: facts known in advance, by words of the state, and

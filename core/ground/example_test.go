@@ -3,9 +3,9 @@ package ground_test
 import (
 	"fmt"
 
-	"foible/core/ground"
-	"foible/core/internal/house"
-	"foible/core/pddl"
+	"foible.dev/foible/core/ground"
+	"foible.dev/foible/core/internal/house"
+	"foible.dev/foible/core/pddl"
 )
 
 // A problem is grounded with its candidate goals. States are numbers; what can be done in one is found when it is asked for.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"foible/core/ground"
-	"foible/core/pddl"
+	"foible.dev/foible/core/ground"
+	"foible.dev/foible/core/pddl"
 )
 
 // exampleTask grounds a domain and problem of pddl's test data for the problem's goal.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"foible/core/ground"
-	"foible/core/pddl"
+	"foible.dev/foible/core/ground"
+	"foible.dev/foible/core/pddl"
 )
 
 // Whatever parses is refused or grounded, and then agrees with the naive interpreter.

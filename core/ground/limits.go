@@ -1,8 +1,8 @@
 package ground
 
 import (
-	"foible/core/pddl"
-	"foible/core/words"
+	"foible.dev/foible/core/pddl"
+	"foible.dev/foible/core/words"
 )
 
 // limits of a task. What a quantifier is expanded to, and what an action is instantiated to, can be exponential in the

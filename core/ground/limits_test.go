@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"foible/core/pddl"
+	"foible.dev/foible/core/pddl"
 )
 
 // largest is the heap that a function has had beyond what there was, whether or not it was let go.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"foible/core/pddl"
+	"foible.dev/foible/core/pddl"
 )
 
 // naive interprets a problem straight from its syntax tree: states are maps, operators

@@ -1,6 +1,6 @@
 package ground
 
-import "foible/core/pddl"
+import "foible.dev/foible/core/pddl"
 
 // New grounds a problem, with goals over its objects; the problem's own goal has no
 // part in it. The error is an *pddl.Error.

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"testing"
 
-	"foible/core/ground"
-	"foible/core/pddl"
+	"foible.dev/foible/core/ground"
+	"foible.dev/foible/core/pddl"
 )
 
 // What only grounding can refuse.

@@ -3,8 +3,8 @@ package ground
 import (
 	"slices"
 
-	"foible/core/pddl"
-	"foible/core/words"
+	"foible.dev/foible/core/pddl"
+	"foible.dev/foible/core/words"
 )
 
 // operators instantiates an action, testing its static conjuncts as soon as their

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"foible/core/pddl"
+	"foible.dev/foible/core/pddl"
 )
 
 // PlanError is a plan that cannot be carried out.

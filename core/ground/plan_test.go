@@ -4,8 +4,8 @@ import (
 	"errors"
 	"testing"
 
-	"foible/core/ground"
-	"foible/core/pddl"
+	"foible.dev/foible/core/ground"
+	"foible.dev/foible/core/pddl"
 )
 
 const workshop = `(define (domain workshop) (:requirements :adl :fluents :derived-predicates)

@@ -6,7 +6,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"foible/core/pddl"
+	"foible.dev/foible/core/pddl"
 )
 
 // Propositional is a task whose conditions are conjunctions of facts and whose effects

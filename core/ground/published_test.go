@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"foible/core/ground"
-	"foible/core/pddl"
-	"foible/core/published"
+	"foible.dev/foible/core/ground"
+	"foible.dev/foible/core/pddl"
+	"foible.dev/foible/core/published"
 )
 
 // stimulus is a published stimulus, parsed.

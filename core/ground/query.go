@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"foible/core/pddl"
+	"foible.dev/foible/core/pddl"
 )
 
 // Fact is a predicate of objects and numbers, as text.

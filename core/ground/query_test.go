@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"foible/core/ground"
-	"foible/core/pddl"
+	"foible.dev/foible/core/ground"
+	"foible.dev/foible/core/pddl"
 )
 
 func facts(t *ground.Task, s ground.StateID) []string {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"foible/core/pddl"
+	"foible.dev/foible/core/pddl"
 )
 
 // StateID names an interned state. Ids are dense, in order of interning: no result may

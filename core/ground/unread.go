@@ -1,6 +1,6 @@
 package ground
 
-import "foible/core/pddl"
+import "foible.dev/foible/core/pddl"
 
 // Unread lists the effects that increase, decrease or scale a function which no condition,
 // rule or goal reads, nor the value of another function, in the order of the source. Such

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"foible/core/ground"
-	"foible/core/pddl"
+	"foible.dev/foible/core/ground"
+	"foible.dev/foible/core/pddl"
 )
 
 // Of the numbers, speed is read by a condition, fuel by a goal, distance by the value of speed, odometer by nothing but

@@ -1,6 +1,6 @@
 package ground
 
-import "foible/core/pddl"
+import "foible.dev/foible/core/pddl"
 
 func (t *Task) vocabulary() {
 	d := t.Problem.Domain

@@ -1,6 +1,6 @@
 package ground
 
-import "foible/core/pddl"
+import "foible.dev/foible/core/pddl"
 
 // walk visits the atoms of a formula, with their polarity, and all its terms, those
 // inside others too.

@@ -3,7 +3,7 @@ package heuristic
 import (
 	"math"
 
-	"foible/core/ground"
+	"foible.dev/foible/core/ground"
 )
 
 // Cut is the number of landmark cuts that are found one after the other: LM-cut (Helmert &

@@ -3,8 +3,8 @@ package heuristic_test
 import (
 	"fmt"
 
-	"foible/core/heuristic"
-	"foible/core/internal/house"
+	"foible.dev/foible/core/heuristic"
+	"foible.dev/foible/core/internal/house"
 )
 
 // The heuristics of a task share its relaxation, in which nothing ever becomes false.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/bits"
 
-	"foible/core/ground"
+	"foible.dev/foible/core/ground"
 )
 
 // FF is the length of a relaxed plan (Hoffmann & Nebel 2001): every fact is

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"foible/core/ground"
+	"foible.dev/foible/core/ground"
 )
 
 // The classical blocks world with one hand.

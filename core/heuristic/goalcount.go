@@ -1,6 +1,6 @@
 package heuristic
 
-import "foible/core/ground"
+import "foible.dev/foible/core/ground"
 
 // GoalCount is the number of the goal's facts that do not hold.
 func (r *Relaxation) GoalCount(goal int) *Table {

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"foible/core/ground"
-	"foible/core/pddl"
+	"foible.dev/foible/core/ground"
+	"foible.dev/foible/core/pddl"
 )
 
 // dumbFF is FF as the definition says it, for comparison: layer by layer over

@@ -3,7 +3,7 @@ package heuristic
 import (
 	"math"
 
-	"foible/core/ground"
+	"foible.dev/foible/core/ground"
 )
 
 // Max is the number of layers until the goal is reached: hmax (Bonet &

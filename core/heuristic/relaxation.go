@@ -3,7 +3,7 @@ package heuristic
 import (
 	"slices"
 
-	"foible/core/ground"
+	"foible.dev/foible/core/ground"
 )
 
 // Relaxation is a task in which nothing ever becomes false (Bonet & Geffner

@@ -3,7 +3,7 @@ package heuristic
 import (
 	"math"
 
-	"foible/core/ground"
+	"foible.dev/foible/core/ground"
 )
 
 // Table holds one heuristic's estimates of one goal, each computed when first

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"iter"
 
-	"foible/core/agent"
-	"foible/core/inference/marginal"
-	"foible/core/inference/sips"
-	"foible/core/sweep"
+	"foible.dev/foible/core/agent"
+	"foible.dev/foible/core/inference/marginal"
+	"foible.dev/foible/core/inference/sips"
+	"foible.dev/foible/core/sweep"
 )
 
 // Infer computes a cell. The error is of the stimulus, of parameters that cannot be

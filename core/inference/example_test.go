@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 
-	"foible/core/ground"
-	"foible/core/heuristic"
-	"foible/core/inference"
-	"foible/core/internal/house"
-	"foible/core/sweep"
+	"foible.dev/foible/core/ground"
+	"foible.dev/foible/core/heuristic"
+	"foible.dev/foible/core/inference"
+	"foible.dev/foible/core/internal/house"
+	"foible.dev/foible/core/sweep"
 )
 
 // A stimulus is inferred with any parameter set of any model. Here an observer takes the person for a boundedly rational

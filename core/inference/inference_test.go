@@ -9,12 +9,12 @@ import (
 	"strings"
 	"testing"
 
-	"foible/core/ground"
-	"foible/core/heuristic"
-	"foible/core/inference"
-	"foible/core/pddl"
-	"foible/core/study"
-	"foible/core/sweep"
+	"foible.dev/foible/core/ground"
+	"foible.dev/foible/core/heuristic"
+	"foible.dev/foible/core/inference"
+	"foible.dev/foible/core/pddl"
+	"foible.dev/foible/core/study"
+	"foible.dev/foible/core/sweep"
 )
 
 // lamps: one switches lamps on, each once; there is no way back.

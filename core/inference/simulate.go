@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"foible/core/agent"
-	"foible/core/ground"
-	"foible/core/optional"
-	"foible/core/policy"
-	"foible/core/search"
-	"foible/core/sweep"
+	"foible.dev/foible/core/agent"
+	"foible.dev/foible/core/ground"
+	"foible.dev/foible/core/optional"
+	"foible.dev/foible/core/policy"
+	"foible.dev/foible/core/search"
+	"foible.dev/foible/core/sweep"
 )
 
 // Trajectory is what a simulated agent did.

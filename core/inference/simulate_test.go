@@ -3,7 +3,7 @@ package inference
 import (
 	"testing"
 
-	"foible/core/search"
+	"foible.dev/foible/core/search"
 )
 
 // Where distances are not known, it is not known whether a plan leads to its goal.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"foible/core/optional"
+	"foible.dev/foible/core/optional"
 )
 
 // Tally counts the mistakes of a trajectory.

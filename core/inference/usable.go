@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"foible/core/agent"
-	"foible/core/ground"
-	"foible/core/pddl"
-	"foible/core/policy"
-	"foible/core/search"
-	"foible/core/sweep"
-	"foible/core/words"
+	"foible.dev/foible/core/agent"
+	"foible.dev/foible/core/ground"
+	"foible.dev/foible/core/pddl"
+	"foible.dev/foible/core/policy"
+	"foible.dev/foible/core/search"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/words"
 )
 
 // Need is what a parameter set needs of a stimulus beyond its plan.

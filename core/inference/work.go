@@ -3,8 +3,8 @@ package inference
 import (
 	"fmt"
 
-	"foible/core/inference/marginal"
-	"foible/core/sweep"
+	"foible.dev/foible/core/inference/marginal"
+	"foible.dev/foible/core/sweep"
 )
 
 // Work says which cells of a stimulus share work, by names: the first cell with a name

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"foible/internal/chance"
+	"foible.dev/foible/internal/chance"
 )
 
 func TestRound(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"foible/core/pddl"
+	"foible.dev/foible/core/pddl"
 )
 
 // Fast Downward reads all of these, and so do we; the first three are from domains of the

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"foible/core/words"
+	"foible.dev/foible/core/words"
 )
 
 // totalCost is the function to which PDDL 3.1 adds what an action costs.

@@ -3,8 +3,8 @@ package pddl_test
 import (
 	"fmt"
 
-	"foible/core/internal/house"
-	"foible/core/pddl"
+	"foible.dev/foible/core/internal/house"
+	"foible.dev/foible/core/pddl"
 )
 
 // PDDL text becomes a domain, a problem of it, a goal and a plan. Names are resolved, so that whatever is not declared is

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"foible/core/pddl"
+	"foible.dev/foible/core/pddl"
 )
 
 // small is a domain to be wrong about.

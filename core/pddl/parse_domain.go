@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"foible/core/words"
+	"foible.dev/foible/core/words"
 )
 
 // ParseDomain reads "(define (domain ...) ...)". The error is an [Errors].

@@ -3,7 +3,7 @@ package pddl
 import (
 	"slices"
 
-	"foible/core/words"
+	"foible.dev/foible/core/words"
 )
 
 // reserved are the words that no predicate or function may be named by.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"foible/core/pddl"
+	"foible.dev/foible/core/pddl"
 )
 
 // stable checks that what is printed parses to what prints the same.

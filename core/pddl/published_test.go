@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"foible/core/pddl"
-	"foible/core/published"
+	"foible.dev/foible/core/pddl"
+	"foible.dev/foible/core/published"
 )
 
 // parsePublished parses a published domain and its problems, by stimulus name.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"foible/core/pddl"
+	"foible.dev/foible/core/pddl"
 )
 
 // examples are the names of the domains in testdata.

@@ -3,7 +3,7 @@ package pilot
 import (
 	"math"
 
-	"foible/core/sweep"
+	"foible.dev/foible/core/sweep"
 )
 
 // Estimate is what a sweep will take, in seconds of one core of the kind that the

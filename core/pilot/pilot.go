@@ -9,9 +9,9 @@ import (
 	"math"
 	"slices"
 
-	"foible/core/inference"
-	"foible/core/study"
-	"foible/core/sweep"
+	"foible.dev/foible/core/inference"
+	"foible.dev/foible/core/study"
+	"foible.dev/foible/core/sweep"
 )
 
 // Pilot is of a sweep.

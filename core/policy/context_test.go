@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"foible/core/internal/tiny"
-	"foible/core/policy"
-	"foible/internal/looks"
+	"foible.dev/foible/core/internal/tiny"
+	"foible.dev/foible/core/policy"
+	"foible.dev/foible/internal/looks"
 )
 
 // An observer and distances end with the error of their context at any look, and enumerate

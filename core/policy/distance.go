@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"foible/core/ground"
-	"foible/core/words"
+	"foible.dev/foible/core/ground"
+	"foible.dev/foible/core/words"
 )
 
 // Distances are the shortest numbers of actions to the goals of a task, by

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"foible/core/internal/house"
-	"foible/core/policy"
+	"foible.dev/foible/core/internal/house"
+	"foible.dev/foible/core/policy"
 )
 
 // An observer who takes the person for a Boltzmann agent infers where she is going, action by action.

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"sync"
 
-	"foible/core/ground"
-	"foible/core/pddl"
-	"foible/core/words"
+	"foible.dev/foible/core/ground"
+	"foible.dev/foible/core/pddl"
+	"foible.dev/foible/core/words"
 )
 
 // HeuristicFunc makes h(s), the estimated cost from a state to a goal; +Inf is a dead end.

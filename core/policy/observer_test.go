@@ -9,9 +9,9 @@ import (
 	"sync"
 	"testing"
 
-	"foible/core/ground"
-	"foible/core/pddl"
-	"foible/core/policy"
+	"foible.dev/foible/core/ground"
+	"foible.dev/foible/core/pddl"
+	"foible.dev/foible/core/policy"
 )
 
 // rooms is a maze of rooms and one-way doors; one walks from room to room.

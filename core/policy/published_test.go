@@ -12,10 +12,10 @@ import (
 	"strings"
 	"testing"
 
-	"foible/core/ground"
-	"foible/core/pddl"
-	"foible/core/policy"
-	"foible/core/published"
+	"foible.dev/foible/core/ground"
+	"foible.dev/foible/core/pddl"
+	"foible.dev/foible/core/policy"
+	"foible.dev/foible/core/published"
 )
 
 func readCSV(t testing.TB, path string) [][]string {

@@ -3,8 +3,8 @@ package policy
 import (
 	"context"
 
-	"foible/core/ground"
-	"foible/core/heuristic"
+	"foible.dev/foible/core/ground"
+	"foible.dev/foible/core/heuristic"
 )
 
 // Bounds of the search for distances. With ten blocks and goals of five letters 60,000

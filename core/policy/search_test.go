@@ -6,9 +6,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"foible/core/ground"
-	"foible/core/heuristic"
-	"foible/core/internal/tiny"
+	"foible.dev/foible/core/ground"
+	"foible.dev/foible/core/heuristic"
+	"foible.dev/foible/core/internal/tiny"
 )
 
 // Distances that are searched for, in any order, are those of breadth-first search.

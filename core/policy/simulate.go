@@ -6,7 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"foible/core/ground"
+	"foible.dev/foible/core/ground"
 )
 
 // Agent acts by the policy of one goal. Not safe for concurrent use, nor beside

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"foible/core/ground"
-	"foible/core/policy"
+	"foible.dev/foible/core/ground"
+	"foible.dev/foible/core/policy"
 )
 
 // From a, the goal d is one action away by b, two by c, and out of reach by e:

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"foible/core/policy"
+	"foible.dev/foible/core/policy"
 )
 
 // optimal grounds all published stimuli, enumerates their states and computes

@@ -7,9 +7,9 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"foible/core/inference"
-	"foible/core/study"
-	"foible/core/sweep"
+	"foible.dev/foible/core/inference"
+	"foible.dev/foible/core/study"
+	"foible.dev/foible/core/sweep"
 )
 
 // Stimulus is a simulated trajectory, to be judged as those of the study are.

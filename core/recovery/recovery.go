@@ -19,10 +19,10 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"foible/core/participant"
-	"foible/core/stats"
-	"foible/core/study"
-	"foible/core/sweep"
+	"foible.dev/foible/core/participant"
+	"foible.dev/foible/core/stats"
+	"foible.dev/foible/core/study"
+	"foible.dev/foible/core/sweep"
 )
 
 // Forms of answers.

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"foible/core/participant"
-	"foible/core/study"
-	"foible/core/sweep"
+	"foible.dev/foible/core/participant"
+	"foible.dev/foible/core/study"
+	"foible.dev/foible/core/sweep"
 )
 
 // grid has two models: boltzmann at three alphas, plan-lesioned at two action noises.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"foible/core/stats"
-	"foible/core/sweep"
+	"foible.dev/foible/core/stats"
+	"foible.dev/foible/core/sweep"
 )
 
 // Axis is how well a parameter of a model comes back, at a sample size.

@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"foible/core/report"
-	"foible/core/study"
-	"foible/core/sweep"
+	"foible.dev/foible/core/report"
+	"foible.dev/foible/core/study"
+	"foible.dev/foible/core/sweep"
 )
 
 // BenchmarkReport writes the report of a dense sweep of 16 stimuli, from results

@@ -3,8 +3,8 @@ package report
 import (
 	"fmt"
 
-	"foible/core/sweep"
-	"foible/core/words"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/words"
 )
 
 // cautions are what a reader must know before the numbers, gravest first:

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"foible/core/figure"
-	"foible/core/stats"
-	"foible/core/sweep"
-	"foible/core/words"
+	"foible.dev/foible/core/figure"
+	"foible.dev/foible/core/stats"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/words"
 )
 
 // Comparison is what several sweeps have in common, and where they differ.

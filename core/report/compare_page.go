@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"foible/core/sweep"
-	"foible/core/words"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/words"
 )
 
 //go:embed compare.html

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"foible/core/sweep"
+	"foible.dev/foible/core/sweep"
 )
 
 // Finished is what the report of a sweep left: its tables, sweep.yaml and manifest.json.

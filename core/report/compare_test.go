@@ -11,9 +11,9 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"foible/core/report"
-	"foible/core/study"
-	"foible/core/sweep"
+	"foible.dev/foible/core/report"
+	"foible.dev/foible/core/study"
+	"foible.dev/foible/core/sweep"
 )
 
 // styling is that of every page; report.html's golden files have it.

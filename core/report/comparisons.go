@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"foible/core/sweep"
-	"foible/core/words"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/words"
 )
 
 // comparisons are the tables of the page that compare the best parameter sets with

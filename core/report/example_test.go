@@ -5,7 +5,7 @@ import (
 	"io"
 	"os"
 
-	"foible/core/report"
+	"foible.dev/foible/core/report"
 )
 
 // console is an Output that prints its files.

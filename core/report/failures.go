@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"foible/core/sweep"
-	"foible/core/words"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/words"
 )
 
 // Failure is why cells of a model could not be computed, in all stages.

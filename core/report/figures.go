@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"foible/core/figure"
-	"foible/core/optional"
-	"foible/core/study"
-	"foible/core/sweep"
+	"foible.dev/foible/core/figure"
+	"foible.dev/foible/core/optional"
+	"foible.dev/foible/core/study"
+	"foible.dev/foible/core/sweep"
 )
 
 // figures draws the sensitivity of every model, and its best parameter set

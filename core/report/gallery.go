@@ -7,7 +7,7 @@ import (
 	"runtime"
 	"sync"
 
-	"foible/core/figure"
+	"foible.dev/foible/core/figure"
 )
 
 // gallery has the figures of a report in their order.

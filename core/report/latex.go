@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"foible/core/sweep"
+	"foible.dev/foible/core/sweep"
 )
 
 // writeLaTeX writes tables/: what tables of report.html have, as table environments for

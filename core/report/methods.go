@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"foible/core/sweep"
-	"foible/core/words"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/words"
 )
 
 // methods are the paragraphs of a methods section: what the sweep's

@@ -12,9 +12,9 @@ import (
 	"strconv"
 	"strings"
 
-	"foible/core/study"
-	"foible/core/sweep"
-	"foible/core/words"
+	"foible.dev/foible/core/study"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/words"
 )
 
 //go:embed page.html

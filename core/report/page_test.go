@@ -12,9 +12,9 @@ import (
 
 	"golang.org/x/net/html"
 
-	"foible/core/report"
-	"foible/core/study"
-	"foible/core/sweep"
+	"foible.dev/foible/core/report"
+	"foible.dev/foible/core/study"
+	"foible.dev/foible/core/sweep"
 )
 
 var update = flag.Bool("update", false, "write the golden files")

@@ -3,9 +3,9 @@ package report
 import (
 	"slices"
 
-	"foible/core/stats"
-	"foible/core/study"
-	"foible/core/sweep"
+	"foible.dev/foible/core/stats"
+	"foible.dev/foible/core/study"
+	"foible.dev/foible/core/sweep"
 )
 
 // peopleTables are of people, and of the best parameter sets against them, besides

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"foible/core/report"
-	"foible/core/study"
-	"foible/core/sweep"
+	"foible.dev/foible/core/report"
+	"foible.dev/foible/core/study"
+	"foible.dev/foible/core/sweep"
 )
 
 // crowd is a study of stimuli that several people judged, near a truth of each,

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"foible/core/sweep"
-	"foible/core/words"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/words"
 )
 
 // Recovered is what a recovery wrote, for the report of a sweep of the same study.

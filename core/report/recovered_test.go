@@ -6,8 +6,8 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"foible/core/report"
-	"foible/core/sweep"
+	"foible.dev/foible/core/report"
+	"foible.dev/foible/core/sweep"
 )
 
 // recoveredFiles are what a recovery of the tiny study leaves.

@@ -10,12 +10,12 @@ import (
 	"slices"
 	"strings"
 
-	"foible/core/figure"
-	"foible/core/participant"
-	"foible/core/recovery"
-	"foible/core/study"
-	"foible/core/sweep"
-	"foible/core/words"
+	"foible.dev/foible/core/figure"
+	"foible.dev/foible/core/participant"
+	"foible.dev/foible/core/recovery"
+	"foible.dev/foible/core/study"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/words"
 )
 
 //go:embed recovery.html

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"foible/core/participant"
-	"foible/core/recovery"
-	"foible/core/report"
-	"foible/core/sweep"
+	"foible.dev/foible/core/participant"
+	"foible.dev/foible/core/recovery"
+	"foible.dev/foible/core/report"
+	"foible.dev/foible/core/sweep"
 )
 
 // recovered is a recovery on the tiny study: two values of alpha and of value, and plan-lesioned, which never has a posterior.

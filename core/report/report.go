@@ -13,9 +13,9 @@ import (
 	"slices"
 	"sync"
 
-	"foible/core/study"
-	"foible/core/sweep"
-	"foible/core/words"
+	"foible.dev/foible/core/study"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/words"
 )
 
 // Output makes the files of a report, one after the other; names are relative and

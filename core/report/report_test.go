@@ -16,9 +16,9 @@ import (
 	"strings"
 	"testing"
 
-	"foible/core/report"
-	"foible/core/study"
-	"foible/core/sweep"
+	"foible.dev/foible/core/report"
+	"foible.dev/foible/core/study"
+	"foible.dev/foible/core/sweep"
 )
 
 // folder is a report's output in memory.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"foible/core/sweep"
+	"foible.dev/foible/core/sweep"
 )
 
 // Table is a table that a command writes: its name, without directory and ending, says what

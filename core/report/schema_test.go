@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"foible/core/report"
+	"foible.dev/foible/core/report"
 )
 
 // docs/tables.md is what the code declares; each table and each column stands once, and each table is named in a page for users.

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"foible/core/optional"
-	"foible/core/report"
-	"foible/core/sweep"
-	"foible/core/sweep/sweeptest"
+	"foible.dev/foible/core/optional"
+	"foible.dev/foible/core/report"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/sweep/sweeptest"
 )
 
 // staged is a sweep of two models, one of them sampled, with a report stage.

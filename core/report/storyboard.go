@@ -3,9 +3,9 @@ package report
 import (
 	"fmt"
 
-	"foible/core/figure"
-	"foible/core/study"
-	"foible/core/sweep"
+	"foible.dev/foible/core/figure"
+	"foible.dev/foible/core/study"
+	"foible.dev/foible/core/sweep"
 )
 
 // storyboards draws every stimulus at its judgement steps, with what the best parameter

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"foible/core/figure"
-	"foible/core/report"
-	"foible/core/study"
-	"foible/core/sweep"
+	"foible.dev/foible/core/figure"
+	"foible.dev/foible/core/report"
+	"foible.dev/foible/core/study"
+	"foible.dev/foible/core/sweep"
 )
 
 // A stimulus that can be drawn has a storyboard beside its time course, of people and the

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"foible/core/report"
-	"foible/core/sweep"
+	"foible.dev/foible/core/report"
+	"foible.dev/foible/core/sweep"
 )
 
 // tabled is a folder that keeps tables as CSV of its own making, too.

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"foible/core/sweep"
+	"foible.dev/foible/core/sweep"
 )
 
 // valuesOf are the values of an axis that a grid has.

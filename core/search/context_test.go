@@ -5,10 +5,10 @@ import (
 	"math"
 	"testing"
 
-	"foible/core/heuristic"
-	"foible/core/internal/tiny"
-	"foible/core/search"
-	"foible/internal/looks"
+	"foible.dev/foible/core/heuristic"
+	"foible.dev/foible/core/internal/tiny"
+	"foible.dev/foible/core/search"
+	"foible.dev/foible/internal/looks"
 )
 
 // A search that would go through all states ends when its context does, and looks at it

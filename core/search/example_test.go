@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"foible/core/heuristic"
-	"foible/core/internal/house"
-	"foible/core/search"
+	"foible.dev/foible/core/heuristic"
+	"foible.dev/foible/core/internal/house"
+	"foible.dev/foible/core/search"
 )
 
 // With a budget, a search ends at the node that is drawn last; without one it goes on to the goal. Noise makes it draw

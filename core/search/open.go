@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"foible/core/ground"
+	"foible.dev/foible/core/ground"
 )
 
 // open is the open list: a bucket for each f value. With unit costs there are

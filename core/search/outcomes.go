@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"foible/core/ground"
+	"foible.dev/foible/core/ground"
 )
 
 // Outcome is a path that a search may end with, and how probable that is.

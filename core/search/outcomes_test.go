@@ -7,11 +7,11 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"foible/core/ground"
-	"foible/core/heuristic"
-	"foible/core/internal/tiny"
-	"foible/core/search"
-	"foible/internal/chance"
+	"foible.dev/foible/core/ground"
+	"foible.dev/foible/core/heuristic"
+	"foible.dev/foible/core/internal/tiny"
+	"foible.dev/foible/core/search"
+	"foible.dev/foible/internal/chance"
 )
 
 func fixed(budget int) func(n int) float64 {

@@ -9,8 +9,8 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"foible/core/ground"
-	"foible/core/heuristic"
+	"foible.dev/foible/core/ground"
+	"foible.dev/foible/core/heuristic"
 )
 
 // Heuristic estimates the number of actions from a state to the goal; 0 where the goal

@@ -4,7 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 
-	"foible/core/ground"
+	"foible.dev/foible/core/ground"
 )
 
 // Meeting says how a partial plan meets the states that were observed after it

@@ -6,10 +6,10 @@ import (
 	"math"
 	"testing"
 
-	"foible/core/ground"
-	"foible/core/heuristic"
-	"foible/core/internal/tiny"
-	"foible/core/search"
+	"foible.dev/foible/core/ground"
+	"foible.dev/foible/core/heuristic"
+	"foible.dev/foible/core/internal/tiny"
+	"foible.dev/foible/core/search"
 )
 
 // meets is how a path meets what was observed, by definition.

@@ -5,11 +5,11 @@ import (
 	"math"
 	"testing"
 
-	"foible/core/ground"
-	"foible/core/heuristic"
-	"foible/core/internal/tiny"
-	"foible/core/search"
-	"foible/internal/chance"
+	"foible.dev/foible/core/ground"
+	"foible.dev/foible/core/heuristic"
+	"foible.dev/foible/core/internal/tiny"
+	"foible.dev/foible/core/search"
+	"foible.dev/foible/internal/chance"
 )
 
 // What Weigh adds up, on average over searches, is the probability of each meeting

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"foible/internal/chance"
+	"foible.dev/foible/internal/chance"
 )
 
 // tiny is the study that testdata/check.py enumerates.

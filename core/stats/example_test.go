@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"foible/core/stats"
+	"foible.dev/foible/core/stats"
 )
 
 // A model is correlated with the mean judgements, with an interval over other participants.

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"testing"
 
-	"foible/core/published"
+	"foible.dev/foible/core/published"
 )
 
 // readCSV is a published table without its header.

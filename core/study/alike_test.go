@@ -9,8 +9,8 @@ import (
 	"testing"
 	"unicode/utf16"
 
-	"foible/core/pddl"
-	"foible/core/study"
+	"foible.dev/foible/core/pddl"
+	"foible.dev/foible/core/study"
 )
 
 // records is a table before it is written; numbers have decimal points.

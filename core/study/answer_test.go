@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"foible/core/study"
+	"foible.dev/foible/core/study"
 )
 
 // Every accepted word is read, in the ways in which people and programs write it.

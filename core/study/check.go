@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"foible/core/ground"
-	"foible/core/pddl"
-	"foible/core/words"
+	"foible.dev/foible/core/ground"
+	"foible.dev/foible/core/pddl"
+	"foible.dev/foible/core/words"
 )
 
 // CheckLimit is how many states of a stimulus Check looks at to find out

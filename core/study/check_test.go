@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"foible/core/study"
+	"foible.dev/foible/core/study"
 )
 
 func TestCheck(t *testing.T) {

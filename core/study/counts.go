@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"foible/core/pddl"
-	"foible/core/words"
+	"foible.dev/foible/core/pddl"
+	"foible.dev/foible/core/words"
 )
 
 // countCategories notes how many stimuli there are of each category, in order

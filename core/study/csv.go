@@ -6,8 +6,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"foible/core/pddl"
-	"foible/core/words"
+	"foible.dev/foible/core/pddl"
+	"foible.dev/foible/core/words"
 )
 
 // cell is one cell of a table: its text without surrounding white space.

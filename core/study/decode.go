@@ -7,7 +7,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"foible/core/pddl"
+	"foible.dev/foible/core/pddl"
 )
 
 // decode gives a file's text without byte order mark, every line ending in

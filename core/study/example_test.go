@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing/fstest"
 
-	"foible/core/internal/house"
-	"foible/core/study"
+	"foible.dev/foible/core/internal/house"
+	"foible.dev/foible/core/study"
 )
 
 // A study is read from its files. Everything that is wrong is found at once, with its place.

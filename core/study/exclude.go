@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"foible/core/words"
+	"foible.dev/foible/core/words"
 )
 
 // exclusions counts the rows that the column exclude takes out. Its text is

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"foible/core/study"
+	"foible.dev/foible/core/study"
 )
 
 // Whatever is in the tables, findings point into them, and judgements are

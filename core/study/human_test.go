@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"foible/core/study"
+	"foible.dev/foible/core/study"
 )
 
 func TestJudgements(t *testing.T) {

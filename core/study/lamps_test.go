@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing/fstest"
 
-	"foible/core/pddl"
-	"foible/core/study"
+	"foible.dev/foible/core/pddl"
+	"foible.dev/foible/core/study"
 )
 
 // A study small enough to see: one switches lamps on, each once.

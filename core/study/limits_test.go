@@ -11,8 +11,8 @@ import (
 	"testing/fstest"
 	"time"
 
-	"foible/core/files"
-	"foible/core/pddl"
+	"foible.dev/foible/core/files"
+	"foible.dev/foible/core/pddl"
 )
 
 // generated is a file of a text that is repeated up to a size, made while it is read.

@@ -3,7 +3,7 @@ package study_test
 import (
 	"testing"
 
-	"foible/core/study"
+	"foible.dev/foible/core/study"
 )
 
 // Each input is the lamps with one mistake; want is every error that it makes,

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"foible/core/pddl"
-	"foible/core/published"
-	"foible/core/study"
+	"foible.dev/foible/core/pddl"
+	"foible.dev/foible/core/published"
+	"foible.dev/foible/core/study"
 )
 
 // blockWords and doorsKeysGems are the sources that the published study.yaml

@@ -7,9 +7,9 @@ import (
 	"regexp"
 	"strings"
 
-	"foible/core/files"
-	"foible/core/pddl"
-	"foible/core/words"
+	"foible.dev/foible/core/files"
+	"foible.dev/foible/core/pddl"
+	"foible.dev/foible/core/words"
 )
 
 // Read reads a study and reports everything wrong with it, in the order of

@@ -3,8 +3,8 @@ package study
 import (
 	"fmt"
 
-	"foible/core/pddl"
-	"foible/core/words"
+	"foible.dev/foible/core/pddl"
+	"foible.dev/foible/core/words"
 )
 
 // mostOfAKind is how many findings of one kind a file may show.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"foible/core/pddl"
-	"foible/core/words"
+	"foible.dev/foible/core/pddl"
+	"foible.dev/foible/core/words"
 )
 
 var (

@@ -1,6 +1,6 @@
 package study
 
-import "foible/core/pddl"
+import "foible.dev/foible/core/pddl"
 
 // Source says where a study's parts are, in the fields of study.yaml. File
 // names are slash-separated and relative to the study directory.

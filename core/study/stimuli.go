@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"foible/core/pddl"
-	"foible/core/words"
+	"foible.dev/foible/core/pddl"
+	"foible.dev/foible/core/words"
 )
 
 var stimuliColumns = columns{

@@ -24,8 +24,8 @@ package study
 import (
 	"fmt"
 
-	"foible/core/ground"
-	"foible/core/pddl"
+	"foible.dev/foible/core/ground"
+	"foible.dev/foible/core/pddl"
 )
 
 // Study is one experiment in one domain.

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"path"
 
-	"foible/core/pddl"
-	"foible/core/words"
+	"foible.dev/foible/core/pddl"
+	"foible.dev/foible/core/words"
 )
 
 // readTasks reads the domain, and the problem, plan and goals of each stimulus.

@@ -5,8 +5,8 @@ import (
 	"math"
 	"strings"
 
-	"foible/core/pddl"
-	"foible/core/words"
+	"foible.dev/foible/core/pddl"
+	"foible.dev/foible/core/words"
 )
 
 // rounding is how far from 1 the probabilities of a vector may sum.

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"foible/core/study"
-	"foible/core/sweep"
+	"foible.dev/foible/core/study"
+	"foible.dev/foible/core/sweep"
 )
 
 // published has the size of the published Block Words study: 16 stimuli of 5

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"math/rand/v2"
 
-	"foible/core/stats"
-	"foible/core/study"
+	"foible.dev/foible/core/stats"
+	"foible.dev/foible/core/study"
 )
 
 // CeilingSplits is the number of random splits into halves behind a ceiling.

@@ -3,7 +3,7 @@ package sweep
 import (
 	"testing"
 
-	"foible/core/study"
+	"foible.dev/foible/core/study"
 )
 
 // judged is a stimulus of two goals that everybody judges alike, but for noise

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"foible/core/sweep"
+	"foible.dev/foible/core/sweep"
 )
 
 // plausible is a cell of two steps, both judged, and two goals, as a method gives it in detail.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"foible/core/stats"
+	"foible.dev/foible/core/stats"
 )
 
 // Predictions are what the cells of a parameter set predict; not ok where one is missing.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"foible/core/study"
-	"foible/core/sweep"
+	"foible.dev/foible/core/study"
+	"foible.dev/foible/core/sweep"
 )
 
 // noisy is a study of stimuli with one to three judgement steps, people who are

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"foible/core/words"
+	"foible.dev/foible/core/words"
 )
 
 // Config is a sweep as asked for.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"foible/core/sweep"
+	"foible.dev/foible/core/sweep"
 )
 
 // withModel adds a model for one test.

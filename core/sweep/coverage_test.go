@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"foible/core/sweep"
+	"foible.dev/foible/core/sweep"
 )
 
 // Whatever is done, the cells counted by model and stimulus are those of the

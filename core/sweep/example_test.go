@@ -3,8 +3,8 @@ package sweep_test
 import (
 	"fmt"
 
-	"foible/core/internal/house"
-	"foible/core/sweep"
+	"foible.dev/foible/core/internal/house"
+	"foible.dev/foible/core/sweep"
 )
 
 // A sweep's grid is expanded into parameter sets; what a model predicts with one of them is scored against the judgements.

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math"
 
-	"foible/core/stats"
-	"foible/core/study"
-	"foible/core/words"
+	"foible.dev/foible/core/stats"
+	"foible.dev/foible/core/study"
+	"foible.dev/foible/core/words"
 )
 
 // Statistics of too few units are not given, since they would look surer than they are.

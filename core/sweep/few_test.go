@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"foible/core/study"
-	"foible/core/sweep"
+	"foible.dev/foible/core/study"
+	"foible.dev/foible/core/sweep"
 )
 
 // crowded is n stimuli, each judged at two steps over three goals by so many participants; by means alone if there is none.

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"foible/core/sweep"
+	"foible.dev/foible/core/sweep"
 )
 
 // goalLesioned are the r of the published goal-lesioned grid in Block Words, by an

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"foible/core/sweep"
+	"foible.dev/foible/core/sweep"
 )
 
 // Outcomes of a plan that numbers its jobs otherwise are refused, whatever job they are first met in.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"foible/core/sweep"
+	"foible.dev/foible/core/sweep"
 )
 
 // outcome is what a job comes to in these tests: recognizable cells and fits,

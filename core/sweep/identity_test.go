@@ -7,7 +7,7 @@ import (
 	"reflect"
 	"testing"
 
-	"foible/core/sweep"
+	"foible.dev/foible/core/sweep"
 )
 
 func boltzmann(alpha float64) sweep.ParameterSet {

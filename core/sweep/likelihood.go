@@ -3,7 +3,7 @@ package sweep
 import (
 	"slices"
 
-	"foible/core/stats"
+	"foible.dev/foible/core/stats"
 )
 
 // Likelihood is how likely models make the answers of a participant, see

@@ -6,7 +6,7 @@ import (
 	"iter"
 	"slices"
 
-	"foible/core/words"
+	"foible.dev/foible/core/words"
 )
 
 // Limits of a job, so that one is a few seconds of work and a few hundred kilobytes of result.

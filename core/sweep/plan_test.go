@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"foible/core/sweep"
+	"foible.dev/foible/core/sweep"
 )
 
 // aPlan makes a plan of a size.

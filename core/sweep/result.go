@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"foible/core/optional"
+	"foible.dev/foible/core/optional"
 )
 
 // Cell is what a model predicts of a stimulus: one parameter set, averaged over

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"foible/core/words"
+	"foible.dev/foible/core/words"
 )
 
 // Rise is how r grows with the runs that are averaged: noise of runs is variance of the

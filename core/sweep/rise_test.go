@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"foible/core/study"
-	"foible/core/sweep"
+	"foible.dev/foible/core/study"
+	"foible.dev/foible/core/sweep"
 )
 
 // noisyRuns are predictions of so many runs, each off from the truth at every goal by a

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"foible/core/sweep"
+	"foible.dev/foible/core/sweep"
 )
 
 // Runs say the same however they were given, single precision but for its rounding.

@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"foible/core/stats"
-	"foible/core/study"
+	"foible.dev/foible/core/stats"
+	"foible.dev/foible/core/study"
 )
 
 // Scorer compares predictions with the people of a study. The people are

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"testing"
 
-	"foible/core/study"
-	"foible/core/sweep"
+	"foible.dev/foible/core/study"
+	"foible.dev/foible/core/sweep"
 )
 
 // judged is a study of two stimuli whose correlations can be found by hand.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"foible/core/words"
+	"foible.dev/foible/core/words"
 )
 
 // Sizes of messages follow from a sweep's configuration and the shapes of its stimuli, so

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"foible/core/sweep"
+	"foible.dev/foible/core/sweep"
 )
 
 // A sweep of which a result would be too large is refused, with what to change; what is said to fit is not refused.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"foible/core/sweep"
+	"foible.dev/foible/core/sweep"
 )
 
 // standingOf is that of the parameter sets of the rounds that are known, each of which has one fit, or none (nil).

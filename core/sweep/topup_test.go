@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"foible/core/study"
-	"foible/core/sweep"
+	"foible.dev/foible/core/study"
+	"foible.dev/foible/core/sweep"
 )
 
 // topUpConfig is a sweep of plan-lesioned and goal-lesioned with so many settings, and Boltzmann

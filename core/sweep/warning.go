@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"foible/core/study"
-	"foible/core/words"
+	"foible.dev/foible/core/study"
+	"foible.dev/foible/core/words"
 )
 
 // Warning is something to know of a sweep's fits before they are believed.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"foible/core/study"
-	"foible/core/sweep"
+	"foible.dev/foible/core/study"
+	"foible.dev/foible/core/sweep"
 )
 
 func values(xs ...float64) []sweep.Setting {

@@ -3,7 +3,7 @@ package words_test
 import (
 	"testing"
 
-	"foible/core/words"
+	"foible.dev/foible/core/words"
 )
 
 func TestNearest(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"foible/core/words"
+	"foible.dev/foible/core/words"
 )
 
 func TestPlain(t *testing.T) {

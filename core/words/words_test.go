@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"foible/core/words"
+	"foible.dev/foible/core/words"
 )
 
 func Example() {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"foible/core/pddl"
+	"foible.dev/foible/core/pddl"
 )
 
 // Check finds blocks that stand nowhere or in two places, that carry two blocks, or that

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"foible/core/pddl"
+	"foible.dev/foible/core/pddl"
 )
 
 const letters = `(define (problem letters) (:domain block-words) (:objects p O w e r c - block)

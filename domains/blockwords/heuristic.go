@@ -1,8 +1,8 @@
 package blockwords
 
 import (
-	"foible/core/ground"
-	"foible/core/heuristic"
+	"foible.dev/foible/core/ground"
+	"foible.dev/foible/core/heuristic"
 )
 
 // Heuristics makes the FF heuristic of a goal, by its index in the task. The

@@ -5,10 +5,10 @@ import (
 	"path/filepath"
 	"testing"
 
-	"foible/core/ground"
-	"foible/core/pddl"
-	"foible/core/published"
-	"foible/domains/internal/domaintest"
+	"foible.dev/foible/core/ground"
+	"foible.dev/foible/core/pddl"
+	"foible.dev/foible/core/published"
+	"foible.dev/foible/domains/internal/domaintest"
 )
 
 func value(t *ground.Task, goal int) (func(ground.StateID) float64, error) {

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"foible/core/ground"
-	"foible/domains/internal/picture"
+	"foible.dev/foible/core/ground"
+	"foible.dev/foible/domains/internal/picture"
 )
 
 // Lengths of a picture, in points.

@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"foible/core/ground"
-	"foible/core/pddl"
-	"foible/core/published"
-	"foible/core/study"
-	"foible/domains/internal/domaintest"
+	"foible.dev/foible/core/ground"
+	"foible.dev/foible/core/pddl"
+	"foible.dev/foible/core/published"
+	"foible.dev/foible/core/study"
+	"foible.dev/foible/domains/internal/domaintest"
 )
 
 func TestPicturesOfTheSample(t *testing.T) {

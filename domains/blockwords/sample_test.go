@@ -3,7 +3,7 @@ package blockwords
 import (
 	"testing"
 
-	"foible/domains/internal/domaintest"
+	"foible.dev/foible/domains/internal/domaintest"
 )
 
 func TestSample(t *testing.T) {

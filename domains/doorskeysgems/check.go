@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"foible/core/pddl"
+	"foible.dev/foible/core/pddl"
 )
 
 // Check finds what a maze cannot hold: places outside it, an agent, key or gem in a wall,

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"foible/core/figure"
-	"foible/core/pddl"
+	"foible.dev/foible/core/figure"
+	"foible.dev/foible/core/pddl"
 )
 
 // Name is the domain's name in study.yaml.

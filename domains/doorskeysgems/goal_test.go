@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"foible/core/pddl"
+	"foible.dev/foible/core/pddl"
 )
 
 const room = `(define (problem room) (:domain doors-keys-gems)

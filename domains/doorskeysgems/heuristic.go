@@ -5,9 +5,9 @@ import (
 	"math"
 	"strings"
 
-	"foible/core/ground"
-	"foible/core/heuristic"
-	"foible/core/pddl"
+	"foible.dev/foible/core/ground"
+	"foible.dev/foible/core/heuristic"
+	"foible.dev/foible/core/pddl"
 )
 
 // Heuristic estimates the actions to a goal (has gem) by the shortest way

@@ -5,8 +5,8 @@ import (
 	"math"
 	"strings"
 
-	"foible/core/figure"
-	"foible/domains/internal/picture"
+	"foible.dev/foible/core/figure"
+	"foible.dev/foible/domains/internal/picture"
 )
 
 // Icons are drawn round the origin and fit a cell.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"foible/core/ground"
+	"foible.dev/foible/core/ground"
 )
 
 // cell is a place in the maze, from (1, 1) at the bottom left.

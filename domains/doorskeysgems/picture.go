@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"foible/core/ground"
-	"foible/domains/internal/picture"
+	"foible.dev/foible/core/ground"
+	"foible.dev/foible/domains/internal/picture"
 )
 
 // Lengths of a picture, in points.

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"foible/e2e/harness"
+	"foible.dev/foible/e2e/harness"
 )
 
 // The same sweep has the same outputs, byte by byte, however many processes

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"foible/e2e/harness"
-	"foible/internal/await"
+	"foible.dev/foible/e2e/harness"
+	"foible.dev/foible/internal/await"
 )
 
 // A coordinator that comes back at another address is found by those who read its address from a file.

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"foible/e2e/harness"
+	"foible.dev/foible/e2e/harness"
 )
 
 // browser keeps cookies, and takes any certificate.

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"foible/e2e/harness"
-	"foible/internal/smalldisk"
+	"foible.dev/foible/e2e/harness"
+	"foible.dev/foible/internal/smalldisk"
 )
 
 // eventually waits until a command's standard output and error match a pattern, and returns the call.

@@ -27,8 +27,8 @@ import (
 	tracev1 "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/grpc"
 
-	"foible/e2e/harness"
-	"foible/internal/await"
+	"foible.dev/foible/e2e/harness"
+	"foible.dev/foible/internal/await"
 )
 
 // observedCluster is a coordinator and a worker with metrics; more are flags of both.

@@ -15,8 +15,8 @@ import (
 	"syscall"
 	"testing"
 
-	"foible/e2e/harness"
-	"foible/internal/await"
+	"foible.dev/foible/e2e/harness"
+	"foible.dev/foible/internal/await"
 )
 
 // Two coordinators on three NATS servers, with three workers: a server and a coordinator are killed half-way, and a

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"foible/e2e/harness"
-	"foible/internal/await"
+	"foible.dev/foible/e2e/harness"
+	"foible.dev/foible/internal/await"
 )
 
 // A sweep that is paused, watched over the death of its coordinator, resumed and extended has the outputs of a fit of

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"foible/e2e/harness"
+	"foible.dev/foible/e2e/harness"
 )
 
 // A probe hears of a coordinator that serves, and of one that does not.

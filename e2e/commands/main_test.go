@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"foible/e2e/harness"
+	"foible.dev/foible/e2e/harness"
 )
 
 // Every message is one line that says what is wrong and what to do.

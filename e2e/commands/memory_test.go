@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"foible/core/published"
-	"foible/e2e/harness"
+	"foible.dev/foible/core/published"
+	"foible.dev/foible/e2e/harness"
 )
 
 // peak is the most memory that a process has had resident so far, in bytes. The process must not have been waited for.

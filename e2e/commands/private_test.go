@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"foible/e2e/harness"
+	"foible.dev/foible/e2e/harness"
 )
 
 // withUmask makes processes that the test starts create files with a umask.

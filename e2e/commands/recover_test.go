@@ -10,7 +10,7 @@ import (
 	"slices"
 	"testing"
 
-	"foible/e2e/harness"
+	"foible.dev/foible/e2e/harness"
 )
 
 var recoverArgs = []string{

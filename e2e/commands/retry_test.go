@@ -13,11 +13,11 @@ import (
 
 	"google.golang.org/grpc"
 
-	"foible/coordinator/access"
-	"foible/e2e/harness"
-	"foible/internal/await"
-	foiblev1 "foible/proto/foible/v1"
-	"foible/worker"
+	"foible.dev/foible/coordinator/access"
+	"foible.dev/foible/e2e/harness"
+	"foible.dev/foible/internal/await"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
+	"foible.dev/foible/worker"
 )
 
 // unable is a worker without the means for any job.

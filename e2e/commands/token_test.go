@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"foible/e2e/harness"
+	"foible.dev/foible/e2e/harness"
 )
 
 // A running coordinator, with its worker, follows what `foible token` does to its directory.

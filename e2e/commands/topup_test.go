@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"foible/e2e/harness"
-	"foible/internal/await"
+	"foible.dev/foible/e2e/harness"
+	"foible.dev/foible/internal/await"
 )
 
 // A sweep whose contenders get up to 16 times the runs: those of full remain alike, one of plan-lesioned is left early.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"foible/e2e/harness"
+	"foible.dev/foible/e2e/harness"
 )
 
 // fence is a block of code in a page: what stands behind its ```, and the block.

@@ -12,9 +12,9 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"foible/coordinator/engine"
-	"foible/e2e/harness"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/coordinator/engine"
+	"foible.dev/foible/e2e/harness"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // otherFoible is the program in another version: it has its fingerprint from its bytes.

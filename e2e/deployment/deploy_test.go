@@ -21,7 +21,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	"golang.org/x/sys/unix"
 
-	"foible/e2e/harness"
+	"foible.dev/foible/e2e/harness"
 )
 
 // manifest is what the tests read of a Deployment or a StatefulSet.

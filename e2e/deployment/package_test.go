@@ -5,7 +5,7 @@ package deployment_test
 import (
 	"testing"
 
-	"foible/e2e/harness"
+	"foible.dev/foible/e2e/harness"
 )
 
 func TestMain(m *testing.M) { harness.Main(m) }

@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"foible/internal/await"
+	"foible.dev/foible/internal/await"
 )
 
 // SweepCells are the cells of SweepArgs, a sweep of a few seconds on one core: of an exact model and of one that is sampled: twelve parameter sets and one on

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"foible/internal/await"
+	"foible.dev/foible/internal/await"
 )
 
 // Network is a hub and a host far from it, between which the line can be cut: packets get lost, nobody is told.

@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"foible/internal/await"
+	"foible.dev/foible/internal/await"
 )
 
 // Foible is the program, built once.

@@ -22,8 +22,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"foible/e2e/harness"
-	"foible/internal/await"
+	"foible.dev/foible/e2e/harness"
+	"foible.dev/foible/internal/await"
 )
 
 // A sweep of two minutes or so on one core.

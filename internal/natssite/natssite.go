@@ -11,7 +11,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
-	"foible/internal/await"
+	"foible.dev/foible/internal/await"
 )
 
 // Site is three NATS servers in this process, with JetStream.

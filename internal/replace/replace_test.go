@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"foible/internal/replace"
+	"foible.dev/foible/internal/replace"
 )
 
 // A file has its old content until the new one is complete, and nothing is left of one that is not.

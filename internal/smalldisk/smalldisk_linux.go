@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"foible/internal/await"
+	"foible.dev/foible/internal/await"
 )
 
 // Disk is a file system of some megabytes, mounted for one test.

@@ -9,10 +9,10 @@ import (
 	"math"
 	"slices"
 
-	"foible/core/optional"
-	"foible/core/sweep"
-	"foible/core/words"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/core/optional"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/words"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
 )

@@ -10,11 +10,11 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"foible/core/optional"
-	"foible/core/sweep"
-	"foible/core/sweep/sweeptest"
-	"foible/proto/codec"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/core/optional"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/sweep/sweeptest"
+	"foible.dev/foible/proto/codec"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 func ptr[T any](v T) *T { return &v }

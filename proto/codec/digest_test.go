@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
-	"foible/core/sweep"
-	"foible/proto/codec"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/proto/codec"
 )
 
 // The digest of a cell changes with the last bit of any number, and not with the words for why it has failed, nor with the

@@ -9,9 +9,9 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"foible/core/sweep"
-	"foible/core/words"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/words"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // Extend is a configuration with more values of axes, by model. The values that

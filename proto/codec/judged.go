@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"iter"
 
-	"foible/core/sweep"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/core/sweep"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // InferResult is the message of a job's cells, with their hashes end to end: packed where

@@ -18,9 +18,9 @@ import (
 	protobuf "google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"foible/core/sweep"
-	"foible/proto"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/proto"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // Document is a file that users write.

@@ -6,9 +6,9 @@ import (
 
 	"google.golang.org/grpc"
 
-	"foible/coordinator/access"
-	"foible/domains"
-	foiblev1 "foible/proto/foible/v1"
+	"foible.dev/foible/coordinator/access"
+	"foible.dev/foible/domains"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // dialAs connects to the coordinator with a token of a kind.

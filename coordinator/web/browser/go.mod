@@ -1,10 +1,10 @@
 // The tests of the dashboard in a browser, with what they need and the program does not.
-module foible/coordinator/web/browser
+module foible.dev/foible/coordinator/web/browser
 
 go 1.26.0
 
 require (
-	foible v0.0.0
+	foible.dev/foible v0.0.0
 	github.com/chromedp/cdproto v0.159.0
 	github.com/chromedp/chromedp v0.23.0
 	google.golang.org/grpc v1.83.2
@@ -56,4 +56,4 @@ require (
 	google.golang.org/protobuf v1.36.12 // indirect
 )
 
-replace foible => ../../..
+replace foible.dev/foible => ../../..

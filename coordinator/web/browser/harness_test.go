@@ -19,7 +19,7 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
-	"foible/internal/await"
+	"foible.dev/foible/internal/await"
 )
 
 // Environment of the tests.

@@ -13,13 +13,13 @@ import (
 	"testing/fstest"
 	"time"
 
-	"foible/coordinator/access"
-	"foible/core/sweep"
-	"foible/domains"
-	"foible/internal/await"
-	"foible/proto/codec"
-	foiblev1 "foible/proto/foible/v1"
-	"foible/worker"
+	"foible.dev/foible/coordinator/access"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/domains"
+	"foible.dev/foible/internal/await"
+	"foible.dev/foible/proto/codec"
+	foiblev1 "foible.dev/foible/proto/foible/v1"
+	"foible.dev/foible/worker"
 )
 
 // made answers jobs with made-up posteriors, which it scores rightly, but for one score job that is held.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"foible/core/inference/internal/kernel"
-	"foible/core/inference/internal/observed"
+	"foible.dev/foible/core/inference/internal/kernel"
+	"foible.dev/foible/core/inference/internal/observed"
 )
 
 // backward is a pass through the recursion (3) from a step back to 0: what a unit of weight

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"testing"
 
-	"foible/core/inference/internal/worlds"
-	"foible/core/sweep"
+	"foible.dev/foible/core/inference/internal/worlds"
+	"foible.dev/foible/core/sweep"
 )
 
 // BenchmarkTables is the sampling of tables, of the first level, for four batches.

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"foible/core/agent"
-	"foible/core/sweep"
+	"foible.dev/foible/core/agent"
+	"foible.dev/foible/core/sweep"
 )
 
 // cell is what a sweep keeps of the result of the i-th parameter set. The error is that of

@@ -4,9 +4,9 @@ import (
 	"math"
 	"testing"
 
-	"foible/core/agent"
-	"foible/core/inference/internal/worlds"
-	"foible/core/inference/sips"
+	"foible.dev/foible/core/agent"
+	"foible.dev/foible/core/inference/internal/worlds"
+	"foible.dev/foible/core/inference/sips"
 )
 
 // The example that goes with the derivation in doc.go, recomputed by hand. An agent

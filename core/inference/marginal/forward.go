@@ -4,8 +4,8 @@ import (
 	"context"
 	"math"
 
-	"foible/core/inference/internal/kernel"
-	"foible/core/inference/internal/observed"
+	"foible.dev/foible/core/inference/internal/kernel"
+	"foible.dev/foible/core/inference/internal/observed"
 )
 
 // forward computes the recursion (3) and the evidence (4) of the package comment, for one

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"foible/core/agent"
-	"foible/core/inference/internal/kernel"
-	"foible/core/inference/internal/observed"
-	"foible/core/policy"
-	"foible/core/sweep"
+	"foible.dev/foible/core/agent"
+	"foible.dev/foible/core/inference/internal/kernel"
+	"foible.dev/foible/core/inference/internal/observed"
+	"foible.dev/foible/core/policy"
+	"foible.dev/foible/core/sweep"
 )
 
 // Inference is a stimulus made ready for marginal inference. Its stages, each of which is

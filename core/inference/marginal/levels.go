@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"foible/core/agent"
-	"foible/core/sweep"
+	"foible.dev/foible/core/agent"
+	"foible.dev/foible/core/sweep"
 )
 
 // levels say how far each table is sampled.

@@ -6,14 +6,14 @@ import (
 	"math"
 	"testing"
 
-	"foible/core/agent"
-	"foible/core/ground"
-	"foible/core/inference/internal/kernel"
-	"foible/core/inference/internal/observed"
-	"foible/core/inference/internal/worlds"
-	"foible/core/inference/sips"
-	"foible/core/search"
-	"foible/core/sweep"
+	"foible.dev/foible/core/agent"
+	"foible.dev/foible/core/ground"
+	"foible.dev/foible/core/inference/internal/kernel"
+	"foible.dev/foible/core/inference/internal/observed"
+	"foible.dev/foible/core/inference/internal/worlds"
+	"foible.dev/foible/core/inference/sips"
+	"foible.dev/foible/core/search"
+	"foible.dev/foible/core/sweep"
 )
 
 // marginalOf is marginal inference in a tiny world.

@@ -4,11 +4,11 @@ import (
 	"context"
 	"math"
 
-	"foible/core/agent"
-	"foible/core/inference/internal/kernel"
-	"foible/core/inference/internal/observed"
-	"foible/core/optional"
-	"foible/core/sweep"
+	"foible.dev/foible/core/agent"
+	"foible.dev/foible/core/inference/internal/kernel"
+	"foible.dev/foible/core/inference/internal/observed"
+	"foible.dev/foible/core/optional"
+	"foible.dev/foible/core/sweep"
 )
 
 // mistakeSums are sums over what an agent may have had in mind when it took an action, by

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"foible/core/agent"
-	"foible/core/inference/internal/kernel"
+	"foible.dev/foible/core/agent"
+	"foible.dev/foible/core/inference/internal/kernel"
 )
 
 // outcomes are E and D for one budget, made from samples.

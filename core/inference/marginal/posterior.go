@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"foible/core/inference/internal/kernel"
+	"foible.dev/foible/core/inference/internal/kernel"
 )
 
 // result is the evidence of a parameter set.

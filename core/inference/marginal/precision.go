@@ -5,7 +5,7 @@ import (
 	"context"
 	"slices"
 
-	"foible/core/inference/internal/kernel"
+	"foible.dev/foible/core/inference/internal/kernel"
 )
 
 // precision is what is asked of the posteriors at judgement steps.

@@ -6,9 +6,9 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"foible/core/agent"
-	"foible/core/inference/internal/observed"
-	"foible/core/search"
+	"foible.dev/foible/core/agent"
+	"foible.dev/foible/core/inference/internal/observed"
+	"foible.dev/foible/core/search"
 )
 
 // sampler fills tables. Its fields but the first two are buffers.

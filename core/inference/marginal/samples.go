@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 
-	"foible/core/agent"
-	"foible/core/ground"
-	"foible/core/policy"
-	"foible/core/search"
-	"foible/core/sweep"
+	"foible.dev/foible/core/agent"
+	"foible.dev/foible/core/ground"
+	"foible.dev/foible/core/policy"
+	"foible.dev/foible/core/search"
+	"foible.dev/foible/core/sweep"
 )
 
 // samples are the searches of one stage of a sweep with one search noise, in tables. A

@@ -8,12 +8,12 @@ import (
 	"slices"
 	"testing"
 
-	"foible/core/agent"
-	"foible/core/inference/internal/kernel"
-	"foible/core/inference/internal/worlds"
-	"foible/core/inference/sips"
-	"foible/core/sweep"
-	"foible/internal/chance"
+	"foible.dev/foible/core/agent"
+	"foible.dev/foible/core/inference/internal/kernel"
+	"foible.dev/foible/core/inference/internal/worlds"
+	"foible.dev/foible/core/inference/sips"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/internal/chance"
 )
 
 // sampledPlans are tables for one budget, sampled to some levels.

@@ -3,9 +3,9 @@ package marginal
 import (
 	"context"
 
-	"foible/core/agent"
-	"foible/core/inference/internal/kernel"
-	"foible/core/inference/internal/observed"
+	"foible.dev/foible/core/agent"
+	"foible.dev/foible/core/inference/internal/kernel"
+	"foible.dev/foible/core/inference/internal/observed"
 )
 
 // segments are N and L for one budget and action noise, made from outcomes.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"foible/core/inference/internal/kernel"
-	"foible/core/inference/internal/observed"
+	"foible.dev/foible/core/inference/internal/kernel"
+	"foible.dev/foible/core/inference/internal/observed"
 )
 
 // switches are sums over the hidden goals of one original goal, by the step at which the

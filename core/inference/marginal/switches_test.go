@@ -5,9 +5,9 @@ import (
 	"math"
 	"testing"
 
-	"foible/core/agent"
-	"foible/core/inference/internal/kernel"
-	"foible/core/inference/internal/worlds"
+	"foible.dev/foible/core/agent"
+	"foible.dev/foible/core/inference/internal/kernel"
+	"foible.dev/foible/core/inference/internal/worlds"
 )
 
 // What is found by origin, for all goal noises at once, is the evidence that the recursion

@@ -1,6 +1,6 @@
 package marginal
 
-import "foible/core/inference/internal/kernel"
+import "foible.dev/foible/core/inference/internal/kernel"
 
 // transitions has powers of the goal transition T, for several goal noises at once; see
 // "Powers of the goal transition" in the package comment.

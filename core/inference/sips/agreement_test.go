@@ -8,9 +8,9 @@ import (
 	"slices"
 	"testing"
 
-	"foible/core/agent"
-	"foible/core/inference/internal/worlds"
-	"foible/internal/chance"
+	"foible.dev/foible/core/agent"
+	"foible.dev/foible/core/inference/internal/worlds"
+	"foible.dev/foible/internal/chance"
 )
 
 // estimate is the mean and the squared standard error of numbers.

@@ -3,7 +3,7 @@ package sips
 import (
 	"math"
 
-	"foible/core/sweep"
+	"foible.dev/foible/core/sweep"
 )
 
 // Average is a cell: the mean of runs. A run that ends early, because all its weights

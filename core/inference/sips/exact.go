@@ -8,10 +8,10 @@ import (
 	"math"
 	"slices"
 
-	"foible/core/agent"
-	"foible/core/ground"
-	"foible/core/inference/internal/observed"
-	"foible/core/search"
+	"foible.dev/foible/core/agent"
+	"foible.dev/foible/core/ground"
+	"foible.dev/foible/core/inference/internal/observed"
+	"foible.dev/foible/core/search"
 )
 
 // Exact is the posterior and the evidence that [Filter.Run] estimates, for tests and

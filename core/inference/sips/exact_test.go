@@ -6,13 +6,13 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"foible/core/agent"
-	"foible/core/heuristic"
-	"foible/core/inference/internal/observed"
-	"foible/core/inference/internal/worlds"
-	"foible/core/internal/tiny"
-	"foible/core/search"
-	"foible/internal/chance"
+	"foible.dev/foible/core/agent"
+	"foible.dev/foible/core/heuristic"
+	"foible.dev/foible/core/inference/internal/observed"
+	"foible.dev/foible/core/inference/internal/worlds"
+	"foible.dev/foible/core/internal/tiny"
+	"foible.dev/foible/core/search"
+	"foible.dev/foible/internal/chance"
 )
 
 func seeded(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(chance.Seed(seed), 3)) }

@@ -5,8 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"foible/core/agent"
-	"foible/core/ground"
+	"foible.dev/foible/core/agent"
+	"foible.dev/foible/core/ground"
 )
 
 // particle is a hypothesis: what the agent had in mind when it acted last, and

@@ -4,8 +4,8 @@ import (
 	"context"
 	"math"
 
-	"foible/core/agent"
-	"foible/core/ground"
+	"foible.dev/foible/core/agent"
+	"foible.dev/foible/core/ground"
 )
 
 // Move is a Metropolis-Hastings move on what a particle's agent had in mind,

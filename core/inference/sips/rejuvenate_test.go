@@ -6,9 +6,9 @@ import (
 	"math"
 	"testing"
 
-	"foible/core/agent"
-	"foible/core/inference/internal/worlds"
-	"foible/internal/chance"
+	"foible.dev/foible/core/agent"
+	"foible.dev/foible/core/inference/internal/worlds"
+	"foible.dev/foible/internal/chance"
 )
 
 // TestMovesKeepThePosterior applies a move again and again to one particle that

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"testing"
 
-	"foible/core/agent"
-	"foible/core/ground"
-	"foible/core/inference/internal/worlds"
-	"foible/internal/chance"
+	"foible.dev/foible/core/agent"
+	"foible.dev/foible/core/ground"
+	"foible.dev/foible/core/inference/internal/worlds"
+	"foible.dev/foible/internal/chance"
 )
 
 var kinds = []Resampling{Residual, Systematic, Multinomial}

@@ -8,8 +8,8 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"foible/core/agent"
-	"foible/core/inference/internal/observed"
+	"foible.dev/foible/core/agent"
+	"foible.dev/foible/core/inference/internal/observed"
 )
 
 // Run is what one run of the filter found, by step from 0. It is shorter than

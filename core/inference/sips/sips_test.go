@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"foible/core/agent"
-	"foible/core/ground"
-	"foible/core/heuristic"
-	"foible/core/inference/internal/observed"
-	"foible/core/inference/internal/worlds"
-	"foible/core/internal/tiny"
-	"foible/core/search"
+	"foible.dev/foible/core/agent"
+	"foible.dev/foible/core/ground"
+	"foible.dev/foible/core/heuristic"
+	"foible.dev/foible/core/inference/internal/observed"
+	"foible.dev/foible/core/inference/internal/worlds"
+	"foible.dev/foible/core/internal/tiny"
+	"foible.dev/foible/core/search"
 )
 
 // graph is a task of walking, with blind heuristics.

@@ -5,11 +5,11 @@ import (
 	"maps"
 	"testing"
 
-	"foible/core/agent"
-	"foible/core/inference/internal/observed"
-	"foible/core/inference/internal/worlds"
-	"foible/core/pddl"
-	"foible/core/search"
+	"foible.dev/foible/core/agent"
+	"foible.dev/foible/core/inference/internal/observed"
+	"foible.dev/foible/core/inference/internal/worlds"
+	"foible.dev/foible/core/pddl"
+	"foible.dev/foible/core/search"
 )
 
 // What is said of the support of a plan is true by the enumeration of all that an agent may

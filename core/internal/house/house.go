@@ -7,9 +7,9 @@ package house
 import (
 	"testing/fstest"
 
-	"foible/core/ground"
-	"foible/core/pddl"
-	"foible/core/study"
+	"foible.dev/foible/core/ground"
+	"foible.dev/foible/core/pddl"
+	"foible.dev/foible/core/study"
 )
 
 // Domain and Problem are the PDDL text.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"foible/core/ground"
-	"foible/core/pddl"
+	"foible.dev/foible/core/ground"
+	"foible.dev/foible/core/pddl"
 )
 
 // Task grounds a problem of a domain, with goals, all as PDDL text.

@@ -4,8 +4,8 @@ package sweeptest
 import (
 	"reflect"
 
-	"foible/core/optional"
-	"foible/core/sweep"
+	"foible.dev/foible/core/optional"
+	"foible.dev/foible/core/sweep"
 )
 
 // WithoutEach is a cell without each of the parts that a cell may lack, by the part's name:

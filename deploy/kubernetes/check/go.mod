@@ -1,4 +1,4 @@
-module foible/deploy/kubernetes/check
+module foible.dev/foible/deploy/kubernetes/check
 
 go 1.26.0
 

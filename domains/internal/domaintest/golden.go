@@ -13,10 +13,10 @@ import (
 	"strings"
 	"testing"
 
-	"foible/core/ground"
-	"foible/core/pddl"
-	"foible/core/policy"
-	"foible/core/published"
+	"foible.dev/foible/core/ground"
+	"foible.dev/foible/core/pddl"
+	"foible.dev/foible/core/policy"
+	"foible.dev/foible/core/published"
 )
 
 // Stimulus is one published stimulus, grounded for its candidate goals.

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"foible/core/figure"
-	"foible/core/ground"
-	"foible/core/pddl"
+	"foible.dev/foible/core/figure"
+	"foible.dev/foible/core/ground"
+	"foible.dev/foible/core/pddl"
 )
 
 var update = flag.Bool("update", false, "rewrite the pictures in testdata")

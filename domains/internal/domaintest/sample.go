@@ -5,9 +5,9 @@ import (
 	"slices"
 	"testing"
 
-	"foible/core/ground"
-	"foible/core/pddl"
-	"foible/core/study"
+	"foible.dev/foible/core/ground"
+	"foible.dev/foible/core/pddl"
+	"foible.dev/foible/core/study"
 )
 
 // Sample reads a sample study and checks what its files and figures rely on:

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"foible/core/participant"
+	"foible.dev/foible/core/participant"
 )
 
 // recruit draws participants.

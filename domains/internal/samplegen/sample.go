@@ -7,12 +7,12 @@ import (
 	"io/fs"
 	"math/rand/v2"
 
-	"foible/core/inference"
-	"foible/core/participant"
-	"foible/core/study"
-	"foible/core/sweep"
-	"foible/domains/blockwords"
-	"foible/domains/doorskeysgems"
+	"foible.dev/foible/core/inference"
+	"foible.dev/foible/core/participant"
+	"foible.dev/foible/core/study"
+	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/domains/blockwords"
+	"foible.dev/foible/domains/doorskeysgems"
 )
 
 const (

@@ -461,7 +461,7 @@ const file_foible_v1_study_proto_rawDesc = "" +
 	"\ffluent_noise\x18\x02 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x80\x84.A)\x00\x00\x00\x00\x00\x00\x00\x00R\vfluentNoise2\xa5\x01\n" +
 	"\fStudyService\x12N\n" +
 	"\vCreateStudy\x12\x1d.foible.v1.CreateStudyRequest\x1a\x1e.foible.v1.CreateStudyResponse(\x01\x12E\n" +
-	"\bGetStudy\x12\x1a.foible.v1.GetStudyRequest\x1a\x1b.foible.v1.GetStudyResponse0\x01B!Z\x1ffoible/proto/foible/v1;foiblev1b\x06proto3"
+	"\bGetStudy\x12\x1a.foible.v1.GetStudyRequest\x1a\x1b.foible.v1.GetStudyResponse0\x01B,Z*foible.dev/foible/proto/foible/v1;foiblev1b\x06proto3"
 
 var (
 	file_foible_v1_study_proto_rawDescOnce sync.Once

@@ -4356,7 +4356,7 @@ const file_foible_v1_sweep_proto_rawDesc = "" +
 	"\vExtendSweep\x12\x1d.foible.v1.ExtendSweepRequest\x1a\x1e.foible.v1.ExtendSweepResponse\x12[\n" +
 	"\x10SetSweepPriority\x12\".foible.v1.SetSweepPriorityRequest\x1a#.foible.v1.SetSweepPriorityResponse\x12C\n" +
 	"\bListFits\x12\x1a.foible.v1.ListFitsRequest\x1a\x1b.foible.v1.ListFitsResponse\x12T\n" +
-	"\rExportResults\x12\x1f.foible.v1.ExportResultsRequest\x1a .foible.v1.ExportResultsResponse0\x01B!Z\x1ffoible/proto/foible/v1;foiblev1b\x06proto3"
+	"\rExportResults\x12\x1f.foible.v1.ExportResultsRequest\x1a .foible.v1.ExportResultsResponse0\x01B,Z*foible.dev/foible/proto/foible/v1;foiblev1b\x06proto3"
 
 var (
 	file_foible_v1_sweep_proto_rawDescOnce sync.Once

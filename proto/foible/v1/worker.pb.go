@@ -1348,7 +1348,7 @@ const file_foible_v1_worker_proto_rawDesc = "" +
 	"\rVERDICT_RETRY\x10\x04\x12\x11\n" +
 	"\rVERDICT_AGAIN\x10\x052L\n" +
 	"\rWorkerService\x12;\n" +
-	"\x04Work\x12\x16.foible.v1.WorkRequest\x1a\x17.foible.v1.WorkResponse(\x010\x01B!Z\x1ffoible/proto/foible/v1;foiblev1b\x06proto3"
+	"\x04Work\x12\x16.foible.v1.WorkRequest\x1a\x17.foible.v1.WorkResponse(\x010\x01B,Z*foible.dev/foible/proto/foible/v1;foiblev1b\x06proto3"
 
 var (
 	file_foible_v1_worker_proto_rawDescOnce sync.Once

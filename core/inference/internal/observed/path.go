@@ -7,10 +7,10 @@ package observed
 import (
 	"fmt"
 
-	"foible/core/agent"
-	"foible/core/ground"
-	"foible/core/pddl"
-	"foible/core/search"
+	"foible.dev/foible/core/agent"
+	"foible.dev/foible/core/ground"
+	"foible.dev/foible/core/pddl"
+	"foible.dev/foible/core/search"
 )
 
 // Path is what an agent was seen to do, and what it may have wanted. Search keeps buffers,

@@ -3,8 +3,8 @@ package observed
 import (
 	"fmt"
 
-	"foible/core/agent"
-	"foible/core/ground"
+	"foible.dev/foible/core/agent"
+	"foible.dev/foible/core/ground"
 )
 
 // Support says whether the observed actions up to a step can come from an agent at all.

@@ -6,11 +6,11 @@ import (
 	"maps"
 	"testing"
 
-	"foible/core/agent"
-	"foible/core/heuristic"
-	"foible/core/inference/internal/observed"
-	"foible/core/internal/tiny"
-	"foible/core/pddl"
+	"foible.dev/foible/core/agent"
+	"foible.dev/foible/core/heuristic"
+	"foible.dev/foible/core/inference/internal/observed"
+	"foible.dev/foible/core/internal/tiny"
+	"foible.dev/foible/core/pddl"
 )
 
 // World is a tiny task with a plan, and how its states are observed by a particle filter.
