@@ -17,6 +17,7 @@ import (
 // The same sweep has the same outputs, byte by byte, however many processes
 // made them and whatever became of these.
 func TestSameOutputs(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	fit := func(out string, args ...string) []string {
 		return slices.Concat([]string{"fit", "--out", out}, harness.SweepArgs, args)

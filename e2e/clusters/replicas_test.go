@@ -22,6 +22,7 @@ import (
 // Two coordinators on three NATS servers, with three workers: a server and a coordinator are killed half-way, and a
 // worker is cut off for longer than its lease. Nobody notices, and the outputs are those of a fit.
 func TestReplicas(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	net := harness.NewNetwork(t)
 	servers := startServers(t, net.Hub, filepath.Join(dir, "nats"))

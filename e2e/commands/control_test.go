@@ -19,6 +19,7 @@ import (
 // A sweep that is paused, watched over the death of its coordinator, resumed and extended has the outputs of a fit of
 // the larger grid; one that is cancelled keeps what it has.
 func TestControl(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	c := harness.NewCluster(t, dir, "data", "2s")
 	c.Worker()

@@ -58,6 +58,7 @@ func controlGroup(t *testing.T, bytes int64) string {
 // In a control group a fit keeps within four fifths of its memory by itself, and gives the same results. Without a
 // limit it takes more than a gigabyte; a process that outgrows its group is killed.
 func TestMemoryOfControlGroup(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("two fits of 10 s of CPU time each")
 	}
@@ -89,6 +90,7 @@ func TestMemoryOfControlGroup(t *testing.T) {
 
 // A job that does not fit is a failure with its reason; it takes neither the machine's memory nor other jobs with it.
 func TestMemoryOfOneJob(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	const steps = 2000
 	for name, content := range map[string]string{

@@ -19,6 +19,7 @@ var recoverArgs = []string{
 
 // A recovery has the same outputs, byte by byte, whether its process was killed on the way, and from a coordinator.
 func TestRecoverAnywhere(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	to := func(out string, args ...string) []string {
 		return slices.Concat(recoverArgs, []string{"--out", out}, args)

@@ -68,6 +68,7 @@ func failAll(t *testing.T, c *harness.Cluster, id string) {
 // A sweep that has failed is tried again, over the death of the coordinator, and has the outputs of a fit of which nothing
 // failed. When it is deleted nothing is left of it.
 func TestRetryAndDelete(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	c := harness.NewCluster(t, dir, "data", "2s")
 	says := func(got harness.Call, code int, want string) {

@@ -25,6 +25,7 @@ var toppedUpArgs = []string{
 // What topping up comes to does not depend on processes, nor on what becomes of them, and a setting that is topped up is
 // as in a fit of so many runs.
 func TestTopUp(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	args := slices.Concat(toppedUpArgs, []string{"--runs", "3", "--top-up", "16"})
 	harness.Succeed(t, dir, slices.Concat([]string{"fit", "--out", "one", "--workers", "1"}, args)...)

@@ -1,6 +1,9 @@
 package browser_test
 
 import (
+	"context"
+	"errors"
+	"foible.dev/foible/worker"
 	"path/filepath"
 	"testing"
 
@@ -41,7 +44,21 @@ func store(t *testing.T, conn *grpc.ClientConn, study *domains.Study) {
 	}
 }
 
-// submitFailing makes a sweep of the sample study in which a stimulus is named that the study has not.
+// hardly is a worker that cannot compute one stimulus.
+type hardly struct {
+	worker.Executor
+	stimulus string
+}
+
+// Execute implements worker.Executor.
+func (h hardly) Execute(ctx context.Context, job *foiblev1.Assign) (*foiblev1.JobResult, error) {
+	if job.GetInfer().GetStimulus() == h.stimulus {
+		return nil, worker.Computation(errors.New("no worker can compute this stimulus"))
+	}
+	return h.Executor.Execute(ctx, job)
+}
+
+// submitFailing makes a sweep of the sample study, and a worker that fails in one stimulus.
 func (c *cluster) submitFailing(t *testing.T) (id string) {
 	t.Helper()
 	study, findings := domains.Load(domains.All[0].Sample)
@@ -51,12 +68,13 @@ func (c *cluster) submitFailing(t *testing.T) (id string) {
 	conn := c.dialAs(access.User)
 	store(t, conn, study)
 	made, err := foiblev1.NewSweepServiceClient(conn).CreateSweep(t.Context(), &foiblev1.CreateSweepRequest{
-		StudyHash: study.Hash, StudyName: study.Name,
-		Config:  &foiblev1.SweepConfig{Models: map[string]*foiblev1.ModelConfig{"boltzmann": {}}},
-		Stimuli: append(study.Shapes(), &foiblev1.StimulusShape{Stimulus: "nowhere", Goals: 3, Actions: 2, JudgementSteps: []int32{1}}),
+		StudyHash: study.Hash, StudyName: study.Name, Stimuli: study.Shapes(),
+		Config: &foiblev1.SweepConfig{Models: map[string]*foiblev1.ModelConfig{"boltzmann": {}}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	science := worker.NewScience(foiblev1.NewStudyServiceClient(c.dialAs(access.Worker)))
+	c.pretend(made.GetSweep().GetVersion(), hardly{science, "1-2"})
 	return made.GetSweep().GetSweepId()
 }

@@ -193,7 +193,7 @@ func TestControl(t *testing.T) {
 	b.login(c)
 	b.press(".brand")
 	id := c.do("submit", "block-words", "--models", "full", "--method", "sips", "--particles", "300", "--runs", "20")
-	c.work(2)
+	able := c.work(2)
 	b.wait("the sweep in the list", "document.querySelector('.sweeps a') !== null")
 	b.press(".sweeps a")
 	const done = "Number(document.getElementById('cells-done').textContent.replace(',', ''))"
@@ -223,14 +223,15 @@ func TestControl(t *testing.T) {
 	b.wait("the end", "document.querySelector('.badge').textContent === 'cancelled'")
 	b.accessible("cancelled", source)
 
+	able.stop()
 	failing := c.submitFailing(t)
 	b.open(c.url)
 	b.wait("both sweeps", "document.querySelectorAll('.sweeps li').length === 2")
 	b.press(fmt.Sprintf("[id='sweep-%s']", failing))
 	b.wait("the end", "document.querySelector('.badge').textContent === 'done in part'")
 	b.run(chromedp.Click(chromedp.CSS("#progress a[href='#failures']"), chromedp.NodeVisible))
-	b.wait("the reason", "document.querySelector('.reason')?.textContent.includes('no stimulus') ?? false")
-	if got := b.text(".failures pre"); !strings.HasPrefix(got, "foible infer doors-keys-gems-sample nowhere --model boltzmann --set alpha=") {
+	b.wait("the reason", "document.querySelector('.reason')?.textContent.includes('no worker can compute') ?? false")
+	if got := b.text(".failures pre"); !strings.HasPrefix(got, "foible infer doors-keys-gems-sample 1-2 --model boltzmann --set alpha=") {
 		t.Error(got)
 	}
 	b.accessible("failures", source)
