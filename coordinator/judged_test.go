@@ -65,7 +65,7 @@ func TestJudgedJobs(t *testing.T) {
 			"3 probabilities of runs, want 0":            func(r *foiblev1.JobResult) { judged(r).ShortRuns = []float32{1, 0, 0} },
 			"numbers of runs of 1 cells, want":           func(r *foiblev1.JobResult) { judged(r).Runs = []int32{1} },
 			"undefined, after cell -1":                   func(r *foiblev1.JobResult) { judged(r).Undefined = []*foiblev1.UndefinedCell{{}} },
-			"only rows of judgement steps: false":       unpack,
+			"only rows of judgement steps: false":        unpack,
 		} {
 			result := answer(job)
 			spoil(result)

@@ -3,9 +3,10 @@ package browser_test
 import (
 	"context"
 	"errors"
-	"foible.dev/foible/worker"
 	"path/filepath"
 	"testing"
+
+	"foible.dev/foible/worker"
 
 	"google.golang.org/grpc"
 
