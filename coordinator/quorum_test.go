@@ -31,7 +31,6 @@ func (c *cluster) health() (serves bool, reason string) {
 // Two of three NATS servers are lost: health, the sweep and the calls that would store something say why nothing goes on. When they are back,
 // the sweep goes on by itself, to the results of a coordinator without such servers.
 func TestQuorumLost(t *testing.T) {
-	t.Parallel()
 	alone := newCluster(t, nil)
 	alone.work(2, nil)
 	id := alone.submit(alone.request(40, 4))

@@ -235,7 +235,6 @@ func TestRetry(t *testing.T) {
 
 // TestRetryCutShort: a coordinator that stops anywhere while it removes failures removes the rest when it is started again.
 func TestRetryCutShort(t *testing.T) {
-	t.Parallel()
 	for _, how := range mishaps()[:3] {
 		t.Run(how.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
