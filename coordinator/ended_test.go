@@ -9,6 +9,9 @@ import (
 
 // A coordinator with many sweeps that have ended holds little more than the streams that NATS keeps for their results.
 func TestMemoryOfEndedSweeps(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it measures memory, which takes long and says nothing under the race detector, and this is a short run")
+	}
 	const sweeps, together = 40, 20
 	c := newCluster(t, nil)
 	drain := c.work(4, nil)

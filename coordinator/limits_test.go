@@ -39,6 +39,9 @@ func sized(t testing.TB, bytesOfFile int, method uint16) []byte {
 
 // A bundle is refused that is larger inside than outside, before anything is unpacked.
 func TestZipBomb(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it measures memory, which takes long and says nothing under the race detector, and this is a short run")
+	}
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, nil)
 		bomb := sized(t, 500<<20, zip.Deflate)
@@ -55,6 +58,9 @@ func TestZipBomb(t *testing.T) {
 
 // A sweep beyond a limit is refused by the flag's name, and takes no memory, however large it would be.
 func TestSweepsBeyondLimits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it measures memory, which takes long and says nothing under the race detector, and this is a short run")
+	}
 	c := newCluster(t, func(cfg *coordinator.Config) { cfg.Limits.SweepBytes, cfg.Limits.SweepJobs = 8<<20, 1000 })
 	small := c.request(2, 2)
 	axis := func(n int) []float64 {
@@ -194,6 +200,9 @@ func TestManyWatchers(t *testing.T) {
 // Forty studies that are being sent at once are held within the limit; those that find no room are told so, and when
 // the others have gone there is room again.
 func TestUploadsAtOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it measures memory, which takes long and says nothing under the race detector, and this is a short run")
+	}
 	const mb = 1 << 20
 	c := newCluster(t, func(cfg *coordinator.Config) { cfg.Limits.StudyBytes, cfg.Limits.TransferBytes = 16*mb, 48*mb })
 	study := sized(t, 15*mb, zip.Store)
