@@ -77,42 +77,45 @@ func TestSweepChoice(t *testing.T) {
 }
 
 func TestSweepChoiceRefused(t *testing.T) {
-	for want, choice := range map[string]SweepChoice{
-		`--models: unknown model "a"; it can be full, goal-lesioned, plan-lesioned, action-lesioned, boltzmann`: {Models: []string{"a"}},
-		`--set alpha is given twice; write all its values as --set alpha=value,value`:                           {Set: []string{"alpha=1", "alpha=2"}},
-		`--runs -1: must be 1 to 100000`:                                                                  {Runs: -1},
-		`--runs 100001: must be 1 to 100000`:                                                              {Runs: 100_001},
-		`--top-up -1: must be 1 to 1000, 1 being none`:                                                    {TopUp: -1},
-		`--top-up 1001: must be 1 to 1000, 1 being none`:                                                  {TopUp: 1001},
-		`top_up needs 2 runs in the fit stage at least, to know the errors by which contenders are found`: {Method: "sips", Runs: 1, TopUp: 2},
-		`top_up of 8 times 20,000 runs is more than the 100,000 that a cell may have`:                     {Method: "sips", Runs: 20_000, TopUp: 8},
-		`--particles -1: must be 1 to 10000000`:                                                           {Particles: -1},
-		`--particles 10000001: must be 1 to 10000000`:                                                     {Particles: 10_000_001},
-		`--mc-se -1: must be above 0, and at most 1`:                                                      {MCSE: -1},
-		`--posterior-se 2: must be above 0, and at most 1`:                                                {PosteriorSE: 2},
-		`mc_se does not apply to the method sips; leave it out, or choose the method marginal`:            {Method: "sips", MCSE: 0.1},
-		`--method "exact": it can be marginal, sips`:                                                      {Method: "exact"},
-		`--preset published is of the method sips; leave out one of --preset and --method`:                {Preset: published, Method: "marginal"},
-		`marginal inference has no particles; leave particles_per_goal out, or choose the method sips`:    {Particles: 5},
-		`marginal inference needs 2 runs at least, to know its error`:                                     {Runs: 1},
-		`--preset "best": it can be published`:                                                            {Preset: "best"},
-		`--preset and --sweep both name a sweep; give one of them`:                                        {Preset: published, File: "sweep.yaml"},
-		`--set "budget_r=1.5": budget_r cannot be 1.5; it must be a whole number`:                         {Set: []string{"budget_r=1.5"}},
-		`--set "goal_noise=0.1": none of the sweep's models has the axis goal_noise`:                      {Models: []string{"boltzmann"}, Set: []string{"goal_noise=0.1"}},
-		`--seed "-1": must be a whole number from 0`:                                                      {Seed: "-1"},
-		`--set "alpha": write it as axis=value or axis=value,value`:                                       {Set: []string{"alpha"}},
-		`--set "=1": write it as axis=value or axis=value,value`:                                          {Set: []string{"=1"}},
-		`--set "alpha= ": write it as axis=value or axis=value,value`:                                     {Set: []string{"alpha= "}},
-		`--set "alpha=1,": a value is missing`:                                                            {Set: []string{"alpha=1,"}},
-		`--set "alpha=one": "one" is not a number`:                                                        {Set: []string{"alpha=one"}},
-		`--set "alpha=NaN": alpha cannot be NaN; it must lie in [1e-09, 1e+06]`:                           {Set: []string{"alpha=NaN"}},
-		`--set "alpha=0": alpha cannot be 0; it must lie in [1e-09, 1e+06]`:                               {Set: []string{"alpha=0"}},
-		`--set "value=best": value cannot be "best"; it can be optimal, on_policy, heuristic`:             {Set: []string{"value=best"}},
-		`--set "beta=1": unknown axis "beta"; it can be goal_noise, budget_r, budget_q, search_noise, action_noise, alpha, value, unreachable_value`: {Set: []string{"beta=1"}},
+	for _, c := range []struct {
+		want   string
+		choice SweepChoice
+	}{
+		{`--models: unknown model "a"; it can be full, goal-lesioned, plan-lesioned, action-lesioned, boltzmann`, SweepChoice{Models: []string{"a"}}},
+		{`--set alpha is given twice; write all its values as --set alpha=value,value`, SweepChoice{Set: []string{"alpha=1", "alpha=2"}}},
+		{`--runs -1: must be 1 to 100000`, SweepChoice{Runs: -1}},
+		{`--runs 100001: must be 1 to 100000`, SweepChoice{Runs: 100_001}},
+		{`--top-up -1: must be 1 to 1000, 1 being none`, SweepChoice{TopUp: -1}},
+		{`--top-up 1001: must be 1 to 1000, 1 being none`, SweepChoice{TopUp: 1001}},
+		{`top_up needs 2 runs in the fit stage at least, to know the errors by which contenders are found`, SweepChoice{Method: "sips", Runs: 1, TopUp: 2}},
+		{`top_up of 8 times 20,000 runs is more than the 100,000 that a cell may have`, SweepChoice{Method: "sips", Runs: 20_000, TopUp: 8}},
+		{`--particles -1: must be 1 to 10000000`, SweepChoice{Particles: -1}},
+		{`--particles 10000001: must be 1 to 10000000`, SweepChoice{Particles: 10_000_001}},
+		{`--mc-se -1: must be above 0, and at most 1`, SweepChoice{MCSE: -1}},
+		{`--posterior-se 2: must be above 0, and at most 1`, SweepChoice{PosteriorSE: 2}},
+		{`mc_se does not apply to the method sips; leave it out, or choose the method marginal`, SweepChoice{Method: "sips", MCSE: 0.1}},
+		{`--method "exact": it can be marginal, sips`, SweepChoice{Method: "exact"}},
+		{`--preset published is of the method sips; leave out one of --preset and --method`, SweepChoice{Preset: published, Method: "marginal"}},
+		{`marginal inference has no particles; leave particles_per_goal out, or choose the method sips`, SweepChoice{Particles: 5}},
+		{`marginal inference needs 2 runs at least, to know its error`, SweepChoice{Runs: 1}},
+		{`--preset "best": it can be published`, SweepChoice{Preset: "best"}},
+		{`--preset and --sweep both name a sweep; give one of them`, SweepChoice{Preset: published, File: "sweep.yaml"}},
+		{`--set "budget_r=1.5": budget_r cannot be 1.5; it must be a whole number`, SweepChoice{Set: []string{"budget_r=1.5"}}},
+		{`--set "goal_noise=0.1": none of the sweep's models has the axis goal_noise`, SweepChoice{Models: []string{"boltzmann"}, Set: []string{"goal_noise=0.1"}}},
+		{`--seed "-1": must be a whole number from 0`, SweepChoice{Seed: "-1"}},
+		{`--set "alpha": write it as axis=value or axis=value,value`, SweepChoice{Set: []string{"alpha"}}},
+		{`--set "=1": write it as axis=value or axis=value,value`, SweepChoice{Set: []string{"=1"}}},
+		{`--set "alpha= ": write it as axis=value or axis=value,value`, SweepChoice{Set: []string{"alpha= "}}},
+		{`--set "alpha=1,": a value is missing`, SweepChoice{Set: []string{"alpha=1,"}}},
+		{`--set "alpha=one": "one" is not a number`, SweepChoice{Set: []string{"alpha=one"}}},
+		{`--set "alpha=NaN": alpha cannot be NaN; it must lie in [1e-09, 1e+06]`, SweepChoice{Set: []string{"alpha=NaN"}}},
+		{`--set "alpha=0": alpha cannot be 0; it must lie in [1e-09, 1e+06]`, SweepChoice{Set: []string{"alpha=0"}}},
+		{`--set "value=best": value cannot be "best"; it can be optimal, on_policy, heuristic`, SweepChoice{Set: []string{"value=best"}}},
+		{`--set "beta=1": unknown axis "beta"; it can be goal_noise, budget_r, budget_q, search_noise, action_noise, alpha, value, unreachable_value`, SweepChoice{Set: []string{"beta=1"}}},
 	} {
-		_, err := choice.config(fstest.MapFS{}, &domains.All[0])
-		if usage := (*UsageError)(nil); !errors.As(err, &usage) || err.Error() != want {
-			t.Errorf("got  %v\nwant %s", err, want)
+		_, err := c.choice.config(fstest.MapFS{}, &domains.All[0])
+		if usage := (*UsageError)(nil); !errors.As(err, &usage) || err.Error() != c.want {
+			t.Errorf("got  %v\nwant %s", err, c.want)
 		}
 	}
 	// Files are no misuse of the command.
