@@ -133,8 +133,8 @@ type runs struct {
 	size int // bytes, about
 }
 
-// roomForRuns bounds the runs remembered of a stimulus, in bytes.
-const roomForRuns = 8 << 20
+// maxRunBytes bounds the runs remembered of a stimulus.
+const maxRunBytes = 8 << 20
 
 // take returns what is remembered, and forgets it.
 func (r *runs) take(of runsOf) []*sips.Run {
@@ -146,7 +146,7 @@ func (r *runs) take(of runsOf) []*sips.Run {
 
 // keep forgets all else if there is no room.
 func (r *runs) keep(of runsOf, all []*sips.Run) {
-	if size := sizeOf(all); r.of == nil || r.size+size > roomForRuns {
+	if size := sizeOf(all); r.of == nil || r.size+size > maxRunBytes {
 		r.of, r.size = map[runsOf][]*sips.Run{}, 0
 	}
 	r.of[of] = all

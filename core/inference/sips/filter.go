@@ -21,7 +21,7 @@ type particle struct {
 type population struct {
 	first, goals int // its candidate goals
 	particles    []particle
-	spare        []particle // room for resampling
+	spare        []particle // buffer of resampling
 	weights      Weights    // normalized, unless dead
 	evidence     float64    // natural logarithm, of all steps so far
 	dead         bool       // every weight is 0
@@ -37,7 +37,7 @@ type filtering struct {
 	rng         *rand.Rand
 	populations []population
 	resampler   resampler
-	path        []ground.StateID // room for rejuvenation
+	path        []ground.StateID // buffer of rejuvenation
 }
 
 // begin makes the particles, stratified over the candidate goals.
