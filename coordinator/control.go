@@ -120,8 +120,7 @@ func (c *Coordinator) CancelSweep(ctx context.Context, id string) (*foiblev1.Swe
 // stop cancels a sweep, and what goes on for it here.
 func (c *Coordinator) stop(ctx context.Context, id string) error {
 	c.find(ctx, id)
-	c.taking.Lock()
-	defer c.taking.Unlock()
+	defer c.taking.lock(id)()
 	run, taken := c.run(id)
 	if err := c.cancel(ctx, id, run); err != nil {
 		return err

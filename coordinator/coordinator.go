@@ -55,13 +55,17 @@ type Coordinator struct {
 	watchers  atomic.Int64       // calls of WatchSweep that go on
 	scorers   scorers
 
-	taking sync.Mutex // held while a sweep is stored and taken up, or cancelled
-	shares shares     // of the dispatcher alone
+	// taking has a lock for each sweep, by its id, which is held while the sweep is stored and taken up, cancelled, retried
+	// or deleted. No one holds two of them.
+	taking  locks
+	storing sync.Mutex // held while a new sweep is stored, so that there are never more than may be
+	shares  shares     // of the dispatcher alone
 	// contenders are the running sweeps as they were last told of each other; of the dispatcher alone.
 	contenders []contender
 
 	mu       sync.Mutex // guards what follows; taken before the mu of a sweep
 	sweeps   map[string]*sweepRun
+	coming   map[string]*coming  // by id, sweeps that are being taken up
 	slots    map[*session]int    // connected workers and their slots
 	sessions uint64              // connections of workers so far
 	gone     []*session          // workers that have left, the latest last; at most maxGone
@@ -93,6 +97,7 @@ func New(cfg Config) (*Coordinator, error) {
 		metrics:  newMetrics(),
 		tracer:   noop.NewTracerProvider().Tracer(""),
 		sweeps:   map[string]*sweepRun{},
+		coming:   map[string]*coming{},
 		slots:    map[*session]int{},
 		conducts: map[string]*conduct{},
 		leases:   map[uint64]*lease{},

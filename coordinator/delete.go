@@ -14,8 +14,7 @@ import (
 // same call, does the rest.
 func (c *Coordinator) DeleteSweep(ctx context.Context, id string) error {
 	c.find(ctx, id)
-	c.taking.Lock()
-	defer c.taking.Unlock()
+	defer c.taking.lock(id)()
 	spec, _, err := c.recordOf(ctx, id)
 	switch {
 	case errors.Is(err, errRecordDamaged):

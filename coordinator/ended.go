@@ -8,8 +8,7 @@ import "errors"
 // retire lets a run go that has ended.
 func (c *Coordinator) retire(run *sweepRun) {
 	c.background.Go(func() error {
-		c.taking.Lock()
-		defer c.taking.Unlock()
+		defer c.taking.lock(run.id)()
 		if now, taken := c.run(run.id); !taken || now != run || !run.ended() { // it goes on in another life
 			return nil
 		}
@@ -26,7 +25,8 @@ func (c *Coordinator) retire(run *sweepRun) {
 }
 
 // discard forgets a run that is of no more use: its sweep has ended, is deleted, or goes on in another life. The caller
-// holds taking.
+// holds the
+// sweep's lock in taking.
 func (c *Coordinator) discard(run *sweepRun) {
 	run.stopQueueing()
 	run.dropLeases()

@@ -54,9 +54,18 @@ func (c *Coordinator) CutDeletionShort(ctx context.Context, id string) error {
 	return err
 }
 
+// BeginTakingUp does what keeps others from a sweep while it is taken up; the function returned ends that.
+func (c *Coordinator) BeginTakingUp(id string) (end func()) { return c.taking.lock(id) }
+
 // InMemory says how many sweeps the coordinator holds in memory, those included that are kept to be looked at.
 func (c *Coordinator) InMemory() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.sweeps) + len(c.past)
+}
+
+// Has says whether a sweep is in memory: one that has not ended, or has just done so.
+func (c *Coordinator) Has(id string) bool {
+	_, taken := c.run(id)
+	return taken
 }

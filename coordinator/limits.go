@@ -165,26 +165,61 @@ func (l *Limits) CheckSweep(spec *foiblev1.Sweep) error {
 	return nil
 }
 
-// checkRoom says which limit one more sweep would exceed, together with those that have not ended.
-func (c *Coordinator) checkRoom(plan *sweep.Plan) error {
+// reserve notes that a sweep is coming, until it has arrived, or says which limit it would exceed, together with those that have not
+// ended and those that are coming.
+func (c *Coordinator) reserve(id string, plan *sweep.Plan) error {
 	c.mu.Lock()
-	sweeps, settings, jobs := 1, len(plan.Sets), plan.Jobs()
-	for _, run := range c.sweeps {
-		if !run.ended() {
-			sweeps, settings, jobs = sweeps+1, settings+len(run.plan.Sets), jobs+run.plan.Jobs()
+	defer c.mu.Unlock()
+	plans := []*sweep.Plan{plan}
+	for other, run := range c.sweeps {
+		if other != id && !run.ended() {
+			plans = append(plans, run.plan)
 		}
 	}
-	c.mu.Unlock()
+	for other, coming := range c.coming {
+		if run := c.sweeps[other]; other != id && coming.plan != nil && (run == nil || run.ended()) {
+			plans = append(plans, coming.plan)
+		}
+	}
+	settings, jobs := 0, 0
+	for _, p := range plans {
+		settings, jobs = settings+len(p.Sets), jobs+p.Jobs()
+	}
 	l := &c.cfg.Limits
 	switch {
-	case sweeps > l.Sweeps:
-		return beyond("max-sweeps", sweeps, l.Sweeps, "sweeps that have not ended")
+	case len(plans) > l.Sweeps:
+		return beyond("max-sweeps", len(plans), l.Sweeps, "sweeps that have not ended")
 	case settings > l.Settings:
 		return beyond("max-settings", settings, l.Settings, "parameter sets in sweeps that have not ended")
 	case jobs > l.Jobs:
 		return beyond("max-jobs", jobs, l.Jobs, "jobs in sweeps that have not ended")
 	}
+	c.expect(id).plan = plan
 	return nil
+}
+
+// coming is a sweep that is being taken up.
+type coming struct {
+	users int         // how often it is expected
+	plan  *sweep.Plan // nil if no room was asked for
+}
+
+// expect notes that a sweep is coming, until it has arrived. The caller holds mu.
+func (c *Coordinator) expect(id string) *coming {
+	if c.coming[id] == nil {
+		c.coming[id] = &coming{}
+	}
+	c.coming[id].users++
+	return c.coming[id]
+}
+
+// arrived ends what expect began: the sweep is in memory, or does not come.
+func (c *Coordinator) arrived(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.coming[id].users--; c.coming[id].users == 0 {
+		delete(c.coming, id)
+	}
 }
 
 // checkStored says whether the data directory has as many sweeps as it may.

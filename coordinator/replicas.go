@@ -47,7 +47,7 @@ func (c *Coordinator) join() error {
 	c.background.Go(func() error {
 		err := c.engine.WatchSweeps(c.ctx, func(id string, value []byte, revision uint64) {
 			if value == nil {
-				c.followDeletion(id)
+				c.background.Go(func() error { c.followDeletion(id); return nil })
 				return
 			}
 			spec := &foiblev1.Sweep{}
@@ -55,7 +55,7 @@ func (c *Coordinator) join() error {
 				c.log.Error("the record of a sweep is damaged", "sweep", id, "error", err)
 				return
 			}
-			c.follow(id, spec, revision)
+			c.followLater(id, spec, revision)
 		})
 		if c.ctx.Err() != nil || errors.Is(err, engine.ErrClosed) {
 			return nil
@@ -87,10 +87,36 @@ func (c *Coordinator) join() error {
 	return nil
 }
 
-// follow does what has been done to a sweep, perhaps by another coordinator.
+// followLater lets follow do what has been stored of a sweep, and does not wait for it: to take up a sweep takes long, and other sweeps go
+// on meanwhile. Nothing is to be done of a sweep that has ended, and that is neither in memory nor on its way there.
+func (c *Coordinator) followLater(id string, spec *foiblev1.Sweep, revision uint64) {
+	c.mu.Lock()
+	goesOn := unended(spec.GetState()) && !spec.GetDeleted()
+	if !goesOn && c.sweeps[id] == nil && !c.taking.used(id) {
+		c.mu.Unlock()
+		return
+	}
+	c.expect(id)
+	c.mu.Unlock()
+	c.background.Go(func() error {
+		defer c.arrived(id)
+		c.follow(id, spec, revision)
+		return nil
+	})
+}
+
+// follow does what has been done to a sweep, perhaps by another coordinator, as it was stored at a revision, or later.
 func (c *Coordinator) follow(id string, spec *foiblev1.Sweep, revision uint64) {
-	c.taking.Lock()
-	defer c.taking.Unlock()
+	defer c.taking.lock(id)()
+	switch now, at, err := c.recordOf(c.ctx, id); {
+	case err == nil && at > revision: // stored while this waited
+		spec, revision = now, at
+	case errors.Is(err, service.ErrNotFound): // deleted while this waited, or the server that was asked does not know of it yet
+		if unended(spec.GetState()) {
+			c.takeUpLater(id)
+		}
+		return
+	}
 	run, taken := c.run(id)
 	switch {
 	case taken && run.older(revision) && (!sameLife(run.spec, spec) || run.now() == cancelled && unended(spec.GetState())):
@@ -120,8 +146,7 @@ func (c *Coordinator) follow(id string, spec *foiblev1.Sweep, revision uint64) {
 
 // followDeletion forgets a sweep that has been deleted, perhaps by another coordinator.
 func (c *Coordinator) followDeletion(id string) {
-	c.taking.Lock()
-	defer c.taking.Unlock()
+	defer c.taking.lock(id)()
 	if _, _, err := c.recordOf(c.ctx, id); !errors.Is(err, service.ErrNotFound) {
 		return // it has been made anew since
 	}

@@ -51,8 +51,7 @@ func beginLife(s *foiblev1.Sweep, until uint64) {
 // RetrySweep implements [service.Sweeps].
 func (c *Coordinator) RetrySweep(ctx context.Context, id string) (*foiblev1.Sweep, *foiblev1.Retried, error) {
 	c.find(ctx, id)
-	c.taking.Lock()
-	defer c.taking.Unlock()
+	defer c.taking.lock(id)()
 	if damage := c.damageOf(id); damage != "" {
 		return nil, nil, fmt.Errorf("%w: it is damaged: %s", service.ErrPrecondition, damage)
 	}
@@ -94,7 +93,8 @@ func (c *Coordinator) RetrySweep(ctx context.Context, id string) (*foiblev1.Swee
 	return run.snapshot(), retried, nil
 }
 
-// retry lets a sweep that has ended, and failed in part, begin another life. The caller holds taking.
+// retry lets a sweep that has ended, and failed in part, begin another life. The caller holds its lock in
+// taking.
 func (c *Coordinator) retry(ctx context.Context, spec *foiblev1.Sweep) (*foiblev1.Sweep, *foiblev1.Retried, error) {
 	id := spec.GetSweepId()
 	if err := c.checkStudy(ctx, spec, map[string]error{}); err != nil {
@@ -104,9 +104,10 @@ func (c *Coordinator) retry(ctx context.Context, spec *foiblev1.Sweep) (*foiblev
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := c.checkRoom(planned.plan); err != nil {
+	if err := c.reserve(id, planned.plan); err != nil {
 		return nil, nil, err
 	}
+	defer c.arrived(id)
 	last, err := c.engine.LastResult(ctx, id)
 	if err != nil {
 		return nil, nil, sentinel(err)

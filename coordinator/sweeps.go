@@ -87,8 +87,7 @@ func (c *Coordinator) create(ctx context.Context, spec *foiblev1.Sweep) (*foible
 	if jobs, most := planned.plan.Jobs(), c.cfg.Limits.SweepJobs; jobs > most {
 		return nil, beyond("max-sweep-jobs", jobs, most, "jobs in a sweep")
 	}
-	c.taking.Lock()
-	defer c.taking.Unlock()
+	defer c.taking.lock(spec.GetSweepId())()
 	run, taken := c.run(spec.GetSweepId())
 	damaged := c.damageOf(spec.GetSweepId()) != ""
 	switch {
@@ -97,9 +96,10 @@ func (c *Coordinator) create(ctx context.Context, spec *foiblev1.Sweep) (*foible
 	case taken && !run.ended():
 		return &foiblev1.CreateSweepResponse{Sweep: run.snapshot(), Existed: true}, nil
 	}
-	if err := c.checkRoom(planned.plan); err != nil {
+	if err := c.reserve(spec.GetSweepId(), planned.plan); err != nil {
 		return nil, err
 	}
+	defer c.arrived(spec.GetSweepId())
 	existing, revision, err := c.recordOf(ctx, spec.GetSweepId())
 	existed := err == nil
 	var retried *foiblev1.Retried
@@ -132,18 +132,7 @@ func (c *Coordinator) create(ctx context.Context, spec *foiblev1.Sweep) (*foible
 		}
 	}
 	if !existed {
-		if err := c.checkStored(ctx); err != nil {
-			return nil, err
-		}
-		value, err := proto.Marshal(spec)
-		if err != nil {
-			return nil, err
-		}
-		if revision > 0 { // the record is there, and damaged
-			revision, err = c.engine.UpdateSweep(ctx, run.id, value, revision)
-		} else {
-			revision, err = c.engine.CreateSweep(ctx, run.id, value)
-		}
+		revision, err = c.storeNew(ctx, spec, revision)
 		if errors.Is(err, engine.ErrExists) { // by another coordinator, at this moment
 			existed = true
 			if spec, revision, err = c.stored(ctx, run.id); err == nil {
@@ -160,6 +149,23 @@ func (c *Coordinator) create(ctx context.Context, spec *foiblev1.Sweep) (*foible
 	c.clearDamage(run.id)
 	c.log.Info("sweep created", "sweep", run.id, "cells", run.plan.Cells(), "jobs", run.plan.Jobs())
 	return &foiblev1.CreateSweepResponse{Sweep: run.snapshot(), Existed: existed, Retried: retried}, nil
+}
+
+// storeNew stores the record of a new sweep, in the place of a damaged one if that has a revision.
+func (c *Coordinator) storeNew(ctx context.Context, spec *foiblev1.Sweep, damaged uint64) (revision uint64, err error) {
+	value, err := proto.Marshal(spec)
+	if err != nil {
+		return 0, err
+	}
+	c.storing.Lock()
+	defer c.storing.Unlock()
+	if err := c.checkStored(ctx); err != nil {
+		return 0, err
+	}
+	if damaged > 0 {
+		return c.engine.UpdateSweep(ctx, spec.GetSweepId(), value, damaged)
+	}
+	return c.engine.CreateSweep(ctx, spec.GetSweepId(), value)
 }
 
 // existing finds a sweep that runs, or has succeeded: there is nothing to do. It is nil if there is none.
@@ -182,7 +188,7 @@ func (c *Coordinator) existing(ctx context.Context, id string) (*foiblev1.Create
 	return &foiblev1.CreateSweepResponse{Sweep: c.shown(spec), Existed: true}, nil
 }
 
-// begin lets a run go on from what is stored. The caller holds taking, or alone has c.
+// begin lets a run go on from what is stored. The caller holds the sweep's lock in taking, or alone has c.
 func (c *Coordinator) begin(run *sweepRun, revision uint64) error {
 	run.revision = revision
 	if run.spec.GetRetryUntil() > 0 {
@@ -197,7 +203,8 @@ func (c *Coordinator) begin(run *sweepRun, revision uint64) error {
 	return nil
 }
 
-// takeUp makes the run of a stored sweep that has not ended. The caller holds taking, or alone has c.
+// takeUp makes the run of a stored sweep that has not ended. The caller holds the sweep's lock in taking, or
+// alone has c.
 func (c *Coordinator) takeUp(ctx context.Context, spec *foiblev1.Sweep, revision uint64) error {
 	if spec.GetVersion() != c.cfg.Version {
 		c.log.Warn("sweep of another version is not touched", "sweep", spec.GetSweepId(), "version", spec.GetVersion())
@@ -215,7 +222,7 @@ func (c *Coordinator) takeUp(ctx context.Context, spec *foiblev1.Sweep, revision
 }
 
 // revive lets a cancelled sweep run again, with the results that it has; what failed of it is tried again in the end. Its
-// run, if there is one, is of no more use. The caller holds taking.
+// run, if there is one, is of no more use. The caller holds its lock in taking.
 func (c *Coordinator) revive(ctx context.Context, id string) (*foiblev1.Sweep, uint64, error) {
 	if run, taken := c.run(id); taken {
 		c.discard(run)
@@ -325,27 +332,25 @@ func (c *Coordinator) running() []*sweepRun {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.DeleteFunc(sorted(c.sweeps), func(run *sweepRun) bool {
-		return c.damage[run.id] != "" || run.now() != running || c.waitsFor(run) != nil
+		return c.damage[run.id] != "" || run.now() != running || c.waitsFor(run) != ""
 	})
 }
 
-// waitsFor is the sweep that one extends, if that has not ended, so that no jobs of it are given out; else nil. The caller
-// holds mu.
-func (c *Coordinator) waitsFor(run *sweepRun) *sweepRun {
-	if extended, taken := c.sweeps[run.spec.GetExtends()]; taken && !extended.ended() {
-		return extended
+// waitsFor is the id of the sweep that one extends, if that has not ended, or is being taken up, so that no jobs of it are
+// given out; else "". The caller holds mu.
+func (c *Coordinator) waitsFor(run *sweepRun) string {
+	id := run.spec.GetExtends()
+	if extended, taken := c.sweeps[id]; taken && !extended.ended() || !taken && c.coming[id] != nil {
+		return id
 	}
-	return nil
+	return ""
 }
 
 // waits is the id of the sweep that one waits for; "" if it does not.
 func (c *Coordinator) waits(run *sweepRun) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if extended := c.waitsFor(run); extended != nil {
-		return extended.id
-	}
-	return ""
+	return c.waitsFor(run)
 }
 
 // sorted are sweeps, the oldest first.
@@ -377,9 +382,9 @@ func (c *Coordinator) Sweep(ctx context.Context, id string) (*foiblev1.Sweep, er
 		return nil, err
 	}
 	if c.comes(spec) {
-		c.taking.Lock() // as long as it is being taken up
+		unlock := c.taking.lock(id) // as long as it is being taken up
 		run, ok := c.run(id)
-		c.taking.Unlock()
+		unlock()
 		if ok {
 			return run.snapshot(), nil
 		}
