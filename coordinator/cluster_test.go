@@ -23,6 +23,7 @@ import (
 	"foible.dev/foible/coordinator"
 	"foible.dev/foible/coordinator/web"
 	"foible.dev/foible/internal/await"
+	"foible.dev/foible/internal/memdir"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 	"foible.dev/foible/worker"
 )
@@ -48,7 +49,7 @@ type cluster struct {
 // newCluster starts a coordinator. Leases are short; adjust, if given, has the last word.
 func newCluster(t testing.TB, adjust func(*coordinator.Config)) *cluster {
 	t.Helper()
-	c := &cluster{t: t, dir: t.TempDir(), adjust: adjust}
+	c := &cluster{t: t, dir: memdir.New(t), adjust: adjust}
 	c.start()
 	c.conn = c.dial(append(limited(), grpc.WithDefaultCallOptions(grpc.WaitForReady(true)))...)
 	c.sweeps, c.studies = foiblev1.NewSweepServiceClient(c.conn), foiblev1.NewStudyServiceClient(c.conn)

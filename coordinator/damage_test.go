@@ -22,6 +22,7 @@ import (
 	"foible.dev/foible/coordinator/engine"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/internal/await"
+	"foible.dev/foible/internal/memdir"
 	"foible.dev/foible/proto/codec"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
@@ -29,7 +30,7 @@ import (
 // copied copies a directory, as it is, into one of its own.
 func copied(t *testing.T, dir string) string {
 	t.Helper()
-	image := filepath.Join(t.TempDir(), "image")
+	image := filepath.Join(memdir.New(t), "image")
 	if out, err := exec.Command("cp", "-r", dir, image).CombinedOutput(); err != nil {
 		t.Fatalf("cp: %v %s", err, out)
 	}

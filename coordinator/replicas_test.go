@@ -18,6 +18,7 @@ import (
 	"foible.dev/foible/coordinator/access"
 	"foible.dev/foible/coordinator/engine"
 	"foible.dev/foible/internal/await"
+	"foible.dev/foible/internal/memdir"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
@@ -25,7 +26,7 @@ import (
 func newReplicas(t *testing.T, each ...func(*coordinator.Config)) (a, b *cluster) {
 	t.Helper()
 	srv, err := server.NewServer(&server.Options{
-		Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, JetStream: true, StoreDir: t.TempDir(), MaxPayload: 8 << 20,
+		Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, JetStream: true, StoreDir: memdir.New(t), MaxPayload: 8 << 20,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"foible.dev/foible/internal/await"
+	"foible.dev/foible/internal/memdir"
 )
 
 // Site is three NATS servers in this process, with JetStream.
@@ -32,7 +33,7 @@ func New(t testing.TB, maxPayload int32) *Site {
 	for _, port := range ports[3:] {
 		routes = append(routes, &url.URL{Scheme: "nats", Host: fmt.Sprintf("127.0.0.1:%d", port)})
 	}
-	dir := t.TempDir()
+	dir := memdir.New(t)
 	for i := range s.Servers {
 		s.Options = append(s.Options, &server.Options{
 			ServerName: fmt.Sprintf("n%d", i), Host: "127.0.0.1", Port: ports[i], NoSigs: true,
