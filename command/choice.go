@@ -87,7 +87,7 @@ type chosen struct {
 
 // resolve opens the study and finds what was asked for in it. It prints what is
 // wrong with the stimulus.
-func (e *Env) resolve(c *StimulusChoice) (*chosen, error) {
+func resolve(term *Terminal, c *StimulusChoice) (*chosen, error) {
 	if err := checkInference(&c.Inference); err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func (e *Env) resolve(c *StimulusChoice) (*chosen, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.study, r.stimulus, err = e.openStimulus(c.Study, c.Stimulus); err != nil {
+	if r.study, r.stimulus, err = openStimulus(term, c.Study, c.Stimulus); err != nil {
 		return nil, err
 	}
 	for _, model := range models {
@@ -125,7 +125,7 @@ func (e *Env) resolve(c *StimulusChoice) (*chosen, error) {
 		r.sets = append(r.sets, set)
 	}
 	if s, ok := settings["goal_noise"]; ok && s.Number > 0 && r.study.Domain.Corruptions == nil {
-		e.say("goal_noise changes nothing: goals of %s are not taken for others.", r.study.Domain.Name)
+		term.say("goal_noise changes nothing: goals of %s are not taken for others.", r.study.Domain.Name)
 	}
 	return r, nil
 }
@@ -240,7 +240,7 @@ func settingOf(axis *sweep.Axis, text string) (sweep.Setting, error) {
 
 // openStimulus finds a stimulus of a study, and prints what is wrong with it or
 // with the study as a whole.
-func (e *Env) openStimulus(name, id string) (*domains.Study, *study.Stimulus, error) {
+func openStimulus(term *Terminal, name, id string) (*domains.Study, *study.Stimulus, error) {
 	fsys, err := openStudy(name)
 	if err != nil {
 		return nil, nil, err
@@ -248,7 +248,7 @@ func (e *Env) openStimulus(name, id string) (*domains.Study, *study.Stimulus, er
 	s, found := domains.Load(fsys)
 	if s == nil {
 		for _, f := range found {
-			e.say("%s", f)
+			term.say("%s", f)
 		}
 		return nil, nil, errors.New("the study has errors, so nothing was run")
 	}
@@ -265,7 +265,7 @@ func (e *Env) openStimulus(name, id string) (*domains.Study, *study.Stimulus, er
 	}
 	for _, f := range found {
 		if f.Severity == study.Warning && f.Stimulus == id {
-			e.say("%s", f)
+			term.say("%s", f)
 		}
 	}
 	return s, st, nil

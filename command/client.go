@@ -52,10 +52,10 @@ func dial(t Target, options ...grpc.DialOption) (*client, error) {
 }
 
 // dial makes a client that says on standard error what is to be known of the coordinator.
-func (e *Env) dial(t Target, options ...grpc.DialOption) (*client, error) {
+func dialWarning(term *Terminal, t Target, options ...grpc.DialOption) (*client, error) {
 	c, err := dial(t, options...)
 	if err == nil {
-		c.warn = func(text string) { e.say("%s", text) }
+		c.warn = func(text string) { term.say("%s", text) }
 	}
 	return c, err
 }

@@ -19,8 +19,8 @@ import (
 	"foible.dev/foible/worker"
 )
 
-// Env is what commands share.
-type Env struct {
+// Terminal is what commands share.
+type Terminal struct {
 	Out, Err io.Writer
 	Logger   hclog.Logger
 	Logs     *Logs // where the logger writes; nil: where that is does not matter
@@ -85,12 +85,12 @@ func usagef(format string, args ...any) error {
 }
 
 // say writes lines to the standard error, wrapped if it is a terminal.
-func (e *Env) say(format string, args ...any) {
-	fmt.Fprintln(e.Err, wrapped(fmt.Sprintf(format, args...), e.width(e.Err), hanging))
+func (term *Terminal) say(format string, args ...any) {
+	fmt.Fprintln(term.Err, wrapped(fmt.Sprintf(format, args...), term.width(term.Err), hanging))
 }
 
 // PrintError writes why a command has failed to the standard error.
-func (e *Env) PrintError(err error) { e.say("foible: %v", err) }
+func (term *Terminal) PrintError(err error) { term.say("foible: %v", err) }
 
 // interrupted is ErrInterrupted in place of an error that comes of the user's stopping the command.
 func interrupted(ctx context.Context, err error) error {

@@ -27,7 +27,7 @@ type CompareOptions struct {
 const DefaultComparison = "foible-comparison"
 
 // Compare puts the results of sweeps side by side.
-func (e *Env) Compare(o CompareOptions) error {
+func Compare(term *Terminal, o CompareOptions) error {
 	if len(o.Sweeps) < 2 {
 		return usagef("name the output directories of two sweeps or more")
 	}
@@ -71,7 +71,7 @@ func (e *Env) Compare(o CompareOptions) error {
 		return err
 	}
 	var c *report.Comparison
-	err := e.writeOutput(o.Out, of, func(out *output) (err error) {
+	err := writeOutput(term, o.Out, of, func(out *output) (err error) {
 		c, err = report.Compare(out, report.CompareOptions{DifferentStudies: o.DifferentStudies}, sweeps...)
 		return err
 	})
@@ -104,11 +104,11 @@ func (e *Env) Compare(o CompareOptions) error {
 		}
 		t.add(f.Model, f.Sweep, r, words.Thousands(f.N), difference, interval)
 	}
-	e.table(t)
+	term.table(t)
 	for _, caution := range c.Cautions {
-		e.print("Warning: %s", caution)
+		term.print("Warning: %s", caution)
 	}
-	e.print("Wrote tables and figures to %s; open %s first.", words.Quoted(o.Out), words.Quoted(filepath.Join(o.Out, "comparison.html")))
+	term.print("Wrote tables and figures to %s; open %s first.", words.Quoted(o.Out), words.Quoted(filepath.Join(o.Out, "comparison.html")))
 	if c.Compared() < 2 {
 		return errors.New("nothing could be compared: over the points that the sweeps have in common, not two of the best parameter sets have a defined r")
 	}

@@ -14,18 +14,18 @@ import (
 func TestCompare(t *testing.T) {
 	dir := t.TempDir()
 	var out bytes.Buffer
-	e := &Env{Out: &out, Err: &bytes.Buffer{}}
+	e := &Terminal{Out: &out, Err: &bytes.Buffer{}}
 	sweeps := []string{filepath.Join(dir, "one"), filepath.Join(dir, "two", "one")}
 	for i, seed := range []string{"1", "2"} {
 		o := FitOptions{Out: sweeps[i], Workers: 1, Sweep: SweepChoice{Models: []string{"boltzmann", "plan-lesioned"}, Set: []string{"alpha=1,2", "action_noise=0.1"}, Seed: seed}}
-		if err := e.Fit(t.Context(), o); err != nil {
+		if err := Fit(t.Context(), e, o); err != nil {
 			t.Fatal(err)
 		}
 	}
 	out.Reset()
 	to := filepath.Join(dir, "compared")
 	files(t, sweeps[0]) // checks the tables
-	if err := e.Compare(CompareOptions{Sweeps: sweeps, Out: to}); err != nil {
+	if err := Compare(e, CompareOptions{Sweeps: sweeps, Out: to}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"The seeds differ: 1 in " + sweeps[0] + " and 2 in " + sweeps[1], "open " + filepath.Join(to, "comparison.html") + " first"} {
@@ -52,7 +52,7 @@ func TestCompare(t *testing.T) {
 		"no sweep": {[]string{sweeps[0], dir}, to, false, "has no manifest.json: name the output directories"},
 		"its own":  {sweeps, sweeps[1], true, "is a sweep's own directory"},
 	} {
-		err := e.Compare(CompareOptions{Sweeps: c.sweeps, Out: c.out, Overwrite: true})
+		err := Compare(e, CompareOptions{Sweeps: c.sweeps, Out: c.out, Overwrite: true})
 		if usage := (*UsageError)(nil); err == nil || errors.As(err, &usage) != c.usage || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}

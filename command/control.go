@@ -20,8 +20,8 @@ import (
 )
 
 // List prints all sweeps of a coordinator; in JSON, if asked.
-func (e *Env) List(ctx context.Context, t Target, asJSON bool) error {
-	c, err := e.dial(t)
+func List(ctx context.Context, term *Terminal, t Target, asJSON bool) error {
+	c, err := dialWarning(term, t)
 	if err != nil {
 		return err
 	}
@@ -35,29 +35,29 @@ func (e *Env) List(ctx context.Context, t Target, asJSON bool) error {
 		for i, m := range all.GetSweeps() {
 			list[i] = newSweepJSON(m)
 		}
-		return e.printJSON(list)
+		return term.printJSON(list)
 	}
 	if len(all.GetSweeps()) == 0 {
-		e.say("The coordinator has no sweeps yet; make one with `foible submit%s STUDY`.", c.flags())
+		term.say("The coordinator has no sweeps yet; make one with `foible submit%s STUDY`.", c.flags())
 		return nil
 	}
-	e.printSweeps(all.GetSweeps())
+	printSweeps(term, all.GetSweeps())
 	return nil
 }
 
 // printSweeps prints a line for each sweep, and below the table what keeps some from going on.
-func (e *Env) printSweeps(all []*foiblev1.Sweep) {
+func printSweeps(term *Terminal, all []*foiblev1.Sweep) {
 	table := newTable("Sweep", "State", "Done", "Priority", "Made")
 	for _, m := range all {
 		table.add(m.GetSweepId(), stateText(m), cells(m), words.Thousands(m.GetPriority()), madeAt(m))
 	}
-	e.table(table)
+	term.table(table)
 	if i := slices.IndexFunc(all, func(m *foiblev1.Sweep) bool { return m.GetStalled() != "" }); i >= 0 {
-		e.print("Sweeps are %s: %s.", stateStalled, all[i].GetStalled())
+		term.print("Sweeps are %s: %s.", stateStalled, all[i].GetStalled())
 	}
 	for _, m := range all {
 		if m.GetDamage() != "" {
-			e.print("%s is damaged: %s.", m.GetSweepId(), m.GetDamage())
+			term.print("%s is damaged: %s.", m.GetSweepId(), m.GetDamage())
 		}
 	}
 }
@@ -70,8 +70,8 @@ func madeAt(m *foiblev1.Sweep) string {
 	return m.GetCreateTime().AsTime().Local().Format(time.DateTime)
 }
 
-func (e *Env) printJSON(v any) error {
-	out := json.NewEncoder(e.Out)
+func (term *Terminal) printJSON(v any) error {
+	out := json.NewEncoder(term.Out)
 	out.SetIndent("", "  ")
 	return out.Encode(v)
 }
@@ -93,12 +93,12 @@ type WatchOptions struct {
 
 // Watch shows the progress of a sweep until it ends, also over a coordinator that is started again. The error is an
 // EndedError if it has not succeeded.
-func (e *Env) Watch(ctx context.Context, o WatchOptions) error {
+func Watch(ctx context.Context, term *Terminal, o WatchOptions) error {
 	if err := o.Notify.check(); err != nil {
 		return err
 	}
 	id := o.Sweep
-	c, err := e.dial(o.Coordinator)
+	c, err := dialWarning(term, o.Coordinator)
 	if err != nil {
 		return err
 	}
@@ -107,21 +107,21 @@ func (e *Env) Watch(ctx context.Context, o WatchOptions) error {
 	if err != nil {
 		return err
 	}
-	e.sayNext(ctx, c, m)
-	if m, err = e.watch(ctx, c, watched{id: id, mayReturn: true, before: -1}); err != nil {
+	sayNext(ctx, term, c, m)
+	if m, err = watch(ctx, term, c, watched{id: id, mayReturn: true, before: -1}); err != nil {
 		if errors.Is(err, ErrInterrupted) {
-			e.say("The sweep goes on; `foible watch%s %s` watches it again.", c.flags(), id)
+			term.say("The sweep goes on; `foible watch%s %s` watches it again.", c.flags(), id)
 		}
 		return err
 	}
-	e.notify(ctx, o.Notify, c, m)
+	notify(ctx, term, o.Notify, c, m)
 	results := fmt.Sprintf("`foible results%s %s", c.flags(), id)
 	if m.GetDamage() != "" {
 		return &EndedError{Message: fmt.Sprintf("the sweep is damaged: %s", m.GetDamage())}
 	}
 	switch m.GetState() {
 	case foiblev1.SweepState_SWEEP_STATE_SUCCEEDED:
-		e.say("The sweep has succeeded; %s` writes its tables and figures.", results)
+		term.say("The sweep has succeeded; %s` writes its tables and figures.", results)
 		return nil
 	case foiblev1.SweepState_SWEEP_STATE_FAILED:
 		return &EndedError{Message: fmt.Sprintf("%s; %s` writes what there is, and why, and %s tries again what failed", strings.Join(failed(m.GetProgress()), ", "), results, c.retryAdvice(id))}
@@ -132,22 +132,22 @@ func (e *Env) Watch(ctx context.Context, o WatchOptions) error {
 }
 
 // Pause lets a sweep give out no more jobs.
-func (e *Env) Pause(ctx context.Context, t Target, id string) error {
-	return e.control(ctx, t, id, func(c *client) (swept, error) {
+func Pause(ctx context.Context, term *Terminal, t Target, id string) error {
+	return control(ctx, term, t, id, func(c *client) (swept, error) {
 		return c.sweeps.PauseSweep(ctx, &foiblev1.PauseSweepRequest{SweepId: id})
 	})
 }
 
 // Resume lets a paused sweep go on.
-func (e *Env) Resume(ctx context.Context, t Target, id string) error {
-	return e.control(ctx, t, id, func(c *client) (swept, error) {
+func Resume(ctx context.Context, term *Terminal, t Target, id string) error {
+	return control(ctx, term, t, id, func(c *client) (swept, error) {
 		return c.sweeps.ResumeSweep(ctx, &foiblev1.ResumeSweepRequest{SweepId: id})
 	})
 }
 
 // Cancel ends a sweep before it is done.
-func (e *Env) Cancel(ctx context.Context, t Target, id string) error {
-	return e.control(ctx, t, id, func(c *client) (swept, error) {
+func Cancel(ctx context.Context, term *Terminal, t Target, id string) error {
+	return control(ctx, term, t, id, func(c *client) (swept, error) {
 		return c.sweeps.CancelSweep(ctx, &foiblev1.CancelSweepRequest{SweepId: id})
 	})
 }
@@ -156,12 +156,12 @@ func (e *Env) Cancel(ctx context.Context, t Target, id string) error {
 const MaxPriority = 1000
 
 // SetPriority changes a sweep's share of the workers.
-func (e *Env) SetPriority(ctx context.Context, t Target, id, priority string) error {
+func SetPriority(ctx context.Context, term *Terminal, t Target, id, priority string) error {
 	n, err := strconv.Atoi(priority)
 	if err != nil || n < 1 || n > MaxPriority {
 		return usagef("priority %q: must be a whole number from 1 to %d", priority, MaxPriority)
 	}
-	return e.control(ctx, t, id, func(c *client) (swept, error) {
+	return control(ctx, term, t, id, func(c *client) (swept, error) {
 		return c.sweeps.SetSweepPriority(ctx, &foiblev1.SetSweepPriorityRequest{SweepId: id, Priority: int32(n)})
 	})
 }
@@ -170,8 +170,8 @@ func (e *Env) SetPriority(ctx context.Context, t Target, id, priority string) er
 type swept interface{ GetSweep() *foiblev1.Sweep }
 
 // control changes a sweep, and prints how it stands.
-func (e *Env) control(ctx context.Context, t Target, id string, call func(*client) (swept, error)) error {
-	c, err := e.dial(t)
+func control(ctx context.Context, term *Terminal, t Target, id string, call func(*client) (swept, error)) error {
+	c, err := dialWarning(term, t)
 	if err != nil {
 		return err
 	}
@@ -180,8 +180,8 @@ func (e *Env) control(ctx context.Context, t Target, id string, call func(*clien
 	if err != nil {
 		return c.explainSweep(ctx, id, err)
 	}
-	e.printSweep(response.GetSweep())
-	e.sayNext(ctx, c, response.GetSweep())
+	printSweep(term, response.GetSweep())
+	sayNext(ctx, term, c, response.GetSweep())
 	return nil
 }
 
@@ -193,11 +193,11 @@ type ExtendOptions struct {
 }
 
 // Extend makes a sweep of a larger grid, and prints its id.
-func (e *Env) Extend(ctx context.Context, o ExtendOptions) error {
+func Extend(ctx context.Context, term *Terminal, o ExtendOptions) error {
 	if len(o.Set) == 0 {
 		return usagef("say which values to add with --set axis=value,value")
 	}
-	c, err := e.dial(o.Coordinator)
+	c, err := dialWarning(term, o.Coordinator)
 	if err != nil {
 		return err
 	}
@@ -224,37 +224,37 @@ func (e *Env) Extend(ctx context.Context, o ExtendOptions) error {
 	}
 	m := made.GetSweep()
 	if made.GetExisted() {
-		e.say("This sweep is there already, %s, with %s done.", stateName(m), cells(m))
+		term.say("This sweep is there already, %s, with %s done.", stateName(m), cells(m))
 	} else if before, _, err := planOf(from); err == nil {
-		e.say("It has %s more than %s, whose cells are kept.", words.Count(int(m.GetProgress().GetCells())-before.Cells(), "cell"), o.Sweep)
+		term.say("It has %s more than %s, whose cells are kept.", words.Count(int(m.GetProgress().GetCells())-before.Cells(), "cell"), o.Sweep)
 	}
-	fmt.Fprintln(e.Out, m.GetSweepId())
-	e.sayNext(ctx, c, m)
-	e.sayHow(c, m)
+	fmt.Fprintln(term.Out, m.GetSweepId())
+	sayNext(ctx, term, c, m)
+	sayHow(term, c, m)
 	return nil
 }
 
 // sayNext says what a sweep that has not ended waits for, if it does.
-func (e *Env) sayNext(ctx context.Context, c *client, m *foiblev1.Sweep) {
+func sayNext(ctx context.Context, term *Terminal, c *client, m *foiblev1.Sweep) {
 	switch stateName(m) {
 	case stateInPart:
-		e.say("%s tries again what failed.", c.retryAdvice(m.GetSweepId()))
+		term.say("%s tries again what failed.", c.retryAdvice(m.GetSweepId()))
 	case statePaused:
-		e.say("It is paused; `foible resume%s %s` lets it go on.", c.flags(), m.GetSweepId())
+		term.say("It is paused; `foible resume%s %s` lets it go on.", c.flags(), m.GetSweepId())
 	case stateRunning:
-		e.sayWorkers(c, m)
+		sayWorkers(term, c, m)
 		if m.GetExtends() == "" {
 			return
 		}
 		if from, err := c.sweep(ctx, m.GetExtends()); err == nil && (stateName(from) == stateRunning || stateName(from) == statePaused) {
-			e.say("It begins when %s, which it extends and which is %s, has ended.", m.GetExtends(), stateName(from))
+			term.say("It begins when %s, which it extends and which is %s, has ended.", m.GetExtends(), stateName(from))
 		}
 	}
 }
 
 // sayHow says which commands are next.
-func (e *Env) sayHow(c *client, m *foiblev1.Sweep) {
-	e.say("`foible watch%s %s` follows it, `foible results%[1]s %[2]s` writes its tables and figures.", c.flags(), m.GetSweepId())
+func sayHow(term *Terminal, c *client, m *foiblev1.Sweep) {
+	term.say("`foible watch%s %s` follows it, `foible results%[1]s %[2]s` writes its tables and figures.", c.flags(), m.GetSweepId())
 }
 
 // explainSweep makes an error of a call about a sweep readable.

@@ -58,7 +58,7 @@ type CoordinatorOptions struct {
 }
 
 // Coordinator runs a coordinator until ctx ends.
-func (e *Env) Coordinator(ctx context.Context, o CoordinatorOptions) error {
+func Coordinator(ctx context.Context, term *Terminal, o CoordinatorOptions) error {
 	if err := hostPort("--listen", o.Listen, o.Insecure); err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (e *Env) Coordinator(ctx context.Context, o CoordinatorOptions) error {
 	if err := o.Limits.Validate(); err != nil {
 		return &UsageError{Err: err}
 	}
-	watched, err := e.observe(ctx, "foible-coordinator", o.Observe)
+	watched, err := observe(ctx, term, "foible-coordinator", o.Observe)
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (e *Env) Coordinator(ctx context.Context, o CoordinatorOptions) error {
 		return cannotWrite(o.Data, "--data", err)
 	}
 	cfg := coordinator.DefaultConfig()
-	cfg.Listener, cfg.DataDir, cfg.Servers, cfg.Version, cfg.Logger = listener, o.Data, servers, Version(), e.Logger
+	cfg.Listener, cfg.DataDir, cfg.Servers, cfg.Version, cfg.Logger = listener, o.Data, servers, Version(), term.Logger
 	cfg.JobDeadline = o.JobDeadline
 	cfg.Scorer, cfg.Shapes = domains.Scorer, domains.Shapes
 	cfg.Lease, cfg.Grace = o.Lease, min(cfg.Grace, o.Lease)
@@ -127,14 +127,14 @@ func (e *Env) Coordinator(ctx context.Context, o CoordinatorOptions) error {
 	if !o.Insecure {
 		if cfg.Access, err = access.Open(access.Config{
 			DataDir: o.Data, Names: access.Names(o.Listen), CertFile: o.TLSCert, KeyFile: o.TLSKey,
-			Limits: o.Limits.Access, Logger: e.Logger,
+			Limits: o.Limits.Access, Logger: term.Logger,
 		}); err != nil {
 			_ = listener.Close()
 			return cannotWrite(o.Data, "--data", err)
 		}
-		e.Logger.Info("tokens are in these files", "workers", access.TokenFile(o.Data, access.Worker), "users", access.TokenFile(o.Data, access.User))
+		term.Logger.Info("tokens are in these files", "workers", access.TokenFile(o.Data, access.Worker), "users", access.TokenFile(o.Data, access.User))
 	}
-	if cfg.Web, err = e.dashboard(&o, cfg.Access); err != nil {
+	if cfg.Web, err = newDashboard(term, &o, cfg.Access); err != nil {
 		_ = listener.Close()
 		return err
 	}
@@ -143,7 +143,7 @@ func (e *Env) Coordinator(ctx context.Context, o CoordinatorOptions) error {
 			return err
 		}
 		if err := notifyReady(); err != nil {
-			e.Logger.Warn("the service manager cannot be told that the coordinator serves", "error", err)
+			term.Logger.Warn("the service manager cannot be told that the coordinator serves", "error", err)
 		}
 		return nil
 	}
@@ -309,7 +309,7 @@ type WorkerOptions struct {
 const leaveTimeout = time.Second
 
 // Worker works until ctx ends, and then drains.
-func (e *Env) Worker(ctx context.Context, o WorkerOptions) error {
+func Worker(ctx context.Context, term *Terminal, o WorkerOptions) error {
 	n, err := slots("--slots", o.Slots)
 	if err != nil {
 		return err
@@ -324,14 +324,14 @@ func (e *Env) Worker(ctx context.Context, o WorkerOptions) error {
 	if o.Patience < 0 {
 		return usagef("--patience %v: must be at least 0s", o.Patience)
 	}
-	watched, err := e.observe(ctx, "foible-worker", o.Observe)
+	watched, err := observe(ctx, term, "foible-worker", o.Observe)
 	if err != nil {
 		return err
 	}
 	defer watched.stop()
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
-	if done, err := e.awaitToken(ctx, o); done || err != nil {
+	if done, err := awaitToken(ctx, term, o); done || err != nil {
 		return err
 	}
 	var c *client
@@ -348,7 +348,7 @@ func (e *Env) Worker(ctx context.Context, o WorkerOptions) error {
 	if o.Coordinator.AddressFile != "" {
 		calls = append(calls, grpc.WithContextDialer((&addressFile{read: o.Coordinator.current, after: o.dialling}).dial))
 	}
-	c, err = dialAs(access.Worker, o.Coordinator, append(calls, grpc.WithChainStreamInterceptor(e.patient(ctx, o, &met, refusal, giveUp)))...)
+	c, err = dialAs(access.Worker, o.Coordinator, append(calls, grpc.WithChainStreamInterceptor(patient(ctx, term, o, &met, refusal, giveUp)))...)
 	if err != nil {
 		return err
 	}
@@ -357,7 +357,7 @@ func (e *Env) Worker(ctx context.Context, o WorkerOptions) error {
 	cfg.Memory = budget
 	science := worker.NewScience(c.studies)
 	science.SamplesMemory, cfg.Relieve = samplesMemory(cfg.Memory, n), science.Relieve
-	cfg.Conn, cfg.Slots, cfg.Version, cfg.Logger, cfg.DrainTimeout = c.conn, n, Version(), e.Logger, o.Drain
+	cfg.Conn, cfg.Slots, cfg.Version, cfg.Logger, cfg.DrainTimeout = c.conn, n, Version(), term.Logger, o.Drain
 	cfg.Dismissed = func() { giveUp(nil) }
 	if cfg.Executor, err = watched.executor(science, n); err != nil {
 		return err
@@ -378,7 +378,7 @@ func (e *Env) Worker(ctx context.Context, o WorkerOptions) error {
 	select {
 	case err = <-ran:
 	case <-late: // the jobs that go on have been handed back, and end with the process
-		e.Logger.Warn("leaving jobs that do not stop")
+		term.Logger.Warn("leaving jobs that do not stop")
 	}
 	if reason, final := refusal(); err != nil && reason != nil && final {
 		return reason
@@ -394,7 +394,7 @@ var errImpatient = errors.New("no coordinator has answered")
 // patient holds calls back until the coordinator can be reached, so that its
 // absence is said once and makes no job fail. When ctx ends it waits no more,
 // nor for what answers and is refused for good. When patience ends, so does the worker. It sets met.
-func (e *Env) patient(ctx context.Context, o WorkerOptions, met *atomic.Bool, refusal func() (reason error, final bool), giveUp context.CancelCauseFunc) grpc.StreamClientInterceptor {
+func patient(ctx context.Context, term *Terminal, o WorkerOptions, met *atomic.Bool, refusal func() (reason error, final bool), giveUp context.CancelCauseFunc) grpc.StreamClientInterceptor {
 	return func(call context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, stream grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
 		waiting, cancel := context.WithCancel(call)
 		defer cancel()
@@ -418,7 +418,7 @@ func (e *Env) patient(ctx context.Context, o WorkerOptions, met *atomic.Bool, re
 					if reason != nil {
 						about = append(about, "reason", reason)
 					}
-					e.Logger.Info("no coordinator answers; trying until one does", about...)
+					term.Logger.Info("no coordinator answers; trying until one does", about...)
 				}
 			}
 			cc.Connect()
@@ -438,7 +438,7 @@ const tokenPause = time.Second
 
 // awaitToken waits until the file or directory of --token-file holds a token, which the coordinator makes when it is
 // first started. It is done if ctx ends before.
-func (e *Env) awaitToken(ctx context.Context, o WorkerOptions) (done bool, err error) {
+func awaitToken(ctx context.Context, term *Terminal, o WorkerOptions) (done bool, err error) {
 	if o.Coordinator.TokenFile == "" || o.Coordinator.Insecure {
 		return false, nil
 	}
@@ -452,7 +452,7 @@ func (e *Env) awaitToken(ctx context.Context, o WorkerOptions) (done bool, err e
 			return false, nil // what else is wrong is said by who dials
 		}
 		if !said {
-			e.Logger.Info("there is no token yet; waiting for the coordinator to make it", "file", o.Coordinator.TokenFile)
+			term.Logger.Info("there is no token yet; waiting for the coordinator to make it", "file", o.Coordinator.TokenFile)
 		}
 		select {
 		case <-time.After(tokenPause):

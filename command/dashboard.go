@@ -22,14 +22,14 @@ const (
 
 // dashboard makes the dashboard of a coordinator; nil if there is to be none, or nobody asked for it and its address is
 // taken, perhaps by another coordinator's.
-func (e *Env) dashboard(o *CoordinatorOptions, keeper *access.Keeper) (*web.Server, error) {
+func newDashboard(term *Terminal, o *CoordinatorOptions, keeper *access.Keeper) (*web.Server, error) {
 	if o.Web == "" || o.Web == noWeb {
 		return nil, nil
 	}
 	listener, err := net.Listen("tcp", o.Web)
 	switch {
 	case err != nil && !o.WebAsked:
-		e.Logger.Warn("no dashboard; name another address with --web", "address", o.Web, "error", err)
+		term.Logger.Warn("no dashboard; name another address with --web", "address", o.Web, "error", err)
 		return nil, nil
 	case errors.Is(err, syscall.EADDRINUSE):
 		return nil, fmt.Errorf("the address %s is taken, perhaps by another coordinator's dashboard; name another with --web, or `--web %s`", o.Web, noWeb)
@@ -37,7 +37,7 @@ func (e *Env) dashboard(o *CoordinatorOptions, keeper *access.Keeper) (*web.Serv
 		return nil, fmt.Errorf("cannot listen on %s: %w; name another address with --web", o.Web, err)
 	}
 	plain := hostPort("", o.Web, true) == nil
-	server, err := web.New(web.Config{Listener: listener, Plain: plain, Access: keeper, LetIn: keeper == nil, Open: openForWeb, Limits: o.Limits.Web, Logger: e.Logger})
+	server, err := web.New(web.Config{Listener: listener, Plain: plain, Access: keeper, LetIn: keeper == nil, Open: openForWeb, Limits: o.Limits.Web, Logger: term.Logger})
 	if err != nil {
 		_ = listener.Close()
 	}
@@ -45,7 +45,7 @@ func (e *Env) dashboard(o *CoordinatorOptions, keeper *access.Keeper) (*web.Serv
 }
 
 // invite makes the dashboard of a fit, and says how to open it; nil if there is to be none.
-func (e *Env) invite(address string) (*web.Server, error) {
+func invite(term *Terminal, address string) (*web.Server, error) {
 	if address == "" || address == noWeb {
 		return nil, nil
 	}
@@ -56,12 +56,12 @@ func (e *Env) invite(address string) (*web.Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot listen on %s: %w; leave the address out, and a free one is taken", address, err)
 	}
-	server, err := web.New(web.Config{Listener: listener, Plain: true, Open: openForWeb, Limits: web.DefaultLimits(), Logger: e.Logger})
+	server, err := web.New(web.Config{Listener: listener, Plain: true, Open: openForWeb, Limits: web.DefaultLimits(), Logger: term.Logger})
 	if err != nil {
 		_ = listener.Close()
 		return nil, err
 	}
-	e.say("Watch it in a browser, with a link that lets in once:\n  %s", server.Invite())
+	term.say("Watch it in a browser, with a link that lets in once:\n  %s", server.Invite())
 	return server, nil
 }
 

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/term"
+	xterm "golang.org/x/term"
 
 	"foible.dev/foible/core/words"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
@@ -24,8 +24,8 @@ type DeleteOptions struct {
 
 // Delete removes sweeps that have ended, and their results, from a coordinator's disk. It removes none if one of them is
 // not there, or has not ended.
-func (e *Env) Delete(ctx context.Context, o DeleteOptions) error {
-	c, err := e.dial(o.Coordinator)
+func Delete(ctx context.Context, term *Terminal, o DeleteOptions) error {
+	c, err := dialWarning(term, o.Coordinator)
 	if err != nil {
 		return err
 	}
@@ -45,14 +45,14 @@ func (e *Env) Delete(ctx context.Context, o DeleteOptions) error {
 		all = append(all, m)
 	}
 	if !o.Yes {
-		if !term.IsTerminal(int(os.Stdin.Fd())) || !term.IsTerminal(int(os.Stderr.Fd())) {
+		if !xterm.IsTerminal(int(os.Stdin.Fd())) || !xterm.IsTerminal(int(os.Stderr.Fd())) {
 			return usagef("what is deleted cannot be had back: say --yes to delete %s", words.Count(len(all), "sweep"))
 		}
 		for _, m := range all {
-			fmt.Fprintf(e.Err, "%s: %s, %s done\n", m.GetSweepId(), stateText(m), cells(m))
+			fmt.Fprintf(term.Err, "%s: %s, %s done\n", m.GetSweepId(), stateText(m), cells(m))
 		}
-		if !confirmed(os.Stdin, e.Err, fmt.Sprintf("Delete %s with all results?", words.Count(len(all), "sweep"))) {
-			e.say("Nothing is deleted.")
+		if !confirmed(os.Stdin, term.Err, fmt.Sprintf("Delete %s with all results?", words.Count(len(all), "sweep"))) {
+			term.say("Nothing is deleted.")
 			return nil
 		}
 	}
@@ -60,7 +60,7 @@ func (e *Env) Delete(ctx context.Context, o DeleteOptions) error {
 		if _, err := c.sweeps.DeleteSweep(ctx, &foiblev1.DeleteSweepRequest{SweepId: m.GetSweepId()}); err != nil {
 			return c.explainSweep(ctx, m.GetSweepId(), err)
 		}
-		fmt.Fprintf(e.Out, "%s: deleted\n", m.GetSweepId())
+		fmt.Fprintf(term.Out, "%s: deleted\n", m.GetSweepId())
 	}
 	return nil
 }

@@ -57,8 +57,8 @@ func topics() ([]topic, error) {
 	return all, nil
 }
 
-// Docs is the command that prints what a key or a column means.
-func (e *Env) Docs() *cobra.Command {
+// newDocs is the command that prints what a key or a column means.
+func newDocs(e *Terminal) *cobra.Command {
 	return &cobra.Command{
 		Use:   "docs [FIELD]",
 		Short: "Print the meaning of a key of study.yaml or sweep.yaml, or of a column of a table",
@@ -85,16 +85,16 @@ it holds. Without FIELD the files are listed.`,
 				return err
 			}
 			if len(args) == 0 {
-				e.listTopics(all)
+				listTopics(e, all)
 				return nil
 			}
-			return e.printDocs(all, args[0])
+			return printDocs(e, all, args[0])
 		},
 	}
 }
 
 // listTopics prints a line for each topic.
-func (e *Env) listTopics(all []topic) {
+func listTopics(term *Terminal, all []topic) {
 	width := 0
 	for i := range all {
 		width = max(width, len(all[i].name))
@@ -104,24 +104,24 @@ func (e *Env) listTopics(all []topic) {
 		t := &all[i]
 		if t.writer != writer {
 			if writer = t.writer; writer == "" {
-				fmt.Fprintln(e.Out, "Files that you write:")
+				fmt.Fprintln(term.Out, "Files that you write:")
 			} else {
-				fmt.Fprintf(e.Out, "\nTables that `foible %s` writes:\n", writer)
+				fmt.Fprintf(term.Out, "\nTables that `foible %s` writes:\n", writer)
 			}
 		}
 		name := fmt.Sprintf("  %-*s  ", width, t.name)
 		about := t.about
-		if columns := e.width(e.Out); columns > 2*len(name) {
+		if columns := term.width(term.Out); columns > 2*len(name) {
 			about = strings.ReplaceAll(wrapped(about, columns-len(name), 0), "\n", "\n"+strings.Repeat(" ", len(name)))
 		}
-		fmt.Fprintln(e.Out, name+about)
+		fmt.Fprintln(term.Out, name+about)
 	}
-	fmt.Fprintln(e.Out)
-	e.printDoc("`foible docs study` prints all keys of study.yaml, `foible docs fits` all columns of fits.csv, and `foible docs budget_r` whatever has this name.", 0)
+	fmt.Fprintln(term.Out)
+	printDoc(term, "`foible docs study` prints all keys of study.yaml, `foible docs fits` all columns of fits.csv, and `foible docs budget_r` whatever has this name.", 0)
 }
 
 // printDocs prints what is called by a name.
-func (e *Env) printDocs(all []topic, asked string) error {
+func printDocs(term *Terminal, all []topic, asked string) error {
 	name := strings.ToLower(asked)
 	for _, ending := range []string{".yaml", ".csv", ".parquet"} {
 		name = strings.TrimSuffix(name, ending)
@@ -129,7 +129,7 @@ func (e *Env) printDocs(all []topic, asked string) error {
 	printed := false
 	for i := range all {
 		if all[i].name == name {
-			e.printTopic(&all[i])
+			printTopic(term, &all[i])
 			printed = true
 		}
 	}
@@ -139,9 +139,9 @@ func (e *Env) printDocs(all []topic, asked string) error {
 	}
 	for _, d := range append(keys, columns...) {
 		if printed {
-			fmt.Fprintln(e.Out)
+			fmt.Fprintln(term.Out)
 		}
-		e.printEntry(d)
+		printEntry(term, d)
 		printed = true
 	}
 	if !printed {
@@ -171,26 +171,26 @@ func find(all []topic, name string) (keys, columns []docEntry) {
 	return keys, columns
 }
 
-func (e *Env) printTopic(t *topic) {
-	e.printDoc(t.file+": "+t.about+".", 2)
+func printTopic(term *Terminal, t *topic) {
+	printDoc(term, t.file+": "+t.about+".", 2)
 	if t.writer != "" {
-		e.printDoc(fmt.Sprintf("`foible %s` writes it.", t.writer), 0)
+		printDoc(term, fmt.Sprintf("`foible %s` writes it.", t.writer), 0)
 	}
 	for _, d := range t.entries {
-		fmt.Fprintln(e.Out)
-		e.printEntry(d)
+		fmt.Fprintln(term.Out)
+		printEntry(term, d)
 	}
 }
 
-func (e *Env) printEntry(d docEntry) {
-	fmt.Fprintln(e.Out, d.path)
-	e.printDoc("  "+d.value, 2)
-	e.printDoc("  "+d.about, 2)
+func printEntry(term *Terminal, d docEntry) {
+	fmt.Fprintln(term.Out, d.path)
+	printDoc(term, "  "+d.value, 2)
+	printDoc(term, "  "+d.about, 2)
 }
 
 // printDoc prints a paragraph, wrapped if it goes to a terminal.
-func (e *Env) printDoc(text string, indent int) {
-	fmt.Fprintln(e.Out, wrapped(text, e.width(e.Out), indent))
+func printDoc(term *Terminal, text string, indent int) {
+	fmt.Fprintln(term.Out, wrapped(text, term.width(term.Out), indent))
 }
 
 // docNames are all names that something has: full names of keys and their last parts, columns and topics.

@@ -29,7 +29,7 @@ type EstimateOptions struct {
 const DefaultPilot = 15 * time.Second
 
 // Estimate runs a few cells of a sweep and prints what all of it will take.
-func (e *Env) Estimate(ctx context.Context, o EstimateOptions) error {
+func Estimate(ctx context.Context, term *Terminal, o EstimateOptions) error {
 	workers, err := slots("--workers", o.Workers)
 	if err != nil {
 		return err
@@ -37,7 +37,7 @@ func (e *Env) Estimate(ctx context.Context, o EstimateOptions) error {
 	if o.Pilot <= 0 {
 		return usagef("--pilot %v: must be a time above 0, such as 10s", o.Pilot)
 	}
-	s, config, err := e.prepare(ctx, o.Study, o.Sweep)
+	s, config, err := prepare(ctx, term, o.Study, o.Sweep)
 	if err != nil {
 		return err
 	}
@@ -56,30 +56,30 @@ func (e *Env) Estimate(ctx context.Context, o EstimateOptions) error {
 	if err != nil {
 		return err
 	}
-	e.print("%s: %s", s.Name, methodText(config))
+	term.print("%s: %s", s.Name, methodText(config))
 	low, high := x.Range()
 	if x.TopUpCells > 0 {
-		e.entry("Cells", "%s, and up to %s of contenders, with more runs", words.Thousands(x.Cells), words.Thousands(x.TopUpCells))
+		term.entry("Cells", "%s, and up to %s of contenders, with more runs", words.Thousands(x.Cells), words.Thousands(x.TopUpCells))
 	} else {
-		e.entry("Cells", "%s", words.Thousands(x.Cells))
+		term.entry("Cells", "%s", words.Thousands(x.Cells))
 	}
-	e.entry("Jobs", "%s", words.Thousands(x.Jobs))
-	e.entry("Core time", "%s (%s to %s), %s core-hours", took(x.Seconds()), took(low), took(high), hours(x.Seconds()))
+	term.entry("Jobs", "%s", words.Thousands(x.Jobs))
+	term.entry("Core time", "%s (%s to %s), %s core-hours", took(x.Seconds()), took(low), took(high), hours(x.Seconds()))
 	if c.Inference.Method == sweep.Marginal && x.Tables > 0 {
-		e.entry("  shared", "%s, for searches and heuristics that cells share; each worker process makes those that it meets", took(x.Tables))
+		term.entry("  shared", "%s, for searches and heuristics that cells share; each worker process makes those that it meets", took(x.Tables))
 	}
 	if x.TopUp > 0 {
-		e.entry("  topping up", "up to %s more, counted only at the upper ends", took(x.TopUp))
+		term.entry("  topping up", "up to %s more, counted only at the upper ends", took(x.TopUp))
 	}
 	expected, least, most := x.Wall(workers)
-	e.entry("Time", "%s (%s to %s) with %s like a core of this machine", took(expected), took(least), took(most), words.Count(workers, "worker slot"))
-	printErrors(e, &c, x)
-	e.print("By a pilot of %s on %s of %s, all kinds of them on %s; the tables and figures at the end are not in it.",
+	term.entry("Time", "%s (%s to %s) with %s like a core of this machine", took(expected), took(least), took(most), words.Count(workers, "worker slot"))
+	printErrors(term, &c, x)
+	term.print("By a pilot of %s on %s of %s, all kinds of them on %s; the tables and figures at the end are not in it.",
 		words.Count(x.Measured, "cell"), words.Thousands(x.Seen), words.Count(x.Stimuli, "stimulus"), words.Thousands(x.Full))
 	return nil
 }
 
-func printErrors(e *Env, c *sweep.Config, x *pilot.Estimate) {
+func printErrors(e *Terminal, c *sweep.Config, x *pilot.Estimate) {
 	for _, m := range x.Errors {
 		var said []string
 		for _, of := range []struct {

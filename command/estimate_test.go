@@ -176,8 +176,8 @@ func prepared(t *testing.T, study string, choice SweepChoice) (*domains.Study, *
 	if strings.Contains(study, "/") {
 		study = filepath.Join(data.Dir(t), study)
 	}
-	e := &Env{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}}
-	s, config, err := e.prepare(t.Context(), study, choice)
+	e := &Terminal{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}}
+	s, config, err := prepare(t.Context(), e, study, choice)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,9 +267,9 @@ const slowEnv = "FOIBLE_SLOW"
 
 func TestEstimateCommand(t *testing.T) {
 	var out bytes.Buffer
-	e := &Env{Out: &out, Err: &bytes.Buffer{}}
+	e := &Terminal{Out: &out, Err: &bytes.Buffer{}}
 	o := EstimateOptions{Workers: 4, Pilot: 100 * time.Millisecond, Sweep: SweepChoice{Models: []string{"plan-lesioned", "boltzmann"}}}
-	if err := e.Estimate(t.Context(), o); err != nil {
+	if err := Estimate(t.Context(), e, o); err != nil {
 		t.Fatal(err)
 	}
 	for _, line := range []string{
@@ -286,7 +286,7 @@ func TestEstimateCommand(t *testing.T) {
 	}
 	out.Reset()
 	o.Sweep.TopUp = 8
-	if err := e.Estimate(t.Context(), o); err != nil {
+	if err := Estimate(t.Context(), e, o); err != nil {
 		t.Fatal(err)
 	}
 	for _, line := range []string{
@@ -298,13 +298,13 @@ func TestEstimateCommand(t *testing.T) {
 		}
 	}
 	o.Pilot = 0
-	if usage := (*UsageError)(nil); !errors.As(e.Estimate(t.Context(), o), &usage) {
+	if usage := (*UsageError)(nil); !errors.As(Estimate(t.Context(), e, o), &usage) {
 		t.Error("a pilot of no time is taken")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	o.Pilot = time.Second
-	if err := e.Estimate(ctx, o); !errors.Is(err, ErrInterrupted) {
+	if err := Estimate(ctx, e, o); !errors.Is(err, ErrInterrupted) {
 		t.Errorf("interrupted: %v", err)
 	}
 }

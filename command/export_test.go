@@ -131,9 +131,9 @@ func TestFitOnAFullDisk(t *testing.T) {
 		t.Skip("a file that has no room is a device of Linux")
 	}
 	dir := t.TempDir()
-	e := &Env{Out: io.Discard, Err: io.Discard, Logger: hclog.NewNullLogger()}
+	e := &Terminal{Out: io.Discard, Err: io.Discard, Logger: hclog.NewNullLogger()}
 	o := FitOptions{Out: dir, Workers: 2, Sweep: SweepChoice{Models: []string{"boltzmann"}, Set: []string{"alpha=1"}}}
-	if err := e.Fit(t.Context(), o); err != nil {
+	if err := Fit(t.Context(), e, o); err != nil {
 		t.Fatal(err)
 	}
 	before := outputOf(t, dir)
@@ -144,7 +144,7 @@ func TestFitOnAFullDisk(t *testing.T) {
 		return os.Create(path)
 	}
 	o.Sweep.Set, o.Overwrite = []string{"alpha=1,2"}, true
-	err := e.Fit(t.Context(), o)
+	err := Fit(t.Context(), e, o)
 	if after := outputOf(t, dir); !maps.Equal(before, after) {
 		t.Errorf("a disk that was full has left %v, not %v", slices.Sorted(maps.Keys(after)), slices.Sorted(maps.Keys(before)))
 	}

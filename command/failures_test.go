@@ -82,12 +82,12 @@ seed: 1
 	var written []map[string]string
 	for _, workers := range []int{1, 3} {
 		var out, log bytes.Buffer
-		e := &Env{Out: &out, Err: &bytes.Buffer{}, Logger: hclog.New(&hclog.LoggerOptions{Output: &log, Level: hclog.Warn})}
+		e := &Terminal{Out: &out, Err: &bytes.Buffer{}, Logger: hclog.New(&hclog.LoggerOptions{Output: &log, Level: hclog.Warn})}
 		e.around = func(science worker.Executor) worker.Executor {
 			return unable{science, shapes, map[string]string{"goal-lesioned": "no heuristic", "action-lesioned": "too many states"}}
 		}
 		dir := t.TempDir()
-		err := e.Fit(t.Context(), FitOptions{Study: "block-words", Out: dir, Workers: workers, Sweep: SweepChoice{File: config}})
+		err := Fit(t.Context(), e, FitOptions{Study: "block-words", Out: dir, Workers: workers, Sweep: SweepChoice{File: config}})
 		if err == nil || !strings.Contains(err.Error(), "24 cells could not be computed, ") || !strings.Contains(err.Error(), failuresFile) {
 			t.Errorf("fit ended with %v", err)
 		}
@@ -141,9 +141,9 @@ func TestFitTriesAgain(t *testing.T) {
 	}
 	fit := func(dir string, reasons map[string]string) (said string, err error) {
 		var log bytes.Buffer
-		e := &Env{Out: &bytes.Buffer{}, Err: &log, Logger: hclog.NewNullLogger()}
+		e := &Terminal{Out: &bytes.Buffer{}, Err: &log, Logger: hclog.NewNullLogger()}
 		e.around = func(science worker.Executor) worker.Executor { return unable{science, shapes, reasons} }
-		err = e.Fit(t.Context(), FitOptions{
+		err = Fit(t.Context(), e, FitOptions{
 			Study: "block-words", Out: dir, Workers: 2,
 			Sweep: SweepChoice{Models: []string{"boltzmann", "plan-lesioned"}, Set: []string{"alpha=0.5,1", "goal_noise=0.1", "action_noise=0.1"}, Method: sweep.SIPS, Runs: 2, Particles: 2},
 		})

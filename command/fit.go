@@ -58,7 +58,7 @@ func makeStateDir(out string) (string, error) {
 }
 
 // Fit runs a sweep to its end in this process: a coordinator, a worker, and gRPC between them.
-func (e *Env) Fit(ctx context.Context, o FitOptions) error {
+func Fit(ctx context.Context, term *Terminal, o FitOptions) error {
 	workers, err := slots("--workers", o.Workers)
 	if err != nil {
 		return err
@@ -76,7 +76,7 @@ func (e *Env) Fit(ctx context.Context, o FitOptions) error {
 	if err := checkVerify(o.Verify); err != nil {
 		return err
 	}
-	s, config, err := e.prepare(ctx, o.Study, o.Sweep)
+	s, config, err := prepare(ctx, term, o.Study, o.Sweep)
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func (e *Env) Fit(ctx context.Context, o FitOptions) error {
 	if o.Out == "" {
 		o.Out = defaultOut(s)
 	}
-	dashboard, err := e.invite(o.Web)
+	dashboard, err := invite(term, o.Web)
 	if err != nil {
 		return err
 	}
@@ -115,43 +115,43 @@ func (e *Env) Fit(ctx context.Context, o FitOptions) error {
 	if fresh {
 		ahead = foretell(ctx, s, config, workers)
 	}
-	cluster, err := e.startLocal(ctx, data, workers, budget, dashboard)
+	cluster, err := startLocal(ctx, term, data, workers, budget, dashboard)
 	if err != nil {
 		return err
 	}
-	err = e.fit(cluster, s, config, workers, recovered, ahead, &o)
-	if err == nil && dashboard != nil && redraws(e.Err) {
-		e.say("The dashboard stays open at %s until you press Ctrl-C.", dashboard.URL())
+	err = runFit(term, cluster, s, config, workers, recovered, ahead, &o)
+	if err == nil && dashboard != nil && redraws(term.Err) {
+		term.say("The dashboard stays open at %s until you press Ctrl-C.", dashboard.URL())
 		<-cluster.ctx.Done()
 		ctx = context.WithoutCancel(ctx) // the fit was not interrupted
 	}
-	return e.stopLocal(ctx, cluster, o.Out, err)
+	return stopLocal(ctx, term, cluster, o.Out, err)
 }
 
 // fit makes the sweep, waits for it and writes the report.
-func (e *Env) fit(cluster *local, s *domains.Study, config *foiblev1.SweepConfig, workers int, recovered *report.Recovered, ahead *foretold, o *FitOptions) error {
+func runFit(term *Terminal, cluster *local, s *domains.Study, config *foiblev1.SweepConfig, workers int, recovered *report.Recovered, ahead *foretold, o *FitOptions) error {
 	ctx, c := cluster.ctx, cluster.client
-	created, err := e.submitWithRoom(cluster, s, config, o.Verify)
+	created, err := submitWithRoom(term, cluster, s, config, o.Verify)
 	if err != nil {
 		return err
 	}
 	m := created.GetSweep()
-	e.sayVerify(created, o.Verify)
-	e.sayRetried(m, created.GetRetried())
+	sayVerify(term, created, o.Verify)
+	sayRetried(term, m, created.GetRetried())
 	if m.GetState() != foiblev1.SweepState_SWEEP_STATE_RUNNING {
-		e.say("%s has been fitted before; writing its tables and figures again.", s.Name)
-	} else if m, err = e.runSweep(cluster, s, config, created, run{workers, o.Out, ahead}); err != nil {
+		term.say("%s has been fitted before; writing its tables and figures again.", s.Name)
+	} else if m, err = runSweep(term, cluster, s, config, created, run{workers, o.Out, ahead}); err != nil {
 		return err
 	}
-	err = e.collect(ctx, c, m, s, o.Out, false, recovered, fitting(o, s))
+	err = collect(ctx, term, c, m, s, o.Out, false, recovered, fitting(o, s))
 	if ctx.Err() == nil {
-		e.notify(ctx, o.Notify, c, m)
+		notify(ctx, term, o.Notify, c, m)
 	}
 	return err
 }
 
 // submitWithRoom makes the sweep as soon as there is room on the disk.
-func (e *Env) submitWithRoom(cluster *local, s *domains.Study, config *foiblev1.SweepConfig, verify float64) (*foiblev1.CreateSweepResponse, error) {
+func submitWithRoom(term *Terminal, cluster *local, s *domains.Study, config *foiblev1.SweepConfig, verify float64) (*foiblev1.CreateSweepResponse, error) {
 	for said := ""; ; {
 		created, err := cluster.client.submit(cluster.ctx, s, config, 0, verify)
 		full := (*StalledError)(nil)
@@ -160,7 +160,7 @@ func (e *Env) submitWithRoom(cluster *local, s *domains.Study, config *foiblev1.
 		}
 		if said != full.Reason {
 			said = full.Reason
-			e.say("Waiting: %s.", said)
+			term.say("Waiting: %s.", said)
 		}
 		select {
 		case <-time.After(retryInterval):
@@ -178,24 +178,24 @@ type run struct {
 }
 
 // runSweep waits for a sweep that has not ended.
-func (e *Env) runSweep(cluster *local, s *domains.Study, config *foiblev1.SweepConfig, created *foiblev1.CreateSweepResponse, r run) (*foiblev1.Sweep, error) {
+func runSweep(term *Terminal, cluster *local, s *domains.Study, config *foiblev1.SweepConfig, created *foiblev1.CreateSweepResponse, r run) (*foiblev1.Sweep, error) {
 	ctx, c, m := cluster.ctx, cluster.client, created.GetSweep()
-	e.say("Fitting %s: %s on %s; %s", s.Name, words.Count(m.GetProgress().GetCells(), "cell"), words.Count(r.workers, "worker slot"), methodText(config))
-	if err := e.mentionOthers(ctx, c, m.GetSweepId(), r.out); err != nil {
+	term.say("Fitting %s: %s on %s; %s", s.Name, words.Count(m.GetProgress().GetCells(), "cell"), words.Count(r.workers, "worker slot"), methodText(config))
+	if err := mentionOthers(ctx, term, c, m.GetSweepId(), r.out); err != nil {
 		return nil, err
 	}
 	if text := r.foretold.String(); text != "" {
-		e.say("%s", text)
+		term.say("%s", text)
 	}
 	w := watched{id: m.GetSweepId(), foretold: r.foretold}
 	if created.GetExisted() { // else workers may have begun before this was said
 		w.before = m.GetProgress().GetCellsDone()
 	}
-	return e.watch(ctx, c, w)
+	return watch(ctx, term, c, w)
 }
 
 // mentionOthers says that what an earlier command began in the directory is done too.
-func (e *Env) mentionOthers(ctx context.Context, c *client, id, out string) error {
+func mentionOthers(ctx context.Context, term *Terminal, c *client, id, out string) error {
 	all, err := c.sweeps.ListSweeps(ctx, &foiblev1.ListSweepsRequest{})
 	if err != nil {
 		return c.explain(err)
@@ -207,7 +207,7 @@ func (e *Env) mentionOthers(ctx context.Context, c *client, id, out string) erro
 		}
 	}
 	if others > 0 {
-		e.say("%s also holds %s begun before, which shares the worker slots; with another --out this one does not share them.",
+		term.say("%s also holds %s begun before, which shares the worker slots; with another --out this one does not share them.",
 			words.Quoted(out), words.Count(others, "unfinished sweep"))
 	}
 	return nil
@@ -221,10 +221,10 @@ type local struct {
 }
 
 // startLocal opens no port. memory bounds what the process uses, in bytes.
-func (e *Env) startLocal(ctx context.Context, dataDir string, slots int, memory int64, dashboard *web.Server) (*local, error) {
+func startLocal(ctx context.Context, term *Terminal, dataDir string, slots int, memory int64, dashboard *web.Server) (*local, error) {
 	listener := bufconn.Listen(1 << 20)
 	cfg := coordinator.DefaultConfig()
-	cfg.Listener, cfg.DataDir, cfg.Version, cfg.Logger, cfg.Web = listener, dataDir, Version(), e.Logger, dashboard
+	cfg.Listener, cfg.DataDir, cfg.Version, cfg.Logger, cfg.Web = listener, dataDir, Version(), term.Logger, dashboard
 	// The worker lives and dies with the coordinator: after a kill, nothing is to be waited for.
 	cfg.Lease, cfg.Grace = 3*time.Second, 3*time.Second
 	cfg.Scorer, cfg.Shapes = domains.Scorer, domains.Shapes
@@ -239,12 +239,12 @@ func (e *Env) startLocal(ctx context.Context, dataDir string, slots int, memory 
 		return nil, err
 	}
 	wcfg := worker.DefaultConfig()
-	wcfg.Conn, wcfg.Slots, wcfg.Version, wcfg.Logger = client.conn, slots, Version(), e.Logger
+	wcfg.Conn, wcfg.Slots, wcfg.Version, wcfg.Logger = client.conn, slots, Version(), term.Logger
 	science := worker.NewScience(client.studies)
 	science.SamplesMemory = samplesMemory(memory, slots)
 	wcfg.Executor, wcfg.Memory, wcfg.Relieve = science, memory, science.Relieve
-	if e.around != nil {
-		wcfg.Executor = e.around(wcfg.Executor)
+	if term.around != nil {
+		wcfg.Executor = term.around(wcfg.Executor)
 	}
 	wcfg.Host, wcfg.DrainTimeout = "local", time.Second
 	w, err := worker.New(wcfg)
@@ -277,9 +277,9 @@ func (e *Env) startLocal(ctx context.Context, dataDir string, slots int, memory 
 }
 
 // stopLocal ends what runs in this process, and says what to do about how it ended.
-func (e *Env) stopLocal(ctx context.Context, cluster *local, out string, err error) error {
+func stopLocal(ctx context.Context, term *Terminal, cluster *local, out string, err error) error {
 	if ctx.Err() != nil || errors.Is(err, ErrInterrupted) {
-		e.say("Stopping: cells that are not done within a second are given up and computed again later. A second signal ends the process at once.")
+		term.say("Stopping: cells that are not done within a second are given up and computed again later. A second signal ends the process at once.")
 	}
 	stopped := cluster.stop()
 	switch {
@@ -290,7 +290,7 @@ func (e *Env) stopLocal(ctx context.Context, cluster *local, out string, err err
 	case ctx.Err() == nil && stopped != nil: // err is a consequence
 		return stopped
 	case ctx.Err() != nil, errors.Is(err, ErrInterrupted):
-		e.say("Stopped; nothing recorded is lost. The same command goes on from here.")
+		term.say("Stopped; nothing recorded is lost. The same command goes on from here.")
 		return ErrInterrupted
 	}
 	return err

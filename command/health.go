@@ -16,7 +16,7 @@ import (
 const healthTimeout = 4 * time.Second
 
 // Health says whether a coordinator serves, and why not; if live is set, whether it answers at all.
-func (e *Env) Health(ctx context.Context, t Target, live bool) error {
+func Health(ctx context.Context, term *Terminal, t Target, live bool) error {
 	c, err := dial(t)
 	if err != nil {
 		return err
@@ -32,13 +32,13 @@ func (e *Env) Health(ctx context.Context, t Target, live bool) error {
 	reasons := trailer.Get(coordinator.ReasonTrailer)
 	switch s := answer.GetStatus(); {
 	case live:
-		e.print("The coordinator answers.")
+		term.print("The coordinator answers.")
 		return nil
 	case s != healthv1.HealthCheckResponse_SERVING && len(reasons) > 0:
 		return fmt.Errorf("the coordinator at %s answers, but its store does not accept writes: %s", t.where(), reasons[0])
 	case s != healthv1.HealthCheckResponse_SERVING:
 		return fmt.Errorf("the coordinator at %s answers, and is %s; its log says why", t.where(), s)
 	}
-	e.print("The coordinator serves.")
+	term.print("The coordinator serves.")
 	return nil
 }

@@ -75,7 +75,7 @@ func doesNotApply(flag, method string) error {
 // Infer infers the goal of one stimulus by each of some models in this process:
 // the cell of a sweep's reporting runs with the same seed. It prints and writes
 // the posteriors by step, and draws them.
-func (e *Env) Infer(ctx context.Context, o InferOptions) error {
+func Infer(ctx context.Context, term *Terminal, o InferOptions) error {
 	marginal := o.Inference.Method == sweep.Marginal
 	switch {
 	case marginal && (o.Runs < 2 || o.Runs > maxRuns):
@@ -85,7 +85,7 @@ func (e *Env) Infer(ctx context.Context, o InferOptions) error {
 	case !marginal && (o.ParticlesPerGoal < 1 || o.ParticlesPerGoal > maxParticles):
 		return usagef("--particles %d: must be 1 to %d", o.ParticlesPerGoal, maxParticles)
 	}
-	c, err := e.resolve(&o.StimulusChoice)
+	c, err := resolve(term, &o.StimulusChoice)
 	if err != nil {
 		return err
 	}
@@ -107,14 +107,14 @@ func (e *Env) Infer(ctx context.Context, o InferOptions) error {
 	if err != nil {
 		return interrupted(ctx, err)
 	}
-	e.describe(c)
+	describe(term, c)
 	for i := range c.sets {
-		e.printInference(c, &c.sets[i], p, &cells[i])
+		printInference(term, c, &c.sets[i], p, &cells[i])
 	}
-	if err := e.writeOutput(o.Out, of, func(out *output) error { return writeInference(out, c, p, cells) }); err != nil {
+	if err := writeOutput(term, o.Out, of, func(out *output) error { return writeInference(out, c, p, cells) }); err != nil {
 		return err
 	}
-	e.print("Wrote posteriors and figures to %s; look at %s first.", words.Quoted(o.Out), filepath.Join("figures", "storyboard.svg"))
+	term.print("Wrote posteriors and figures to %s; look at %s first.", words.Quoted(o.Out), filepath.Join("figures", "storyboard.svg"))
 	return nil
 }
 
@@ -141,57 +141,57 @@ func fileName(id string) string {
 }
 
 // describe prints what the models are taken to.
-func (e *Env) describe(c *chosen) {
+func describe(term *Terminal, c *chosen) {
 	title := c.study.Name + ", stimulus " + c.stimulus.ID
 	if c.stimulus.Category != "" {
 		title += " (" + c.stimulus.Category + ")"
 	}
-	e.print("%s", title)
+	term.print("%s", title)
 	if len(c.unset) > 0 {
-		e.print("Not set, so as the paper fitted it: %s", strings.Join(c.unset, ", "))
+		term.print("Not set, so as the paper fitted it: %s", strings.Join(c.unset, ", "))
 	}
 }
 
 // printInference prints one model's posteriors and how they came about.
-func (e *Env) printInference(c *chosen, set *sweep.ParameterSet, p sweep.Procedure, cell *sweep.Cell) {
-	fmt.Fprintln(e.Out)
-	e.print("%s", set)
+func printInference(term *Terminal, c *chosen, set *sweep.ParameterSet, p sweep.Procedure, cell *sweep.Cell) {
+	fmt.Fprintln(term.Out)
+	term.print("%s", set)
 	model, _ := sweep.ModelByName(set.Model)
 	if !model.Exact {
 		if budget := budgetText(set); budget != "" {
-			e.print("  %s", budget)
+			term.print("  %s", budget)
 		}
 		if p.Method == sweep.Marginal {
-			e.print("  marginal inference, %s, %s searches for each goal and step, %s, seed %d", words.Count(p.Runs, "batch"), words.Thousands(cell.Samples), kindText(p.Inference), c.seed)
+			term.print("  marginal inference, %s, %s searches for each goal and step, %s, seed %d", words.Count(p.Runs, "batch"), words.Thousands(cell.Samples), kindText(p.Inference), c.seed)
 		} else {
-			e.print("  %s of %s a goal, %s, seed %d", words.Count(p.Runs, "run"), words.Count(p.ParticlesPerGoal, "particle"), kindText(p.Inference), c.seed)
-			e.print("  observe %s, filters %s, resample %s (%s), rejuvenate %s", p.Observe, p.Filters, resampleText(p.Inference), p.ResampleKind, p.Rejuvenate)
+			term.print("  %s of %s a goal, %s, seed %d", words.Count(p.Runs, "run"), words.Count(p.ParticlesPerGoal, "particle"), kindText(p.Inference), c.seed)
+			term.print("  observe %s, filters %s, resample %s (%s), rejuvenate %s", p.Observe, p.Filters, resampleText(p.Inference), p.ResampleKind, p.Rejuvenate)
 		}
 	}
-	fmt.Fprintln(e.Out)
+	fmt.Fprintln(term.Out)
 	people := "people"
 	if c.study.Simulated != "" {
 		people = "simulated people"
 	}
-	e.table(posteriorTable(c.stimulus, cell, people))
+	term.table(posteriorTable(c.stimulus, cell, people))
 	if c.stimulus.TrueGoal >= 0 {
-		e.print("* the true goal")
+		term.print("* the true goal")
 	}
 	switch {
 	case model.Exact:
 	case p.Method == sweep.Marginal:
-		e.print("MC SE: largest Monte-Carlo standard error; ln P: log evidence of the steps so far")
+		term.print("MC SE: largest Monte-Carlo standard error; ln P: log evidence of the steps so far")
 		if cell.Mistakes != nil {
-			e.print("Probable mistakes behind an action: Confused, a goal taken for the agent's own; Slip, an action other than intended; Off path, a plan that ends off every shortest path to its goal")
+			term.print("Probable mistakes behind an action: Confused, a goal taken for the agent's own; Slip, an action other than intended; Off path, a plan that ends off every shortest path to its goal")
 			if _, known := cell.Mistakes.OffPath.Get(); !known {
-				e.print("Off path is %s can be reached", sweep.PathsUnknown)
+				term.print("Off path is %s can be reached", sweep.PathsUnknown)
 			}
 		}
 	default:
-		e.print("MC SE: largest standard error over runs; ESS: particles that count; Alive: goals that particles have; ln P: log evidence of the steps so far")
+		term.print("MC SE: largest standard error over runs; ESS: particles that count; Alive: goals that particles have; ln P: log evidence of the steps so far")
 	}
 	for _, outcome := range outcomes(c.stimulus, set, p, cell) {
-		e.print("%s", outcome)
+		term.print("%s", outcome)
 	}
 }
 

@@ -32,7 +32,7 @@ func infer(t *testing.T, o InferOptions) (out, said string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
 	var b, e bytes.Buffer
-	if err := (&Env{Out: &b, Err: &e, columns: 110}).Infer(context.Background(), o); err != nil {
+	if err := Infer(context.Background(), (&Terminal{Out: &b, Err: &e, columns: 110}), o); err != nil {
 		t.Fatal(err)
 	}
 	return b.String(), e.String()
@@ -177,8 +177,8 @@ func TestInferIsTheCellOfASweep(t *testing.T) {
 	infer(t, o)
 	rows := table(t, files(t, "out")["inference.csv"])
 
-	var e Env
-	c, err := e.resolve(&o.StimulusChoice)
+	var e Terminal
+	c, err := resolve(&e, &o.StimulusChoice)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,7 +257,7 @@ func TestInferWrongWays(t *testing.T) {
 		o := inferring("1-1", "full")
 		change(&o)
 		var out, said bytes.Buffer
-		err := (&Env{Out: &out, Err: &said}).Infer(context.Background(), o)
+		err := Infer(context.Background(), (&Terminal{Out: &out, Err: &said}), o)
 		if err == nil || err.Error() != want || out.Len()+said.Len() > 0 {
 			t.Errorf("got  %v %s%s\nwant %s", err, &out, &said, want)
 		}
@@ -304,7 +304,7 @@ func TestInferIsInterrupted(t *testing.T) {
 	cancel()
 	o := inferring("1-1", "full")
 	o.Runs = 1000
-	if err := (&Env{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}}).Infer(ctx, o); !errors.Is(err, ErrInterrupted) {
+	if err := Infer(ctx, (&Terminal{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}}), o); !errors.Is(err, ErrInterrupted) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -45,7 +45,7 @@ func (p *KubernetesPlace) validate() error {
 	return nil
 }
 
-func (p *KubernetesPlace) kubectl(e *Env) kubernetes.Kubectl {
+func (p *KubernetesPlace) kubectl(e *Terminal) kubernetes.Kubectl {
 	return kubernetes.Kubectl{Namespace: p.Namespace, Context: p.Context, Out: beneath(e.Err)}
 }
 
@@ -79,14 +79,14 @@ func (o *KubernetesOptions) validate() error {
 }
 
 // manifests are those of the options, and the Secrets.
-func (e *Env) manifests(ctx context.Context, o *KubernetesOptions, secrets bool) ([]byte, error) {
-	manifests, err := o.Place.kubectl(e).Manifests(ctx, kubernetes.Options{
+func renderManifests(ctx context.Context, term *Terminal, o *KubernetesOptions, secrets bool) ([]byte, error) {
+	manifests, err := o.Place.kubectl(term).Manifests(ctx, kubernetes.Options{
 		Namespace: o.Place.Namespace, Image: o.Image, Workers: o.Workers, Storage: o.Storage, StorageClass: o.StorageClass, NATS: o.NATS,
 	})
 	if err != nil || !secrets {
 		return manifests, err
 	}
-	all, err := e.kubernetesSecrets(o)
+	all, err := kubernetesSecrets(term, o)
 	if err != nil {
 		return nil, cannotWrite(o.Data, "--data", err)
 	}
@@ -94,17 +94,17 @@ func (e *Env) manifests(ctx context.Context, o *KubernetesOptions, secrets bool)
 }
 
 // kubernetesSecrets make coordinators and workers known to each other.
-func (e *Env) kubernetesSecrets(o *KubernetesOptions) ([][]byte, error) {
+func kubernetesSecrets(term *Terminal, o *KubernetesOptions) ([][]byte, error) {
 	if err := os.MkdirAll(o.Data, 0o700); err != nil {
 		return nil, err
 	}
 	_, err := access.OpenTokens(o.Data)
 	fresh := errors.Is(err, access.ErrNone)
-	if _, err := access.Open(access.Config{DataDir: o.Data, Limits: access.DefaultLimits(), Logger: e.Logger}); err != nil {
+	if _, err := access.Open(access.Config{DataDir: o.Data, Limits: access.DefaultLimits(), Logger: term.Logger}); err != nil {
 		return nil, err
 	}
 	if fresh {
-		e.say("Made an authority and tokens in %s; keep it, and keep it to yourself.", words.Quoted(o.Data))
+		term.say("Made an authority and tokens in %s; keep it, and keep it to yourself.", words.Quoted(o.Data))
 	}
 	files, err := readFiles(access.Dir(o.Data), "ca.crt", "ca.key", "tokens.json", "user.token")
 	if err != nil {
@@ -125,7 +125,7 @@ func (e *Env) kubernetesSecrets(o *KubernetesOptions) ([][]byte, error) {
 			return nil, err
 		}
 		if renewed {
-			e.say("The certificate of the NATS servers has been renewed. When it is applied: kubectl%s rollout restart statefulset/foible-nats", o.Place.flags())
+			term.say("The certificate of the NATS servers has been renewed. When it is applied: kubectl%s rollout restart statefulset/foible-nats", o.Place.flags())
 		}
 		servers["password"], servers["login"] = []byte(password), []byte("foible\n"+password+"\n")
 		names["foible-nats"] = servers
@@ -173,18 +173,18 @@ func natsPassword(path string) (string, error) {
 }
 
 // KubernetesRender prints manifests, or writes them to a file.
-func (e *Env) KubernetesRender(ctx context.Context, o KubernetesOptions, secrets bool, out string) error {
+func KubernetesRender(ctx context.Context, term *Terminal, o KubernetesOptions, secrets bool, out string) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
-	manifests, err := e.manifests(ctx, &o, secrets)
+	manifests, err := renderManifests(ctx, term, &o, secrets)
 	if err != nil {
 		return err
 	}
 	if secrets || out != "" {
-		return e.printSecret(manifests, out)
+		return printSecret(term, manifests, out)
 	}
-	_, err = e.Out.Write(manifests)
+	_, err = term.Out.Write(manifests)
 	return err
 }
 
@@ -192,15 +192,15 @@ func (e *Env) KubernetesRender(ctx context.Context, o KubernetesOptions, secrets
 const rolloutTime = 10 * time.Minute
 
 // KubernetesApply starts coordinator and workers, or changes them.
-func (e *Env) KubernetesApply(ctx context.Context, o KubernetesOptions) error {
+func KubernetesApply(ctx context.Context, term *Terminal, o KubernetesOptions) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
-	manifests, err := e.manifests(ctx, &o, true)
+	manifests, err := renderManifests(ctx, term, &o, true)
 	if err != nil {
 		return err
 	}
-	kubectl := o.Place.kubectl(e)
+	kubectl := o.Place.kubectl(term)
 	if err := kubectl.EnsureNamespace(ctx); err != nil {
 		return err
 	}
@@ -210,41 +210,41 @@ func (e *Env) KubernetesApply(ctx context.Context, o KubernetesOptions) error {
 	if err := kubectl.Coordinator(ctx, rolloutTime); err != nil {
 		return err
 	}
-	e.say("The coordinator serves. To submit sweeps:\n  kubectl%s port-forward service/foible-coordinator 7410 &\n  foible submit my-study --token-file %s", o.Place.flags(), words.Quoted(o.Data))
+	term.say("The coordinator serves. To submit sweeps:\n  kubectl%s port-forward service/foible-coordinator 7410 &\n  foible submit my-study --token-file %s", o.Place.flags(), words.Quoted(o.Data))
 	return nil
 }
 
 // KubernetesScale changes the number of workers.
-func (e *Env) KubernetesScale(ctx context.Context, p KubernetesPlace, workers int) error {
+func KubernetesScale(ctx context.Context, term *Terminal, p KubernetesPlace, workers int) error {
 	if err := p.validate(); err != nil {
 		return err
 	}
 	if workers < 0 || workers > mostPods {
 		return usagef("%d workers: must be 0 to %d", workers, mostPods)
 	}
-	return p.kubectl(e).Scale(ctx, workers)
+	return p.kubectl(term).Scale(ctx, workers)
 }
 
 // KubernetesStatus prints what the cluster has.
-func (e *Env) KubernetesStatus(ctx context.Context, p KubernetesPlace) error {
+func KubernetesStatus(ctx context.Context, term *Terminal, p KubernetesPlace) error {
 	if err := p.validate(); err != nil {
 		return err
 	}
-	found, err := p.kubectl(e).Status(ctx)
+	found, err := p.kubectl(term).Status(ctx)
 	if err != nil {
 		return err
 	}
 	if len(bytes.TrimSpace(found)) == 0 {
 		return fmt.Errorf("the namespace %s has nothing of Foible; start it with `foible cluster kubernetes apply`, or name another with --namespace", p.Namespace)
 	}
-	_, err = e.Out.Write(found)
+	_, err = term.Out.Write(found)
 	return err
 }
 
 // KubernetesDelete ends coordinator and workers, and deletes volumes if asked.
-func (e *Env) KubernetesDelete(ctx context.Context, p KubernetesPlace, volumes bool) error {
+func KubernetesDelete(ctx context.Context, term *Terminal, p KubernetesPlace, volumes bool) error {
 	if err := p.validate(); err != nil {
 		return err
 	}
-	return p.kubectl(e).Delete(ctx, volumes)
+	return p.kubectl(term).Delete(ctx, volumes)
 }

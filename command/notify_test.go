@@ -30,9 +30,9 @@ func TestNotifyReady(t *testing.T) {
 	data := t.TempDir()
 	ctx, stop := context.WithCancel(t.Context())
 	ran := make(chan error, 1)
-	e := &Env{Logger: hclog.NewNullLogger()}
+	e := &Terminal{Logger: hclog.NewNullLogger()}
 	go func() {
-		ran <- e.Coordinator(ctx, CoordinatorOptions{Listen: "127.0.0.1:0", Data: data, Lease: DefaultLease, Limits: DefaultLimits()})
+		ran <- Coordinator(ctx, e, CoordinatorOptions{Listen: "127.0.0.1:0", Data: data, Lease: DefaultLease, Limits: DefaultLimits()})
 	}()
 	if err := manager.SetReadDeadline(time.Now().Add(await.Patience)); err != nil {
 		t.Fatal(err)

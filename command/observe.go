@@ -49,18 +49,18 @@ type observed struct {
 }
 
 // observe begins what options ask for.
-func (e *Env) observe(ctx context.Context, service string, o ObserveOptions) (*observed, error) {
+func observe(ctx context.Context, term *Terminal, service string, o ObserveOptions) (*observed, error) {
 	w := &observed{stop: func() {}}
 	if o.Metrics != "" {
 		registry := prometheus.NewRegistry()
 		registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-		stop, err := e.serveMetrics(o, registry)
+		stop, err := serveMetrics(term, o, registry)
 		if err != nil {
 			return nil, err
 		}
 		w.metrics, w.stop = registry, stop
 	}
-	provider, err := e.traces(ctx, service, o.OTLP)
+	provider, err := newTracer(ctx, term, service, o.OTLP)
 	if err != nil {
 		w.stop()
 		return nil, err
@@ -72,7 +72,7 @@ func (e *Env) observe(ctx context.Context, service string, o ObserveOptions) (*o
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTimeout)
 			defer cancel()
 			if err := provider.Shutdown(ctx); err != nil {
-				e.Logger.Warn("send the last traces", "error", err)
+				term.Logger.Warn("send the last traces", "error", err)
 			}
 			stopMetrics()
 		}
@@ -84,7 +84,7 @@ func (e *Env) observe(ctx context.Context, service string, o ObserveOptions) (*o
 const flushTimeout = 3 * time.Second
 
 // serveMetrics answers Prometheus until it is stopped.
-func (e *Env) serveMetrics(o ObserveOptions, registry *prometheus.Registry) (stop func(), err error) {
+func serveMetrics(term *Terminal, o ObserveOptions, registry *prometheus.Registry) (stop func(), err error) {
 	host, _, err := net.SplitHostPort(o.Metrics)
 	if err != nil {
 		return nil, usagef("--metrics %q: write it as host:port, e.g. %s", o.Metrics, MetricsExample)
@@ -110,10 +110,10 @@ func (e *Env) serveMetrics(o ObserveOptions, registry *prometheus.Registry) (sto
 	go func() {
 		defer close(ended)
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			e.Logger.Error("metrics", "error", err)
+			term.Logger.Error("metrics", "error", err)
 		}
 	}()
-	e.Logger.Info("metrics are served", "url", "http://"+listener.Addr().String()+"/metrics")
+	term.Logger.Info("metrics are served", "url", "http://"+listener.Addr().String()+"/metrics")
 	return func() {
 		_ = server.Close()
 		<-ended
@@ -133,7 +133,7 @@ func refuseNames(next http.Handler) http.Handler {
 }
 
 // traces is where spans go; nil if no endpoint is given.
-func (e *Env) traces(ctx context.Context, service, endpoint string) (*sdktrace.TracerProvider, error) {
+func newTracer(ctx context.Context, term *Terminal, service, endpoint string) (*sdktrace.TracerProvider, error) {
 	var options []otlptracegrpc.Option
 	given := endpoint != ""
 	if given {
@@ -153,7 +153,7 @@ func (e *Env) traces(ctx context.Context, service, endpoint string) (*sdktrace.T
 	if err != nil {
 		return nil, fmt.Errorf("--otel-endpoint: %w", err)
 	}
-	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { e.Logger.Warn("traces", "error", err) }))
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { term.Logger.Warn("traces", "error", err) }))
 	about, err := resource.New(ctx, resource.WithAttributes(attribute.String("service.name", service), attribute.String("service.version", Version())), resource.WithFromEnv())
 	if err != nil {
 		return nil, fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES: %w", err)

@@ -132,10 +132,10 @@ type output struct {
 }
 
 // writeOutput commits what write writes, unless there is an error.
-func (e *Env) writeOutput(dir string, o owner, write func(*output) error) error {
+func writeOutput(term *Terminal, dir string, o owner, write func(*output) error) error {
 	out := &output{dir: dir, owner: o, create: os.Create, rename: os.Rename}
-	if e.create != nil {
-		out.create = e.create
+	if term.create != nil {
+		out.create = term.create
 	}
 	err := finish(dir, out.rename)
 	if err == nil {

@@ -155,9 +155,9 @@ func TestOutputIsReplacedAsAWhole(t *testing.T) {
 func TestSecondSweepInTheSameDirectory(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var out bytes.Buffer
-	e := &Env{Out: &out, Err: io.Discard, Logger: hclog.NewNullLogger()}
+	e := &Terminal{Out: &out, Err: io.Discard, Logger: hclog.NewNullLogger()}
 	first := FitOptions{Study: "block-words", Out: "o", Workers: 1, Sweep: SweepChoice{Models: []string{"plan-lesioned"}, Set: []string{"goal_noise=0", "action_noise=0.1,0.2"}}}
-	if err := e.Fit(t.Context(), first); err != nil {
+	if err := Fit(t.Context(), e, first); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(out.String(), " --workers 1 --out o-2\n") {
@@ -165,21 +165,21 @@ func TestSecondSweepInTheSameDirectory(t *testing.T) {
 	}
 	before := outputOf(t, "o")
 	second := FitOptions{Study: "block-words", Out: "o", Workers: 1, Sweep: SweepChoice{Models: []string{"boltzmann"}, Set: []string{"alpha=1"}}}
-	if err := e.Fit(t.Context(), second); err == nil || !strings.Contains(err.Error(), "the directory o holds the output of `foible fit`, the sweep block-words-sample-") {
+	if err := Fit(t.Context(), e, second); err == nil || !strings.Contains(err.Error(), "the directory o holds the output of `foible fit`, the sweep block-words-sample-") {
 		t.Errorf("%v", err)
 	}
-	if err := e.Fit(t.Context(), first); err != nil { // the same again
+	if err := Fit(t.Context(), e, first); err != nil { // the same again
 		t.Error(err)
 	}
 	if got := outputOf(t, "o"); !maps.Equal(got, before) {
 		t.Errorf("the first sweep has become %v", slices.Sorted(maps.Keys(got)))
 	}
 	second.Overwrite = true
-	if err := e.Fit(t.Context(), second); err != nil {
+	if err := Fit(t.Context(), e, second); err != nil {
 		t.Fatal(err)
 	}
 	second.Out, second.Overwrite = "fresh", false
-	if err := e.Fit(t.Context(), second); err != nil {
+	if err := Fit(t.Context(), e, second); err != nil {
 		t.Fatal(err)
 	}
 	got, want := slices.Sorted(maps.Keys(outputOf(t, "o"))), slices.Sorted(maps.Keys(outputOf(t, "fresh")))

@@ -44,12 +44,12 @@ func TestNothingCommandsTheTerminal(t *testing.T) {
 	failed.State, failed.Damage = foiblev1.SweepState_SWEEP_STATE_FAILED, ""
 	sweeps := map[string]*foiblev1.Sweep{"damaged": hostileSweep(), "stalled": stalled, "waiting": waiting, "failed": failed}
 	for name, m := range sweeps {
-		for what, write := range map[string]func(e *Env){
-			"status":  func(e *Env) { e.printSweep(m) },
-			"list":    func(e *Env) { e.printSweeps([]*foiblev1.Sweep{m, m}) },
-			"lines":   func(e *Env) { newLines(e.Err).show(m) },
-			"summary": func(e *Env) { e.say("%s", summary(1, m, 0)) },
-			"screen": func(e *Env) {
+		for what, write := range map[string]func(e *Terminal){
+			"status":  func(e *Terminal) { printSweep(e, m) },
+			"list":    func(e *Terminal) { printSweeps(e, []*foiblev1.Sweep{m, m}) },
+			"lines":   func(e *Terminal) { newLines(e.Err).show(m) },
+			"summary": func(e *Terminal) { e.say("%s", summary(1, m, 0)) },
+			"screen": func(e *Terminal) {
 				s := newScreen(m.GetSweepId())
 				s.width, s.height, s.sweep = 4000, 100, m
 				_, _ = io.WriteString(beneath(e.Out), s.View().Content)
@@ -58,22 +58,22 @@ func TestNothingCommandsTheTerminal(t *testing.T) {
 			checkPlain(t, name+": "+what, write)
 		}
 	}
-	for what, write := range map[string]func(e *Env){
-		"an error": func(e *Env) { e.PrintError(errors.New(strings.ReplaceAll(hostile, "\n", ""))) },
-		"a finding": func(e *Env) {
+	for what, write := range map[string]func(e *Terminal){
+		"an error": func(e *Terminal) { e.PrintError(errors.New(strings.ReplaceAll(hostile, "\n", ""))) },
+		"a finding": func(e *Terminal) {
 			e.print("%s", study.Finding{Pos: pddl.Pos{File: "a\x1b[1m.csv", Line: 1}, Message: hostile})
 		},
-		"failures of results": func(e *Env) { e.printFailures([]report.Failure{{Model: "full", Reason: hostile, Cells: 1, Of: 2}}) },
+		"failures of results": func(e *Terminal) { printFailures(e, []report.Failure{{Model: "full", Reason: hostile, Cells: 1, Of: 2}}) },
 	} {
 		checkPlain(t, what, write)
 	}
 }
 
 // checkPlain runs what writes, and looks at all of it.
-func checkPlain(t *testing.T, what string, write func(e *Env)) {
+func checkPlain(t *testing.T, what string, write func(e *Terminal)) {
 	t.Helper()
 	var got bytes.Buffer
-	write(&Env{Out: Plain(&got), Err: Plain(&got)})
+	write(&Terminal{Out: Plain(&got), Err: Plain(&got)})
 	if got.Len() == 0 {
 		t.Errorf("%s: nothing is printed", what)
 	}
@@ -93,12 +93,12 @@ func checkPlain(t *testing.T, what string, write func(e *Env)) {
 func TestPlainKeepsJSON(t *testing.T) {
 	m := hostileSweep()
 	var got bytes.Buffer
-	checkPlain(t, "status --json", func(e *Env) {
+	checkPlain(t, "status --json", func(e *Terminal) {
 		if err := e.printJSON(newSweepJSON(m)); err != nil {
 			t.Error(err)
 		}
 	})
-	if err := (&Env{Out: Plain(&got)}).printJSON(map[string]string{"reason": m.GetStalled()}); err != nil {
+	if err := (&Terminal{Out: Plain(&got)}).printJSON(map[string]string{"reason": m.GetStalled()}); err != nil {
 		t.Fatal(err)
 	}
 	var read map[string]string

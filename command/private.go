@@ -18,7 +18,7 @@ var (
 
 // CheckPrivate looks whether others on this machine can read the files with tokens and keys that a command is about to
 // use. It warns, or with strict returns an error. Value returns the value of a flag, and "" if there is no such flag.
-func (e *Env) CheckPrivate(strict bool, value func(flag string) string, warn func(message string)) error {
+func CheckPrivate(term *Terminal, strict bool, value func(flag string) string, warn func(message string)) error {
 	var paths []string
 	for _, flag := range secretFileFlags {
 		path := value(flag)
@@ -74,18 +74,18 @@ func sheltered(path string) bool {
 }
 
 // printSecret prints a text with a secret, or writes it to a file that this user alone can read.
-func (e *Env) printSecret(text []byte, path string) error {
+func printSecret(term *Terminal, text []byte, path string) error {
 	if path != "" {
 		if err := replace.Content(path, 0o600, text); err != nil {
 			return fmt.Errorf("--out %s: %w; name a file in a directory where you can write", words.Quoted(path), cause(err))
 		}
 		return nil
 	}
-	if out, ok := beneath(e.Out).(*os.File); ok {
+	if out, ok := beneath(term.Out).(*os.File); ok {
 		if info, err := out.Stat(); err == nil && othersRead(info) {
-			e.say("Warning: others on this machine can read the file that this is written to (mode %03o); --out FILE makes one that only you can read.", info.Mode().Perm())
+			term.say("Warning: others on this machine can read the file that this is written to (mode %03o); --out FILE makes one that only you can read.", info.Mode().Perm())
 		}
 	}
-	_, err := e.Out.Write(text)
+	_, err := term.Out.Write(text)
 	return err
 }

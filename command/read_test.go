@@ -93,9 +93,9 @@ func TestCheckOfFilesThatAreNone(t *testing.T) {
 					want = "it is a link that leads out of the directory"
 				}
 				var out bytes.Buffer
-				e := &Env{Out: &out, Err: &out}
+				e := &Terminal{Out: &out, Err: &out}
 				var err error
-				if used := allocated(func() { err = e.Check(t.Context(), dir, SweepChoice{}, time.Second) }); used > 200 {
+				if used := allocated(func() { err = Check(t.Context(), e, dir, SweepChoice{}, time.Second) }); used > 200 {
 					t.Errorf("%d MB were allocated", used)
 				}
 				if err == nil || !strings.Contains(out.String()+err.Error(), want) || !strings.Contains(out.String()+err.Error(), name) {

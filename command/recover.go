@@ -98,7 +98,7 @@ func (o *RecoverOptions) check() error {
 
 // Recover simulates participants who judge by known parameter sets, fits every model to them, and writes how far what
 // comes out is what went in.
-func (e *Env) Recover(ctx context.Context, o RecoverOptions) error {
+func Recover(ctx context.Context, term *Terminal, o RecoverOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (e *Env) Recover(ctx context.Context, o RecoverOptions) error {
 	if err != nil {
 		return err
 	}
-	s, m, err := e.prepare(ctx, o.Study, o.Sweep)
+	s, m, err := prepare(ctx, term, o.Study, o.Sweep)
 	if err != nil {
 		return err
 	}
@@ -143,14 +143,14 @@ func (e *Env) Recover(ctx context.Context, o RecoverOptions) error {
 		return err
 	}
 	if o.Submit {
-		err = e.recoverThere(ctx, r)
+		err = recoverThere(ctx, term, r)
 	} else {
-		err = e.recoverHere(ctx, r, workers)
+		err = recoverHere(ctx, term, r, workers)
 	}
 	if err != nil {
 		return err
 	}
-	return e.writeRecovery(ctx, r)
+	return writeRecovery(ctx, term, r)
 }
 
 // recovering is a recovery on its way.
@@ -198,7 +198,7 @@ func (r *recovering) simulate(ctx context.Context) error {
 }
 
 // recoverHere runs the sweeps in this process: a coordinator, a worker, and gRPC between them.
-func (e *Env) recoverHere(ctx context.Context, r *recovering, workers int) error {
+func recoverHere(ctx context.Context, term *Terminal, r *recovering, workers int) error {
 	_, err := os.Stat(filepath.Join(r.o.Out, stateDir))
 	fresh := errors.Is(err, fs.ErrNotExist)
 	data, err := makeStateDir(r.o.Out)
@@ -211,7 +211,7 @@ func (e *Env) recoverHere(ctx context.Context, r *recovering, workers int) error
 			ahead[i] = foretell(ctx, r.judged, r.sweeps[i], workers)
 		}
 	}
-	cluster, err := e.startLocal(ctx, data, workers, r.memory, nil)
+	cluster, err := startLocal(ctx, term, data, workers, r.memory, nil)
 	if err != nil {
 		return err
 	}
@@ -222,9 +222,9 @@ func (e *Env) recoverHere(ctx context.Context, r *recovering, workers int) error
 				return err
 			}
 			m := created.GetSweep()
-			e.say("Sweep %d of 2: %s", i+1, purposes[i])
+			term.say("Sweep %d of 2: %s", i+1, purposes[i])
 			if unended(m.GetState()) {
-				if m, err = e.runSweep(cluster, r.judged, r.sweeps[i], created, run{workers, r.o.Out, ahead[i]}); err != nil {
+				if m, err = runSweep(term, cluster, r.judged, r.sweeps[i], created, run{workers, r.o.Out, ahead[i]}); err != nil {
 					return err
 				}
 			}
@@ -232,17 +232,17 @@ func (e *Env) recoverHere(ctx context.Context, r *recovering, workers int) error
 				return err
 			}
 			if i == len(r.sweeps)-1 {
-				e.notify(cluster.ctx, r.o.Notify, cluster.client, m)
+				notify(cluster.ctx, term, r.o.Notify, cluster.client, m)
 			}
 		}
 		return nil
 	}()
-	return e.stopLocal(ctx, cluster, r.o.Out, err)
+	return stopLocal(ctx, term, cluster, r.o.Out, err)
 }
 
 // recoverThere gives the sweeps to a coordinator and waits for them.
-func (e *Env) recoverThere(ctx context.Context, r *recovering) error {
-	c, err := e.dial(r.o.Coordinator)
+func recoverThere(ctx context.Context, term *Terminal, r *recovering) error {
+	c, err := dialWarning(term, r.o.Coordinator)
 	if err != nil {
 		return err
 	}
@@ -256,12 +256,12 @@ func (e *Env) recoverThere(ctx context.Context, r *recovering) error {
 		given[i] = created.GetSweep()
 	}
 	for i, m := range given {
-		e.say("Sweep %d of 2, %s: %s", i+1, m.GetSweepId(), purposes[i])
+		term.say("Sweep %d of 2, %s: %s", i+1, m.GetSweepId(), purposes[i])
 		if unended(m.GetState()) {
-			e.sayNext(ctx, c, m)
-			if m, err = e.watch(ctx, c, watched{id: m.GetSweepId(), mayReturn: true, before: -1}); err != nil {
+			sayNext(ctx, term, c, m)
+			if m, err = watch(ctx, term, c, watched{id: m.GetSweepId(), mayReturn: true, before: -1}); err != nil {
 				if errors.Is(err, ErrInterrupted) {
-					e.say("The sweeps go on. The same command comes back to them.")
+					term.say("The sweeps go on. The same command comes back to them.")
 				}
 				return err
 			}
@@ -270,7 +270,7 @@ func (e *Env) recoverThere(ctx context.Context, r *recovering) error {
 			return err
 		}
 		if i == len(given)-1 {
-			e.notify(ctx, r.o.Notify, c, m)
+			notify(ctx, term, r.o.Notify, c, m)
 		}
 	}
 	return nil
@@ -307,12 +307,12 @@ func (r *recovering) gather(ctx context.Context, c *client, i int, m *foiblev1.S
 }
 
 // writeRecovery simulates the participants, fits every model to them, and writes and prints what that comes to.
-func (e *Env) writeRecovery(ctx context.Context, r *recovering) error {
+func writeRecovery(ctx context.Context, term *Terminal, r *recovering) error {
 	o := r.o
 	if o.Answers == "" {
 		o.Answers = recovery.AnswersOf(r.study.Study)
 	}
-	e.say("Simulating %s of up to %s, and fitting %s to each", words.Count(o.Datasets*len(r.plan.Models()), "dataset"), words.Count(o.Participants[len(o.Participants)-1], "participant"), words.Count(len(r.plan.Sets), "parameter set"))
+	term.say("Simulating %s of up to %s, and fitting %s to each", words.Count(o.Datasets*len(r.plan.Models()), "dataset"), words.Count(o.Participants[len(o.Participants)-1], "participant"), words.Count(len(r.plan.Sets), "parameter set"))
 	result, err := recovery.Run(ctx, r.plan.Sets, r.plan.Stimuli, r.posteriors[0], r.posteriors[1], recovery.Config{
 		Datasets: o.Datasets, Participants: o.Participants, Linked: r.study.ParticipantsLinked, Answers: o.Answers, Noise: o.Noise, Seed: r.config.Seed,
 	})
@@ -330,7 +330,7 @@ func (e *Env) writeRecovery(ctx context.Context, r *recovering) error {
 		manifest.Trajectories = o.Trajectories
 	}
 	page := &report.Recovery{Manifest: manifest, Study: r.study.Study, Config: r.config, Stimuli: r.stimuli, Result: result}
-	if err := e.writeOutput(o.Out, r.owner, func(out *output) error {
+	if err := writeOutput(term, o.Out, r.owner, func(out *output) error {
 		if r.stimuli != nil {
 			for name, content := range r.judged.Files() {
 				if err := writeFile(out, "study/"+name, content); err != nil {
@@ -342,8 +342,8 @@ func (e *Env) writeRecovery(ctx context.Context, r *recovering) error {
 	}); err != nil {
 		return err
 	}
-	e.printRecovery(page)
-	e.print("Wrote tables and figures to %s; open %s first.", words.Quoted(o.Out), words.Quoted(filepath.Join(o.Out, "report.html")))
+	printRecovery(term, page)
+	term.print("Wrote tables and figures to %s; open %s first.", words.Quoted(o.Out), words.Quoted(filepath.Join(o.Out, "report.html")))
 	if !slices.ContainsFunc(result.Datasets, func(d recovery.Dataset) bool { return d.Fitted[0] >= 0 }) {
 		return errors.New("nothing could be recovered: no model has a correlation with the simulated judgements of any dataset")
 	}
@@ -360,30 +360,30 @@ func writeFile(out report.Output, name string, content []byte) error {
 }
 
 // printRecovery prints rank correlations, the confusion matrix of the largest sample size, and what they mean.
-func (e *Env) printRecovery(r *report.Recovery) {
+func printRecovery(term *Terminal, r *report.Recovery) {
 	most := slices.Max(r.Result.Participants)
-	e.printAxes(r)
+	printAxes(term, r)
 	if len(r.Result.Models) > 1 {
-		e.printConfusion(r.Result.Confusion(0, most))
+		printConfusion(term, r.Result.Confusion(0, most))
 	}
 	if len(r.Manifest.Recovered) > 0 {
-		e.print("With %s a stimulus:", words.Count(most, "participant"))
+		term.print("With %s a stimulus:", words.Count(most, "participant"))
 	}
 	for _, text := range r.Manifest.Recovered {
-		e.print("  %s", text)
+		term.print("  %s", text)
 	}
 	for _, text := range r.Manifest.Warnings {
-		e.print("%s", text)
+		term.print("%s", text)
 	}
 }
 
-func (e *Env) printAxes(r *report.Recovery) {
+func printAxes(term *Terminal, r *report.Recovery) {
 	axes := slices.DeleteFunc(slices.Clone(r.Axes()), func(a recovery.Axis) bool { return len(a.Values) < 2 })
 	if len(axes) == 0 {
-		e.print("No parameter of the grid has two values, so none can be recovered; --set gives it more.")
+		term.print("No parameter of the grid has two values, so none can be recovered; --set gives it more.")
 		return
 	}
-	e.print("Rank correlation of true and fitted values with its 95%% interval, %s a model, by participants a stimulus:",
+	term.print("Rank correlation of true and fitted values with its 95%% interval, %s a model, by participants a stimulus:",
 		words.Count(r.Result.Config.Datasets, "dataset"))
 	heads := []string{"Model", "Axis"}
 	for _, n := range r.Result.Participants {
@@ -402,12 +402,12 @@ func (e *Env) printAxes(r *report.Recovery) {
 		}
 		t.add(row...)
 	}
-	e.table(t)
-	fmt.Fprintln(e.Out)
+	term.table(t)
+	fmt.Fprintln(term.Out)
 }
 
-func (e *Env) printConfusion(m *recovery.Matrix) {
-	e.print("P(fitted | true) by %s, %s a stimulus:", m.Criterion, words.Count(m.Participants, "participant"))
+func printConfusion(term *Terminal, m *recovery.Matrix) {
+	term.print("P(fitted | true) by %s, %s a stimulus:", m.Criterion, words.Count(m.Participants, "participant"))
 	t := newTable(append([]string{"True"}, m.Models...)...)
 	for truth, name := range m.Models {
 		row := []string{name}
@@ -420,6 +420,6 @@ func (e *Env) printConfusion(m *recovery.Matrix) {
 		}
 		t.add(row...)
 	}
-	e.table(t)
-	fmt.Fprintln(e.Out)
+	term.table(t)
+	fmt.Fprintln(term.Out)
 }

@@ -20,8 +20,8 @@ func recovered(t *testing.T, o RecoverOptions) (out string, written map[string]s
 	t.Helper()
 	t.Chdir(t.TempDir())
 	var b bytes.Buffer
-	env := &Env{Out: &b, Err: &bytes.Buffer{}, Logger: hclog.NewNullLogger()}
-	if err := env.Recover(context.Background(), o); err != nil {
+	env := &Terminal{Out: &b, Err: &bytes.Buffer{}, Logger: hclog.NewNullLogger()}
+	if err := Recover(context.Background(), env, o); err != nil {
 		t.Fatalf("%v\n%s", err, env.Err)
 	}
 	written = map[string]string{}
@@ -137,9 +137,9 @@ func TestRecoverPlansOfTheStudy(t *testing.T) {
 		t.Errorf("one model is confused:\n%s", out)
 	}
 	var said bytes.Buffer
-	env := &Env{Out: &bytes.Buffer{}, Err: &said, Logger: hclog.NewNullLogger()}
+	env := &Terminal{Out: &bytes.Buffer{}, Err: &said, Logger: hclog.NewNullLogger()}
 	o.Datasets = 3
-	if err := env.Recover(context.Background(), o); err != nil { // in the same directory
+	if err := Recover(context.Background(), env, o); err != nil { // in the same directory
 		t.Fatal(err)
 	}
 	if strings.Contains(said.String(), "cells") {
@@ -155,7 +155,7 @@ func TestRecoverRefuses(t *testing.T) {
 		if err := claim(o.Out, sweepOwner("abc"), false); err != nil {
 			t.Fatal(err)
 		}
-		err := (&Env{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}}).Recover(context.Background(), o)
+		err := Recover(context.Background(), (&Terminal{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}}), o)
 		if err == nil || !strings.HasPrefix(err.Error(), "the directory 'a fit' holds the output of `foible fit`, the sweep abc, and this is a recovery of the sweep ") {
 			t.Errorf("got %v", err)
 		}
@@ -176,7 +176,7 @@ func TestRecoverRefuses(t *testing.T) {
 		o := fewRecovered()
 		o.Workers = 0
 		change(&o)
-		err := (&Env{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}}).Recover(context.Background(), o)
+		err := Recover(context.Background(), (&Terminal{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}}), o)
 		if usage := (*UsageError)(nil); !errors.As(err, &usage) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v", want, err)
 		}

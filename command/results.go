@@ -38,8 +38,8 @@ type ResultsOptions struct {
 }
 
 // Results writes what a sweep has come to into a directory.
-func (e *Env) Results(ctx context.Context, o ResultsOptions) error {
-	c, err := e.dial(o.Coordinator)
+func Results(ctx context.Context, term *Terminal, o ResultsOptions) error {
+	c, err := dialWarning(term, o.Coordinator)
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (e *Env) Results(ctx context.Context, o ResultsOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := e.unfinished(c, m, o.Partial); err != nil {
+	if err := unfinished(term, c, m, o.Partial); err != nil {
 		return err
 	}
 	s, err := c.study(ctx, m.GetStudyHash())
@@ -65,11 +65,11 @@ func (e *Env) Results(ctx context.Context, o ResultsOptions) error {
 	if err := free(o.Out, sweepOwner(m.GetSweepId()), o.Overwrite); err != nil {
 		return err
 	}
-	return e.collect(ctx, c, m, s, o.Out, o.Partial, recovered, extending(c, m))
+	return collect(ctx, term, c, m, s, o.Out, o.Partial, recovered, extending(c, m))
 }
 
 // unfinished says what the results of a sweep that is not done lack; unless that is what is wanted, it is an error.
-func (e *Env) unfinished(c *client, m *foiblev1.Sweep, partial bool) error {
+func unfinished(term *Terminal, c *client, m *foiblev1.Sweep, partial bool) error {
 	if state := m.GetState(); m.GetDamage() == "" && !unended(state) && state != foiblev1.SweepState_SWEEP_STATE_CANCELLED {
 		return nil
 	}
@@ -95,7 +95,7 @@ func (e *Env) unfinished(c *client, m *foiblev1.Sweep, partial bool) error {
 	if !partial {
 		return fmt.Errorf("%s; %s, or take what is there with --partial", is, todo)
 	}
-	e.say("%s%s; what is not done is missing from what follows.", strings.ToUpper(is[:1]), is[1:])
+	term.say("%s%s; what is not done is missing from what follows.", strings.ToUpper(is[:1]), is[1:])
 	return nil
 }
 
@@ -120,7 +120,7 @@ func planOf(m *foiblev1.Sweep) (*sweep.Plan, sweep.Config, error) {
 
 // collect gathers the results of a sweep, writes the report, and prints each model's best parameter set and what to be
 // warned of.
-func (e *Env) collect(ctx context.Context, c *client, m *foiblev1.Sweep, s *domains.Study, dir string, partial bool, recovered *report.Recovered, beyond beyond) error {
+func collect(ctx context.Context, term *Terminal, c *client, m *foiblev1.Sweep, s *domains.Study, dir string, partial bool, recovered *report.Recovered, beyond beyond) error {
 	plan, config, err := planOf(m)
 	if err != nil {
 		return err
@@ -130,7 +130,7 @@ func (e *Env) collect(ctx context.Context, c *client, m *foiblev1.Sweep, s *doma
 		return err
 	}
 	var r *report.Report
-	if err := e.writeOutput(dir, sweepOwner(m.GetSweepId()), func(out *output) error {
+	if err := writeOutput(term, dir, sweepOwner(m.GetSweepId()), func(out *output) error {
 		if r, err = report.New(out, s.Study, plan, config, report.Manifest{
 			SweepID: m.GetSweepId(), StudyHash: s.Hash, Inputs: inputs, Version: m.GetVersion(),
 			Complete: m.GetState() == foiblev1.SweepState_SWEEP_STATE_SUCCEEDED,
@@ -149,10 +149,10 @@ func (e *Env) collect(ctx context.Context, c *client, m *foiblev1.Sweep, s *doma
 	}); err != nil {
 		return err
 	}
-	e.printFailures(r.Failures())
-	fitted := e.summarize(r, s)
-	e.warn(r.Warnings(), &config, beyond)
-	e.print("Wrote tables and figures to %s; open %s first.", words.Quoted(dir), words.Quoted(filepath.Join(dir, "report.html")))
+	printFailures(term, r.Failures())
+	fitted := summarize(term, r, s)
+	printWarnings(term, r.Warnings(), &config, beyond)
+	term.print("Wrote tables and figures to %s; open %s first.", words.Quoted(dir), words.Quoted(filepath.Join(dir, "report.html")))
 	if m.GetState() == foiblev1.SweepState_SWEEP_STATE_FAILED {
 		if p := m.GetProgress(); p.GetJobsFailed() == 0 && p.GetCellsFailed() > 0 {
 			return fmt.Errorf("%s could not be computed, %s says which and why", words.Count(int(p.GetCellsFailed()), "cell"), words.Quoted(filepath.Join(dir, failuresFile)))
@@ -258,16 +258,16 @@ func send[T any](ctx context.Context, to chan<- T, what T) error {
 }
 
 // summarize prints the best parameter set of each model. It says whether there is any.
-func (e *Env) summarize(r *report.Report, s *domains.Study) (fitted bool) {
+func summarize(term *Terminal, r *report.Report, s *domains.Study) (fitted bool) {
 	if s.Simulated != "" {
-		e.print("The participants of %s are simulated.", s.Name)
+		term.print("The participants of %s are simulated.", s.Name)
 	}
 	best := r.Best()
 	if len(best) == 0 {
 		if judgedSomewhere(s) {
-			e.print("No parameter set has a defined correlation with the judgements.")
+			term.print("No parameter set has a defined correlation with the judgements.")
 		} else {
-			e.print("There are no human judgements to compare with; posteriors.csv has what the models infer.")
+			term.print("There are no human judgements to compare with; posteriors.csv has what the models infer.")
 		}
 		return false
 	}
@@ -280,13 +280,13 @@ func (e *Env) summarize(r *report.Report, s *domains.Study) (fitted bool) {
 		}
 		t.add(b.Set.Model, fmt.Sprintf("#%d %s", b.Number, b.Set.Settings()), rText(&b.Fit.Overall), errorText(&b), interval, words.Fixed(b.Fit.Overall.RMSE, 3), pointsText(b.Fit.Overall.N, b.Points))
 	}
-	e.table(t)
-	e.print("MC SE: Monte-Carlo standard error of r")
-	e.differences(r.Differences(), best[0].Points)
-	e.recovery(best, s)
+	term.table(t)
+	term.print("MC SE: Monte-Carlo standard error of r")
+	printDifferences(term, r.Differences(), best[0].Points)
+	printBestOfRecovery(term, best, s)
 	for _, b := range best {
 		if len(b.Fit.Intervals) > 0 && b.Fit.Intervals[0].High < b.Fit.Overall.PearsonR {
-			e.print("An interval by participants may lie below r: the means of resampled people are noisier than those of all people.")
+			term.print("An interval by participants may lie below r: the means of resampled people are noisier than those of all people.")
 			break
 		}
 	}
@@ -294,9 +294,9 @@ func (e *Env) summarize(r *report.Report, s *domains.Study) (fitted bool) {
 }
 
 // printFailures says why there are cells without a result.
-func (e *Env) printFailures(all []report.Failure) {
+func printFailures(term *Terminal, all []report.Failure) {
 	for _, f := range all {
-		e.print("%s", f.String())
+		term.print("%s", f.String())
 	}
 }
 
@@ -329,7 +329,7 @@ func pointsText(n, all int) string {
 
 // differences prints how much better the first model is than each of the others, and over how many of the points if
 // not all.
-func (e *Env) differences(all []report.Difference, points int) {
+func printDifferences(term *Terminal, all []report.Difference, points int) {
 	if len(all) == 0 {
 		return
 	}
@@ -350,15 +350,15 @@ func (e *Env) differences(all []report.Difference, points int) {
 		t.add(row...)
 	}
 	if intervals {
-		e.print("Difference in r, with 95%% intervals of both models on the same resamples:")
+		term.print("Difference in r, with 95%% intervals of both models on the same resamples:")
 	} else {
-		e.print("Difference in r:")
+		term.print("Difference in r:")
 	}
-	e.table(t)
+	term.table(t)
 }
 
 // recovery says how far the best parameters are from those that simulated the judgements.
-func (e *Env) recovery(best []report.Best, s *domains.Study) {
+func printBestOfRecovery(term *Terminal, best []report.Best, s *domains.Study) {
 	if s.Generating == nil {
 		return
 	}
@@ -376,13 +376,13 @@ func (e *Env) recovery(best []report.Best, s *domains.Study) {
 			}
 		}
 		if len(off) == 0 {
-			e.print("The best %s parameters are those that simulated the judgements.", b.Set.Model)
+			term.print("The best %s parameters are those that simulated the judgements.", b.Set.Model)
 			return
 		}
-		e.print("The judgements were simulated by %s. The fit is off: %s.", s.Generating, strings.Join(off, "; "))
+		term.print("The judgements were simulated by %s. The fit is off: %s.", s.Generating, strings.Join(off, "; "))
 		return
 	}
-	e.print("The judgements were simulated by %s, which is not in this sweep.", s.Generating)
+	term.print("The judgements were simulated by %s, which is not in this sweep.", s.Generating)
 }
 
 // hashes are SHA-256 of each file of a bundle.

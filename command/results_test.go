@@ -38,7 +38,7 @@ func TestDifferencesArePrinted(t *testing.T) {
 			"full - boltzmann      +0.188  [+0.125, +0.250] by participants  [-0.125, +0.250] by both\n"},
 	} {
 		var out bytes.Buffer
-		(&Env{Out: &out}).differences(c.all, 0)
+		printDifferences((&Terminal{Out: &out}), c.all, 0)
 		if out.String() != c.want {
 			t.Errorf("got\n%s\nwant\n%s", &out, c.want)
 		}
@@ -65,8 +65,8 @@ func TestNumbersAreWrittenByWords(t *testing.T) {
 func TestFitWithoutJudgements(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
-	e := &Env{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}, Logger: hclog.NewNullLogger()}
-	if err := e.Sample("block-words", "study"); err != nil {
+	e := &Terminal{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}, Logger: hclog.NewNullLogger()}
+	if err := Sample(e, "block-words", "study"); err != nil {
 		t.Fatal(err)
 	}
 	config, err := os.ReadFile("study/study.yaml")
@@ -83,7 +83,7 @@ func TestFitWithoutJudgements(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := FitOptions{Study: "study", Out: "out", Workers: 1, Sweep: SweepChoice{Models: []string{"boltzmann"}, Set: []string{"alpha=1"}}}
-	if err := e.Fit(t.Context(), o); err == nil || !strings.Contains(err.Error(), "no human judgements to compare models with") || !strings.Contains(err.Error(), "--without-judgements") {
+	if err := Fit(t.Context(), e, o); err == nil || !strings.Contains(err.Error(), "no human judgements to compare models with") || !strings.Contains(err.Error(), "--without-judgements") {
 		t.Errorf("%v", err)
 	}
 	if _, err := os.Stat("out"); !errors.Is(err, fs.ErrNotExist) {
@@ -92,7 +92,7 @@ func TestFitWithoutJudgements(t *testing.T) {
 	o.WithoutJudgements = true
 	var out bytes.Buffer
 	e.Out = &out
-	if err := e.Fit(t.Context(), o); err != nil || !strings.Contains(out.String(), "There are no human judgements to compare with") {
+	if err := Fit(t.Context(), e, o); err != nil || !strings.Contains(out.String(), "There are no human judgements to compare with") {
 		t.Errorf("%v\n%s", err, &out)
 	}
 	got := files(t, "out")

@@ -10,18 +10,18 @@ import (
 )
 
 // Retry tries again what has failed of a sweep, and prints how the sweep stands.
-func (e *Env) Retry(ctx context.Context, t Target, id string) error {
-	return e.control(ctx, t, id, func(c *client) (swept, error) {
+func Retry(ctx context.Context, term *Terminal, t Target, id string) error {
+	return control(ctx, term, t, id, func(c *client) (swept, error) {
 		retried, err := c.sweeps.RetrySweep(ctx, &foiblev1.RetrySweepRequest{SweepId: id})
 		if err == nil {
-			e.sayRetried(retried.GetSweep(), retried.GetRetried())
+			sayRetried(term, retried.GetSweep(), retried.GetRetried())
 		}
 		return retried, err
 	})
 }
 
 // sayRetried says what of a sweep is tried again; nothing if that is nothing.
-func (e *Env) sayRetried(m *foiblev1.Sweep, r *foiblev1.Retried) {
+func sayRetried(term *Terminal, m *foiblev1.Sweep, r *foiblev1.Retried) {
 	if r == nil {
 		return
 	}
@@ -40,7 +40,7 @@ func (e *Env) sayRetried(m *foiblev1.Sweep, r *foiblev1.Retried) {
 	if m.GetRetryDue() {
 		when = " when all other jobs of the sweep are done"
 	}
-	e.say("%s %s tried again%s.", strings.Join(what, " and "), is, when)
+	term.say("%s %s tried again%s.", strings.Join(what, " and "), is, when)
 }
 
 // retryAdvice is the command that tries again what failed of a sweep.

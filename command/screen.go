@@ -276,9 +276,9 @@ type terminal struct {
 }
 
 // startTerminal shows a screen; what is pressed to quit calls quit.
-func (e *Env) startTerminal(s *screen, quit context.CancelFunc) *terminal {
-	t := &terminal{program: tea.NewProgram(s, tea.WithOutput(beneath(e.Err)), tea.WithoutSignalHandler()), gone: make(chan struct{})}
-	below := e.Logs.redirect(func(line string) { t.program.Println(words.Plain(line)) })
+func startTerminal(term *Terminal, s *screen, quit context.CancelFunc) *terminal {
+	t := &terminal{program: tea.NewProgram(s, tea.WithOutput(beneath(term.Err)), tea.WithoutSignalHandler()), gone: make(chan struct{})}
+	below := term.Logs.redirect(func(line string) { t.program.Println(words.Plain(line)) })
 	go func() {
 		defer close(t.gone)
 		defer below()

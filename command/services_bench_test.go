@@ -28,8 +28,8 @@ func BenchmarkPublishedSweep(b *testing.B) {
 		choice := SweepChoice{Preset: "published"}
 		b.Run(domain+"/services", func(b *testing.B) {
 			measure(b, func() {
-				e := &Env{Out: io.Discard, Err: io.Discard, Logger: hclog.NewNullLogger()}
-				if err := e.Fit(b.Context(), FitOptions{Study: dir, Sweep: choice, Out: b.TempDir()}); err != nil {
+				e := &Terminal{Out: io.Discard, Err: io.Discard, Logger: hclog.NewNullLogger()}
+				if err := Fit(b.Context(), e, FitOptions{Study: dir, Sweep: choice, Out: b.TempDir()}); err != nil {
 					b.Fatal(err)
 				}
 			})

@@ -35,7 +35,7 @@ const (
 
 // Simulate lets an agent act, and writes what it did as plans in which its
 // mistakes are marked.
-func (e *Env) Simulate(ctx context.Context, o SimulateOptions) error {
+func Simulate(ctx context.Context, term *Terminal, o SimulateOptions) error {
 	switch {
 	case o.N < 1 || o.N > maxTrajectories:
 		return usagef("--n %d: must be 1 to %d", o.N, maxTrajectories)
@@ -44,7 +44,7 @@ func (e *Env) Simulate(ctx context.Context, o SimulateOptions) error {
 	case len(o.Models) > 1:
 		return usagef("--model: one model only")
 	}
-	c, err := e.resolve(&o.StimulusChoice)
+	c, err := resolve(term, &o.StimulusChoice)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (e *Env) Simulate(ctx context.Context, o SimulateOptions) error {
 	if err := free(o.Out, of, o.Overwrite); err != nil {
 		return err
 	}
-	if err := e.writeOutput(o.Out, of, func(out *output) error {
+	if err := writeOutput(term, o.Out, of, func(out *output) error {
 		s.out = out
 		for i := range o.N {
 			rng := sweep.RunStream(c.seed, "simulate "+s.goal, &c.sets[0], c.stimulus.ID, i)
@@ -81,8 +81,8 @@ func (e *Env) Simulate(ctx context.Context, o SimulateOptions) error {
 	}); err != nil {
 		return err
 	}
-	e.describe(c)
-	s.print(e)
+	describe(term, c)
+	s.print(term)
 	return nil
 }
 
@@ -181,7 +181,7 @@ func (s *simulation) writeTable() error {
 }
 
 // print sums up.
-func (s *simulation) print(e *Env) {
+func (s *simulation) print(e *Terminal) {
 	set := &s.sets[0]
 	fmt.Fprintln(e.Out)
 	e.print("%s%s", set, s.kind())

@@ -27,7 +27,7 @@ func simulated(t *testing.T, o SimulateOptions) (out string, written map[string]
 	t.Helper()
 	t.Chdir(t.TempDir())
 	var b bytes.Buffer
-	if err := (&Env{Out: &b, Err: &bytes.Buffer{}}).Simulate(context.Background(), o); err != nil {
+	if err := Simulate(context.Background(), (&Terminal{Out: &b, Err: &bytes.Buffer{}}), o); err != nil {
 		t.Fatal(err)
 	}
 	return b.String(), files(t, o.Out)
@@ -92,7 +92,7 @@ func TestUnknownPathsAreNotCounted(t *testing.T) {
 	o.N, o.Out = 2, t.TempDir()
 	sim := simulation{chosen: &chosen{study: s, stimulus: &s.Stimuli[0], sets: []sweep.ParameterSet{{Model: "full"}}}, o: &o, goal: "lamp"}
 	known := &inference.Plan{Actions: 3, Path: optional.Known(inference.Path{Detour: 2})}
-	if err := (&Env{}).writeOutput(o.Out, owner{}, func(out *output) error {
+	if err := writeOutput((&Terminal{}), o.Out, owner{}, func(out *output) error {
 		sim.out = out
 		for i, plan := range []*inference.Plan{known, {Actions: 3}} {
 			act := inference.Act{Taken: "(pick-up l)", Intended: "(pick-up l)", Goal: "lamp", Plan: plan}
@@ -110,7 +110,7 @@ func TestUnknownPathsAreNotCounted(t *testing.T) {
 		t.Errorf("rows %v", rows)
 	}
 	var out bytes.Buffer
-	sim.print(&Env{Out: &out})
+	sim.print(&Terminal{Out: &out})
 	if want := "How many of 2 plans lead out of the way or into a dead end is not known: more than 500,000 states can be reached\n"; !strings.Contains(out.String(), want) {
 		t.Errorf("it prints\n%s\nwithout\n%s", &out, want)
 	}
@@ -128,7 +128,7 @@ func TestSimulateWrongWays(t *testing.T) {
 		o := simulating("full")
 		change(&o)
 		var out, said bytes.Buffer
-		err := (&Env{Out: &out, Err: &said}).Simulate(context.Background(), o)
+		err := Simulate(context.Background(), (&Terminal{Out: &out, Err: &said}), o)
 		if err == nil || err.Error() != want || out.Len()+said.Len() > 0 {
 			t.Errorf("got  %v %s%s\nwant %s", err, &out, &said, want)
 		}

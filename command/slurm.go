@@ -65,11 +65,11 @@ func slurmWorkersFlag(flag string, n, least int) error {
 
 // SlurmSubmit starts a coordinator, gives it the sweep, and submits workers.
 // If one of these fails, nothing is left of the others.
-func (e *Env) SlurmSubmit(ctx context.Context, o SlurmOptions) (err error) {
+func SlurmSubmit(ctx context.Context, term *Terminal, o SlurmOptions) (err error) {
 	if err := o.validate(); err != nil {
 		return err
 	}
-	s, config, err := e.prepare(ctx, o.Study, o.Sweep)
+	s, config, err := prepare(ctx, term, o.Study, o.Sweep)
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (e *Env) SlurmSubmit(ctx context.Context, o SlurmOptions) (err error) {
 			return fmt.Errorf("%w, which the sweep in %s keeps: leave it out, or submit to another directory with --dir", err, words.Quoted(o.Dir))
 		}
 		d.keepPrivate()
-		return e.slurmAgain(ctx, d, known, &o)
+		return slurmAgain(ctx, term, d, known, &o)
 	}
 	release, err := d.claim(r.Data, o.Share)
 	if err != nil {
@@ -120,20 +120,20 @@ func (e *Env) SlurmSubmit(ctx context.Context, o SlurmOptions) (err error) {
 		}
 	}()
 	if kind := engine.NetworkFileSystem(r.Data); kind != "" {
-		e.say("The coordinator is to keep its data in %s, which is on %s: slow, and perhaps without locks. A local disk is better, if it is always this machine that runs the coordinator: --data /var/tmp/%s.", words.Quoted(r.Data), kind, r.Name)
+		term.say("The coordinator is to keep its data in %s, which is on %s: slow, and perhaps without locks. A local disk is better, if it is always this machine that runs the coordinator: --data /var/tmp/%s.", words.Quoted(r.Data), kind, r.Name)
 	}
 	if err := d.fill(s, config, r); err != nil {
 		return cannotWrite(o.Dir, "--dir", err)
 	}
-	stop, err := e.slurmStart(ctx, d, r)
+	stop, err := slurmStart(ctx, term, d, r)
 	if err != nil {
 		return err
 	}
-	n, err := e.slurmAdd(ctx, d, r, o.Workers)
+	n, err := slurmAdd(ctx, term, d, r, o.Workers)
 	if err != nil {
 		return errors.Join(err, stop())
 	}
-	e.slurmSay(d, r, n)
+	slurmSay(term, d, r, n)
 	return nil
 }
 
@@ -182,8 +182,8 @@ func sweepID(s *domains.Study, config *foiblev1.SweepConfig) (string, error) {
 }
 
 // slurmSay says what can be done now.
-func (e *Env) slurmSay(d slurmDir, r *slurmRecord, n int) {
-	fmt.Fprintln(e.Out, r.Sweep)
+func slurmSay(term *Terminal, d slurmDir, r *slurmRecord, n int) {
+	fmt.Fprintln(term.Out, r.Sweep)
 	dir := " --dir " + words.Quoted(string(d))
 	done := "Submitted " + words.Count(n, "worker") + " to Slurm."
 	if state, err := d.state(); err == nil && state == slurmEnded {
@@ -191,24 +191,24 @@ func (e *Env) slurmSay(d slurmDir, r *slurmRecord, n int) {
 	} else if n == 0 {
 		done = "The coordinator is there; no worker was missing."
 	}
-	e.say("%s When the sweep has ended, its tables and figures will be in %s.", done, words.Quoted(d.path(slurmResults)))
-	e.say("  how far it is:         foible cluster slurm status%s", dir)
-	e.say("  to its end:            foible watch%s %s", d.target().flags(access.User), r.Sweep)
-	e.say("  more workers or fewer: foible cluster slurm scale%s N", dir)
-	e.say("  no more of it:         foible cluster slurm stop%s", dir)
+	term.say("%s When the sweep has ended, its tables and figures will be in %s.", done, words.Quoted(d.path(slurmResults)))
+	term.say("  how far it is:         foible cluster slurm status%s", dir)
+	term.say("  to its end:            foible watch%s %s", d.target().flags(access.User), r.Sweep)
+	term.say("  more workers or fewer: foible cluster slurm scale%s N", dir)
+	term.say("  no more of it:         foible cluster slurm stop%s", dir)
 }
 
 // slurmAgain goes on with a sweep that was submitted before.
-func (e *Env) slurmAgain(ctx context.Context, d slurmDir, r *slurmRecord, o *SlurmOptions) error {
+func slurmAgain(ctx context.Context, term *Terminal, d slurmDir, r *slurmRecord, o *SlurmOptions) error {
 	if state, err := d.state(); err == nil && state == slurmEnded && d.hasResults() {
-		e.say("This sweep has ended; its tables and figures are in %s.", words.Quoted(d.path(slurmResults)))
+		term.say("This sweep has ended; its tables and figures are in %s.", words.Quoted(d.path(slurmResults)))
 		return nil
 	}
 	want := slurmWorkersWanted{jobs: o.Jobs, given: o.Given}
 	if o.Given("workers") {
 		want.n = o.Workers
 	}
-	return e.slurmRestart(ctx, d, r, &want)
+	return slurmRestart(ctx, term, d, r, &want)
 }
 
 // slurmWorkersWanted are the workers that a sweep is to have from now on.
@@ -224,7 +224,7 @@ func (d slurmDir) hasResults() bool {
 }
 
 // SlurmRestart starts a coordinator again that is no more, and workers for those that have left.
-func (e *Env) SlurmRestart(ctx context.Context, dir string, jobs SlurmJobOptions, given func(flag string) bool) error {
+func SlurmRestart(ctx context.Context, term *Terminal, dir string, jobs SlurmJobOptions, given func(flag string) bool) error {
 	if err := jobs.validate(); err != nil {
 		return err
 	}
@@ -233,11 +233,11 @@ func (e *Env) SlurmRestart(ctx context.Context, dir string, jobs SlurmJobOptions
 		return err
 	}
 	d.keepPrivate() // jobs have the umask of the command that submits them
-	return e.slurmRestart(ctx, d, r, &slurmWorkersWanted{jobs: jobs, given: given})
+	return slurmRestart(ctx, term, d, r, &slurmWorkersWanted{jobs: jobs, given: given})
 }
 
 // slurmRestart starts what is missing of a coordinator and workers. If that fails, all is as before.
-func (e *Env) slurmRestart(ctx context.Context, d slurmDir, r *slurmRecord, want *slurmWorkersWanted) (result error) {
+func slurmRestart(ctx context.Context, term *Terminal, d slurmDir, r *slurmRecord, want *slurmWorkersWanted) (result error) {
 	unlock, err := d.lock(r)
 	if err != nil {
 		return err
@@ -268,7 +268,7 @@ func (e *Env) slurmRestart(ctx context.Context, d slurmDir, r *slurmRecord, want
 			return fmt.Errorf("the sweep is running with %s, more than --workers %d; `foible cluster slurm scale --dir %s %[2]d` ends some", words.Count(len(tasks), "worker"), want.n, words.Quoted(string(d)))
 		}
 		if outdated, _ := r.outdated(d, tasks); len(changes)+len(outdated) == 0 && r.Workers <= len(tasks) {
-			e.say("The sweep is running, with %s; `foible cluster slurm scale N` changes their number.", words.Count(len(tasks), "worker"))
+			term.say("The sweep is running, with %s; `foible cluster slurm scale N` changes their number.", words.Count(len(tasks), "worker"))
 			return nil
 		}
 	} else {
@@ -287,7 +287,7 @@ func (e *Env) slurmRestart(ctx context.Context, d slurmDir, r *slurmRecord, want
 			}
 		}
 		before := cmp.Or(before, slurmStopped)
-		stop, err := e.slurmStart(ctx, d, r)
+		stop, err := slurmStart(ctx, term, d, r)
 		if err != nil {
 			return undone(ctx, err, d.setState(before))
 		}
@@ -297,25 +297,25 @@ func (e *Env) slurmRestart(ctx context.Context, d slurmDir, r *slurmRecord, want
 			}
 		}()
 		if before == slurmEnded {
-			e.say("The sweep had ended; its results are being written again to %s.", words.Quoted(d.path(slurmResults)))
+			term.say("The sweep had ended; its results are being written again to %s.", words.Quoted(d.path(slurmResults)))
 			return nil
 		}
 	}
-	n, err := e.slurmRenew(ctx, d, r, tasks, changes)
+	n, err := slurmRenew(ctx, term, d, r, tasks, changes)
 	if err != nil {
 		return err
 	}
-	e.slurmSay(d, r, n)
+	slurmSay(term, d, r, n)
 	return nil
 }
 
 // slurmRenew submits the workers that are missing among the tasks in the queue, and others in place of those that wait
 // with options that hold no more. It says what became of these, and returns how many are missing no more. The caller
 // holds the lock.
-func (e *Env) slurmRenew(ctx context.Context, d slurmDir, r *slurmRecord, tasks []slurm.Task, changes []string) (int, error) {
+func slurmRenew(ctx context.Context, term *Terminal, d slurmDir, r *slurmRecord, tasks []slurm.Task, changes []string) (int, error) {
 	outdated, begun := r.outdated(d, tasks)
 	missing := max(0, r.Workers-len(tasks))
-	added, err := e.slurmAdd(ctx, d, r, missing+len(outdated))
+	added, err := slurmAdd(ctx, term, d, r, missing+len(outdated))
 	if err != nil {
 		return 0, err
 	}
@@ -328,7 +328,7 @@ func (e *Env) slurmRenew(ctx context.Context, d slurmDir, r *slurmRecord, tasks 
 	if err := slurmCommands.CancelPendingTasks(ctx, taskIDs(outdated[:replaced])...); err != nil {
 		return 0, fmt.Errorf("workers with other options are submitted, and those that wait could not be cancelled: %w; `foible cluster slurm scale %d` puts it right", err, r.Workers)
 	}
-	e.sayChanges(d, changes, replaced, len(outdated)-replaced, len(begun))
+	sayChanges(term, d, changes, replaced, len(outdated)-replaced, len(begun))
 	return added - replaced, nil
 }
 
@@ -347,12 +347,12 @@ func (r *slurmRecord) isCoordinator(name string) bool {
 
 // slurmStart starts the coordinator: a process that outlives this command, or a job. It waits until the process
 // answers; a job may have to wait for its turn. Stop ends it again.
-func (e *Env) slurmStart(ctx context.Context, d slurmDir, r *slurmRecord) (stop func() error, err error) {
+func slurmStart(ctx context.Context, term *Terminal, d slurmDir, r *slurmRecord) (stop func() error, err error) {
 	if err := d.setState(slurmRunning); err != nil {
 		return nil, err
 	}
 	if r.AsJob {
-		name, err := e.sbatch(ctx, d, r, slurmJob{Coordinator: true}, d.path(slurmCoordSh))
+		name, err := sbatch(ctx, term, d, r, slurmJob{Coordinator: true}, d.path(slurmCoordSh))
 		if err != nil {
 			return nil, err
 		}
@@ -425,7 +425,7 @@ func slurmCancel(ctx context.Context, names ...string) error {
 }
 
 // sbatch submits a job, and writes it down before and after. If that fails, it is cancelled.
-func (e *Env) sbatch(ctx context.Context, d slurmDir, r *slurmRecord, j slurmJob, script string, options ...string) (name string, err error) {
+func sbatch(ctx context.Context, term *Terminal, d slurmDir, r *slurmRecord, j slurmJob, script string, options ...string) (name string, err error) {
 	j.Name, j.Options = fmt.Sprintf("%s-%d", r.Name, len(r.Jobs)+1), slurmOptions(r, d, j.Coordinator)
 	r.Jobs = append(r.Jobs, j)
 	if err := d.setRecord(r); err != nil {
@@ -446,7 +446,7 @@ func (e *Env) sbatch(ctx context.Context, d slurmDir, r *slurmRecord, j slurmJob
 // as the limits leave room for; none if the sweep has ended meanwhile. If one array is refused, the others are cancelled.
 // The caller holds the lock: so either the state is seen here, or the coordinator, which sets it first and then takes
 // the lock, sees what is submitted here.
-func (e *Env) slurmAdd(ctx context.Context, d slurmDir, r *slurmRecord, n int) (_ int, err error) {
+func slurmAdd(ctx context.Context, term *Terminal, d slurmDir, r *slurmRecord, n int) (_ int, err error) {
 	if state, err := d.state(); n <= 0 || err == nil && state == slurmEnded {
 		return 0, d.setRecord(r)
 	}
@@ -458,7 +458,7 @@ func (e *Env) slurmAdd(ctx context.Context, d slurmDir, r *slurmRecord, n int) (
 		if room <= 0 {
 			return 0, fmt.Errorf("the limit of your jobs in Slurm is %s (MaxSubmitJobs), and you have %s; wait until some have ended, or cancel some", words.Thousands(limits.Submit), words.Thousands(limits.Queued))
 		}
-		e.say("Slurm lets you have %s (MaxSubmitJobs), and you have %s: %s of %s are submitted. With --cpus-per-worker each does more.", words.Count(limits.Submit, "job"), words.Thousands(limits.Queued), words.Thousands(room), words.Count(n, "worker"))
+		term.say("Slurm lets you have %s (MaxSubmitJobs), and you have %s: %s of %s are submitted. With --cpus-per-worker each does more.", words.Count(limits.Submit, "job"), words.Thousands(limits.Queued), words.Thousands(room), words.Count(n, "worker"))
 		n = room
 	}
 	var submitted []string
@@ -477,7 +477,7 @@ func (e *Env) slurmAdd(ctx context.Context, d slurmDir, r *slurmRecord, n int) (
 	}
 	arrays := slurm.Split(n, limits.Array)
 	for i, tasks := range arrays {
-		name, err := e.sbatch(ctx, d, r, slurmJob{Workers: tasks}, d.path(slurmWorkerSh), append([]string{fmt.Sprintf("--array=0-%d", tasks-1)}, after...)...)
+		name, err := sbatch(ctx, term, d, r, slurmJob{Workers: tasks}, d.path(slurmWorkerSh), append([]string{fmt.Sprintf("--array=0-%d", tasks-1)}, after...)...)
 		if err != nil {
 			if len(arrays) > 1 {
 				err = fmt.Errorf("array %d of %d, with %s: %w", i+1, len(arrays), words.Count(tasks, "worker"), err)
@@ -496,7 +496,7 @@ func slurmWorkers(ctx context.Context, r *slurmRecord) ([]slurm.Task, error) {
 }
 
 // SlurmScale asks for n workers in all.
-func (e *Env) SlurmScale(ctx context.Context, dir string, n int, jobs SlurmJobOptions, given func(flag string) bool) error {
+func SlurmScale(ctx context.Context, term *Terminal, dir string, n int, jobs SlurmJobOptions, given func(flag string) bool) error {
 	if err := slurmWorkersFlag("N", n, 0); err != nil {
 		return err
 	}
@@ -519,7 +519,7 @@ func (e *Env) SlurmScale(ctx context.Context, dir string, n int, jobs SlurmJobOp
 	case state == slurmStopped:
 		return fmt.Errorf("the sweep has been stopped; `foible cluster slurm restart --dir %s` goes on with it", words.Quoted(string(d)))
 	case state == slurmEnded:
-		e.say("This sweep has ended and needs no workers.")
+		term.say("This sweep has ended and needs no workers.")
 		return nil
 	}
 	tasks, err := slurmWorkers(ctx, r)
@@ -540,15 +540,15 @@ func (e *Env) SlurmScale(ctx context.Context, dir string, n int, jobs SlurmJobOp
 		}
 		tasks = tasks[before-n:]
 	}
-	added, err := e.slurmRenew(ctx, d, r, tasks, changes)
+	added, err := slurmRenew(ctx, term, d, r, tasks, changes)
 	switch {
 	case err != nil:
 		r.Workers, r.SlurmJobOptions = wanted, options
 		return errors.Join(err, d.setRecord(r))
 	case n < before:
-		e.say("%s told to leave; %s are left.", words.Count(before-n, "worker"), words.Thousands(n))
+		term.say("%s told to leave; %s are left.", words.Count(before-n, "worker"), words.Thousands(n))
 	default:
-		e.say("%s submitted; there are %d.", words.Count(added, "worker"), before+added)
+		term.say("%s submitted; there are %d.", words.Count(added, "worker"), before+added)
 	}
 	return nil
 }
@@ -575,7 +575,7 @@ func (r *slurmRecord) leaveFirst(d slurmDir, tasks []slurm.Task) []slurm.Task {
 }
 
 // SlurmStop ends workers and coordinator. What is recorded stays.
-func (e *Env) SlurmStop(ctx context.Context, dir string) error {
+func SlurmStop(ctx context.Context, term *Terminal, dir string) error {
 	d, r, err := findSlurmDir(dir)
 	if err != nil {
 		return err
@@ -597,19 +597,19 @@ func (e *Env) SlurmStop(ctx context.Context, dir string) error {
 	if err := slurmCommands.Cancel(ctx, r.names(true)...); err != nil {
 		return err
 	}
-	if err := errors.Join(e.slurmGone(ctx, d), slurmCommands.Cancel(ctx, r.names(false)...)); err != nil {
+	if err := errors.Join(slurmGone(ctx, term, d), slurmCommands.Cancel(ctx, r.names(false)...)); err != nil {
 		return err
 	}
 	if state == slurmEnded {
-		e.say("The sweep had ended; its tables and figures are in %s.", words.Quoted(d.path(slurmResults)))
+		term.say("The sweep had ended; its tables and figures are in %s.", words.Quoted(d.path(slurmResults)))
 		return nil
 	}
-	e.say("Stopped; what is recorded stays in %s. `foible cluster slurm restart --dir %s` goes on from there.", words.Quoted(r.Data), words.Quoted(string(d)))
+	term.say("Stopped; what is recorded stays in %s. `foible cluster slurm restart --dir %s` goes on from there.", words.Quoted(r.Data), words.Quoted(string(d)))
 	return nil
 }
 
 // slurmGone waits until the coordinator, which sees the state, has ended.
-func (e *Env) slurmGone(ctx context.Context, d slurmDir) error {
+func slurmGone(ctx context.Context, term *Terminal, d slurmDir) error {
 	address, err := d.target().current()
 	if err != nil {
 		return nil // it has never begun
@@ -673,7 +673,7 @@ func slurmJSONOf(d slurmDir, r *slurmRecord, state slurmState, m *foiblev1.Sweep
 }
 
 // SlurmStatus prints how far the sweep is and what Slurm has of it.
-func (e *Env) SlurmStatus(ctx context.Context, dir string, asJSON bool) error {
+func SlurmStatus(ctx context.Context, term *Terminal, dir string, asJSON bool) error {
 	d, r, err := findSlurmDir(dir)
 	if err != nil {
 		return err
@@ -689,19 +689,19 @@ func (e *Env) SlurmStatus(ctx context.Context, dir string, asJSON bool) error {
 		if err != nil {
 			return err
 		}
-		return e.printJSON(slurmJSONOf(d, r, state, m, tasks))
+		return term.printJSON(slurmJSONOf(d, r, state, m, tasks))
 	}
 	if absent == nil {
-		e.printSweep(m)
-		e.print("coordinator: %s", d.target().where())
+		printSweep(term, m)
+		term.print("coordinator: %s", d.target().where())
 	} else {
-		e.print("%s: %s", r.Sweep, state)
+		term.print("%s: %s", r.Sweep, state)
 	}
 	tasks, err := slurmCommands.Queue(ctx, r.names(false)...)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(e.Out, slurmQueueText(r, tasks))
+	fmt.Fprintln(term.Out, slurmQueueText(r, tasks))
 	workers := 0
 	for i := range tasks {
 		if !r.isCoordinator(tasks[i].Name) {
@@ -710,22 +710,22 @@ func (e *Env) SlurmStatus(ctx context.Context, dir string, asJSON bool) error {
 	}
 	switch {
 	case d.hasResults():
-		e.print("results: %s", words.Quoted(d.path(slurmResults)))
+		term.print("results: %s", words.Quoted(d.path(slurmResults)))
 		if _, err := os.Stat(d.path(slurmResults, failuresFile)); err == nil {
-			e.say("Some parameter sets have no fit; %s says why.", words.Quoted(d.path(slurmResults, failuresFile)))
+			term.say("Some parameter sets have no fit; %s says why.", words.Quoted(d.path(slurmResults, failuresFile)))
 		}
 	case state == slurmEnded:
-		e.say("The results have not been written: %s says why; `foible cluster slurm restart%s` tries again.", words.Quoted(d.path(slurmLogs, "coordinator.log")), flag)
+		term.say("The results have not been written: %s says why; `foible cluster slurm restart%s` tries again.", words.Quoted(d.path(slurmLogs, "coordinator.log")), flag)
 	case state == slurmStopped:
-		e.say("The sweep has been stopped; `foible cluster slurm restart%s` goes on with it.", flag)
+		term.say("The sweep has been stopped; `foible cluster slurm restart%s` goes on with it.", flag)
 	case absent != nil && r.AsJob && slices.ContainsFunc(tasks, func(t slurm.Task) bool { return r.isCoordinator(t.Name) }):
-		e.say("The coordinator's job has not begun, or not begun again.")
+		term.say("The coordinator's job has not begun, or not begun again.")
 	case absent != nil:
-		e.say("%v; if it is no more, `foible cluster slurm restart%s` starts it again.", absent, flag)
+		term.say("%v; if it is no more, `foible cluster slurm restart%s` starts it again.", absent, flag)
 	case workers > 0 && workers < r.Workers:
-		e.say("%s of %s left; `foible cluster slurm restart%s` submits others.", words.Count(r.Workers-workers, "worker"), words.Thousands(r.Workers), flag)
+		term.say("%s of %s left; `foible cluster slurm restart%s` submits others.", words.Count(r.Workers-workers, "worker"), words.Thousands(r.Workers), flag)
 	case workers == 0:
-		e.say("No worker is left; `foible cluster slurm scale%s %d` submits them again. What they said is in %s.", flag, r.Workers, words.Quoted(d.path(slurmLogs)))
+		term.say("No worker is left; `foible cluster slurm scale%s %d` submits them again. What they said is in %s.", flag, r.Workers, words.Quoted(d.path(slurmLogs)))
 	}
 	return nil
 }

@@ -38,26 +38,26 @@ var slurmCommands = slurm.Commands{Timeout: slurm.DefaultTimeout, Retries: slurm
 
 // SlurmWorker is a worker in a job of Slurm. It leaves when the sweep has
 // ended or was stopped; when its time is up, it goes back into the queue.
-func (e *Env) SlurmWorker(ctx context.Context, dir string) error {
+func SlurmWorker(ctx context.Context, term *Terminal, dir string) error {
 	d, r, err := findSlurmDir(dir)
 	if err != nil {
 		return err
 	}
 	d.keepPrivate()
-	return e.untilTimeIsUp(ctx, d, func(ctx context.Context) error {
+	return untilTimeIsUp(ctx, term, d, func(ctx context.Context) error {
 		ctx, leave := context.WithCancel(ctx)
 		defer leave()
 		// A coordinator dismisses its workers. Whether one is to come again, the state says.
 		leaveWhenOver := func() {
 			if s, err := d.state(); err == nil && s != slurmRunning {
-				e.Logger.Info("leaving", "state", s)
+				term.Logger.Info("leaving", "state", s)
 				leave()
 			}
 		}
 		if err := d.awaitAddress(ctx, leaveWhenOver); err != nil || ctx.Err() != nil {
 			return err
 		}
-		return e.Worker(ctx, WorkerOptions{
+		return Worker(ctx, term, WorkerOptions{
 			Coordinator: d.target(), Slots: slurm.CPUs(r.CPUs), Drain: slurmDrain, Patience: slurmPatience, dialling: leaveWhenOver,
 		})
 	})
@@ -83,7 +83,7 @@ func (d slurmDir) awaitAddress(ctx context.Context, look func()) error {
 
 // untilTimeIsUp does work until Slurm says that the job's time is nearly up.
 // Then it requeues the job, unless nothing is left to do.
-func (e *Env) untilTimeIsUp(ctx context.Context, d slurmDir, work func(context.Context) error) error {
+func untilTimeIsUp(ctx context.Context, term *Terminal, d slurmDir, work func(context.Context) error) error {
 	told, ignore := slurm.TimeIsUp()
 	defer ignore()
 	state, err := d.state()
@@ -91,7 +91,7 @@ func (e *Env) untilTimeIsUp(ctx context.Context, d slurmDir, work func(context.C
 		return err
 	}
 	if state != slurmRunning {
-		e.Logger.Info("nothing is left to do", "state", state)
+		term.Logger.Info("nothing is left to do", "state", state)
 		return nil
 	}
 	working, stop := context.WithCancel(ctx)
@@ -100,7 +100,7 @@ func (e *Env) untilTimeIsUp(ctx context.Context, d slurmDir, work func(context.C
 	go func() {
 		select {
 		case <-told:
-			e.Logger.Info("time is nearly up")
+			term.Logger.Info("time is nearly up")
 			timeIsUp.Store(true)
 			stop()
 		case <-working.Done():
@@ -116,25 +116,25 @@ func (e *Env) untilTimeIsUp(ctx context.Context, d slurmDir, work func(context.C
 	if self.Restarts >= slurmRestarts {
 		return fmt.Errorf("the job has been requeued %d times; `foible cluster slurm scale` starts others", self.Restarts)
 	}
-	e.Logger.Info("going back into the queue", "job", self.ID)
+	term.Logger.Info("going back into the queue", "job", self.ID)
 	return slurmCommands.Requeue(context.WithoutCancel(ctx), self.ID)
 }
 
 // SlurmCoordinator is the coordinator of a sweep under Slurm. It makes the
 // sweep, and when that has ended writes its results and ends.
-func (e *Env) SlurmCoordinator(ctx context.Context, dir string) error {
+func SlurmCoordinator(ctx context.Context, term *Terminal, dir string) error {
 	d, r, err := findSlurmDir(dir)
 	if err != nil {
 		return err
 	}
 	d.keepPrivate()
 	if !r.AsJob {
-		return e.slurmCoordinate(ctx, d, r)
+		return slurmCoordinate(ctx, term, d, r)
 	}
-	return e.untilTimeIsUp(ctx, d, func(ctx context.Context) error { return e.slurmCoordinate(ctx, d, r) })
+	return untilTimeIsUp(ctx, term, d, func(ctx context.Context) error { return slurmCoordinate(ctx, term, d, r) })
 }
 
-func (e *Env) slurmCoordinate(ctx context.Context, d slurmDir, r *slurmRecord) error {
+func slurmCoordinate(ctx context.Context, term *Terminal, d slurmDir, r *slurmRecord) error {
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	following, unfollow := context.WithCancel(ctx)
@@ -145,9 +145,9 @@ func (e *Env) slurmCoordinate(ctx context.Context, d slurmDir, r *slurmRecord) e
 		defer unfollow()
 		o := CoordinatorOptions{Listen: r.Listen, Data: r.Data, Lease: DefaultLease, Limits: DefaultLimits(), AddressFile: d.path(slurmAddressFile), addressMode: d.mode(0o644), dismissed: dismissed}
 		o.announced = func() error { return d.copyTokens(r.Data) }
-		served <- e.Coordinator(serving, o)
+		served <- Coordinator(serving, term, o)
 	}()
-	err := e.slurmFollow(following, d, r, sync.OnceFunc(func() { close(dismissed) }))
+	err := slurmFollow(following, term, d, r, sync.OnceFunc(func() { close(dismissed) }))
 	stop()
 	if failed := <-served; failed != nil {
 		return failed // err is a consequence
@@ -159,7 +159,7 @@ func (e *Env) slurmCoordinate(ctx context.Context, d slurmDir, r *slurmRecord) e
 }
 
 // slurmFollow makes the sweep, waits for its end, and writes its results. It calls dismiss when workers are to leave.
-func (e *Env) slurmFollow(ctx context.Context, d slurmDir, r *slurmRecord, dismiss func()) error {
+func slurmFollow(ctx context.Context, term *Terminal, d slurmDir, r *slurmRecord, dismiss func()) error {
 	s, config, err := d.sweep()
 	if err != nil {
 		return err
@@ -172,7 +172,7 @@ func (e *Env) slurmFollow(ctx context.Context, d slurmDir, r *slurmRecord, dismi
 			return err
 		}
 	}
-	c, err := e.dial(d.target(), grpc.WithDefaultCallOptions(grpc.WaitForReady(true)))
+	c, err := dialWarning(term, d.target(), grpc.WithDefaultCallOptions(grpc.WaitForReady(true)))
 	if err != nil {
 		return err
 	}
@@ -181,7 +181,7 @@ func (e *Env) slurmFollow(ctx context.Context, d slurmDir, r *slurmRecord, dismi
 	there, err := c.sweeps.GetSweep(ctx, &foiblev1.GetSweepRequest{SweepId: r.Sweep})
 	damage := there.GetSweep().GetDamage()
 	if damage != "" {
-		e.Logger.Warn("the sweep was damaged and is submitted again", "sweep", r.Sweep, "damage", damage)
+		term.Logger.Warn("the sweep was damaged and is submitted again", "sweep", r.Sweep, "damage", damage)
 	}
 	if status.Code(err) == codes.NotFound || damage != "" {
 		_, err = c.submit(ctx, s, config, 0, 0)
@@ -190,20 +190,20 @@ func (e *Env) slurmFollow(ctx context.Context, d slurmDir, r *slurmRecord, dismi
 		return c.explain(err)
 	}
 	if r.AsJob && slurm.Job().Restarts > 0 {
-		if err := e.slurmTopUp(ctx, d, r); err != nil {
-			e.Logger.Warn("submit workers for those that have left", "error", err)
+		if err := slurmTopUp(ctx, term, d, r); err != nil {
+			term.Logger.Warn("submit workers for those that have left", "error", err)
 		}
 	}
 	var exported error // what has become of the results
 	for done := map[string]bool{}; ; {
 		if state, err := d.state(); err == nil && state == slurmStopped {
-			e.Logger.Info("stopped by a user")
+			term.Logger.Info("stopped by a user")
 			dismiss()
 			c.untilLeft(ctx)
 			return nil
 		}
 		if err := d.copyTokens(r.Data); err != nil {
-			e.Logger.Warn("copy tokens", "error", err)
+			term.Logger.Warn("copy tokens", "error", err)
 		}
 		all, err := c.sweeps.ListSweeps(ctx, &foiblev1.ListSweepsRequest{})
 		if err != nil {
@@ -216,13 +216,13 @@ func (e *Env) slurmFollow(ctx context.Context, d slurmDir, r *slurmRecord, dismi
 			case done[m.GetSweepId()]:
 			case stuck != nil:
 				done[m.GetSweepId()] = true
-				e.Logger.Error("sweep does not go on", "sweep", m.GetSweepId(), "error", stuck)
+				term.Logger.Error("sweep does not go on", "sweep", m.GetSweepId(), "error", stuck)
 				exported = errors.Join(exported, stuck)
 			case unended(m.GetState()):
 				unfinished++
 			default:
 				done[m.GetSweepId()] = true
-				exported = errors.Join(exported, e.slurmExport(ctx, c, d, r, m))
+				exported = errors.Join(exported, slurmExport(ctx, term, c, d, r, m))
 			}
 		}
 		if unfinished == 0 {
@@ -236,8 +236,8 @@ func (e *Env) slurmFollow(ctx context.Context, d slurmDir, r *slurmRecord, dismi
 		return err
 	}
 	dismiss()
-	if err := e.slurmCancelPending(ctx, d, r); err != nil {
-		e.Logger.Warn("cancel workers that have not begun; they will end as soon as they begin", "error", err)
+	if err := slurmCancelPending(ctx, term, d, r); err != nil {
+		term.Logger.Warn("cancel workers that have not begun; they will end as soon as they begin", "error", err)
 	}
 	c.untilLeft(ctx)
 	_ = pause(ctx, slurmLinger)
@@ -257,7 +257,7 @@ func neverEnds(m *foiblev1.Sweep) error {
 
 // slurmCancelPending cancels the workers that have not begun when the sweep has ended. It waits for a command that may be
 // submitting some, and then reads what that has submitted; later ones see that the sweep has ended. See slurmAdd.
-func (e *Env) slurmCancelPending(ctx context.Context, d slurmDir, r *slurmRecord) error {
+func slurmCancelPending(ctx context.Context, term *Terminal, d slurmDir, r *slurmRecord) error {
 	unlock, err := d.lock(r)
 	for deadline := time.Now().Add(slurmPatience); errors.Is(err, errLocked) && time.Now().Before(deadline); unlock, err = d.lock(r) {
 		if err := pause(ctx, slurmPoll); err != nil {
@@ -272,8 +272,8 @@ func (e *Env) slurmCancelPending(ctx context.Context, d slurmDir, r *slurmRecord
 }
 
 // slurmExport writes the results of a sweep that has ended.
-func (e *Env) slurmExport(ctx context.Context, c *client, d slurmDir, r *slurmRecord, m *foiblev1.Sweep) error {
-	e.Logger.Info("sweep has ended", "sweep", m.GetSweepId(), "state", stateName(m))
+func slurmExport(ctx context.Context, term *Terminal, c *client, d slurmDir, r *slurmRecord, m *foiblev1.Sweep) error {
+	term.Logger.Info("sweep has ended", "sweep", m.GetSweepId(), "state", stateName(m))
 	s, err := c.study(ctx, m.GetStudyHash())
 	if err != nil {
 		return err
@@ -282,7 +282,7 @@ func (e *Env) slurmExport(ctx context.Context, c *client, d slurmDir, r *slurmRe
 	if m.GetSweepId() != r.Sweep {
 		dir += "-" + m.GetSweepId()
 	}
-	return e.collect(ctx, c, m, s, dir, m.GetState() == foiblev1.SweepState_SWEEP_STATE_CANCELLED, nil, extending(c, m))
+	return collect(ctx, term, c, m, s, dir, m.GetState() == foiblev1.SweepState_SWEEP_STATE_CANCELLED, nil, extending(c, m))
 }
 
 // untilLeft waits for the workers to leave, but not for ever.
@@ -315,7 +315,7 @@ func pause(ctx context.Context, d time.Duration) error {
 }
 
 // slurmTopUp submits workers for those that are asked for and not there.
-func (e *Env) slurmTopUp(ctx context.Context, d slurmDir, r *slurmRecord) error {
+func slurmTopUp(ctx context.Context, term *Terminal, d slurmDir, r *slurmRecord) error {
 	unlock, err := d.lock(r)
 	if err != nil {
 		return err
@@ -325,7 +325,7 @@ func (e *Env) slurmTopUp(ctx context.Context, d slurmDir, r *slurmRecord) error 
 	if err != nil {
 		return err
 	}
-	_, err = e.slurmAdd(ctx, d, r, r.Workers-len(tasks))
+	_, err = slurmAdd(ctx, term, d, r, r.Workers-len(tasks))
 	return err
 }
 

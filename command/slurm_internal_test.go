@@ -35,7 +35,7 @@ func fakeSlurm(t *testing.T, names ...string) (calls func() string) {
 // When a sweep ends while a command submits workers, these are cancelled; a command that comes later submits none.
 func TestPendingWorkersAtTheEnd(t *testing.T) {
 	calls := fakeSlurm(t, "sbatch", "scancel", "scontrol", "squeue", "sacctmgr")
-	e := &Env{Out: io.Discard, Err: io.Discard, Logger: hclog.NewNullLogger()}
+	e := &Terminal{Out: io.Discard, Err: io.Discard, Logger: hclog.NewNullLogger()}
 	d := slurmDir(t.TempDir())
 	r := &slurmRecord{Name: "foible-a", Jobs: []slurmJob{{Name: "foible-a-1", ID: "1"}}}
 	if err := d.setRecord(r); err != nil {
@@ -50,7 +50,7 @@ func TestPendingWorkersAtTheEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	cancelled := make(chan error, 1)
-	go func() { cancelled <- e.slurmCancelPending(t.Context(), d, &coordinators) }()
+	go func() { cancelled <- slurmCancelPending(t.Context(), e, d, &coordinators) }()
 	time.Sleep(100 * time.Millisecond) // it is to wait, however long
 	r.Jobs = append(r.Jobs, slurmJob{Name: "foible-a-2", ID: "2"}, slurmJob{Name: "foible-a-3"})
 	if err := d.setRecord(r); err != nil {
@@ -74,7 +74,7 @@ func TestPendingWorkersAtTheEnd(t *testing.T) {
 		}
 	}
 
-	n, err := e.slurmAdd(t.Context(), d, r, 5)
+	n, err := slurmAdd(t.Context(), e, d, r, 5)
 	if n != 0 || err != nil || strings.Contains(calls(), "sbatch") {
 		t.Errorf("after the end: %d, %v, calls\n%s", n, err, calls())
 	}

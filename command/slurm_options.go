@@ -153,17 +153,17 @@ func (r *slurmRecord) outdated(d slurmDir, tasks []slurm.Task) (pending, begun [
 }
 
 // sayChanges says what became of workers that were submitted with other options.
-func (e *Env) sayChanges(d slurmDir, changes []string, replaced, waiting, begun int) {
+func sayChanges(term *Terminal, d slurmDir, changes []string, replaced, waiting, begun int) {
 	if len(changes) > 0 {
-		e.say("Workers are submitted with %s from now on.", strings.Join(changes, ", "))
+		term.say("Workers are submitted with %s from now on.", strings.Join(changes, ", "))
 	}
 	if replaced > 0 {
-		e.say("%s that waited with other options: replaced.", words.Count(replaced, "worker"))
+		term.say("%s that waited with other options: replaced.", words.Count(replaced, "worker"))
 	}
 	if waiting > 0 {
-		e.say("%s still waiting with other options, since you may have no more jobs; the same command again replaces them when there is space.", words.Count(waiting, "worker"))
+		term.say("%s still waiting with other options, since you may have no more jobs; the same command again replaces them when there is space.", words.Count(waiting, "worker"))
 	}
 	if begun > 0 {
-		e.say("%s running with the options of before, also after a requeue. To replace them too: foible cluster slurm scale --dir %s 0, and then the number that you want.", words.Count(begun, "worker"), words.Quoted(string(d)))
+		term.say("%s running with the options of before, also after a requeue. To replace them too: foible cluster slurm scale --dir %s 0, and then the number that you want.", words.Count(begun, "worker"), words.Quoted(string(d)))
 	}
 }

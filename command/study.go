@@ -214,7 +214,7 @@ func usableFlags(usable, all []sweep.ParameterSet) string {
 }
 
 // prepare opens a study and its sweep to be run, and prints what is wrong with them.
-func (e *Env) prepare(ctx context.Context, name string, choice SweepChoice) (*domains.Study, *foiblev1.SweepConfig, error) {
+func prepare(ctx context.Context, term *Terminal, name string, choice SweepChoice) (*domains.Study, *foiblev1.SweepConfig, error) {
 	fsys, err := openStudy(name)
 	if err != nil {
 		return nil, nil, err
@@ -225,7 +225,7 @@ func (e *Env) prepare(ctx context.Context, name string, choice SweepChoice) (*do
 	}
 	for _, f := range x.findings {
 		if f.Severity != study.Note {
-			e.say("%s", f)
+			term.say("%s", f)
 		}
 	}
 	switch {
@@ -254,7 +254,7 @@ func judgedOr(s *domains.Study, without bool) error {
 
 // Check reports everything that is wrong with a study and its sweep. It tries for so long
 // whether its models can be used.
-func (e *Env) Check(ctx context.Context, name string, choice SweepChoice, limit time.Duration) error {
+func Check(ctx context.Context, term *Terminal, name string, choice SweepChoice, limit time.Duration) error {
 	if limit <= 0 {
 		return usagef("--time %v: must be a time above 0, such as 10s", limit)
 	}
@@ -267,7 +267,7 @@ func (e *Env) Check(ctx context.Context, name string, choice SweepChoice, limit 
 		return interrupted(ctx, err)
 	}
 	if x.study != nil {
-		e.print("%s: %s of %s", x.study.Name, words.Count(len(x.study.Stimuli), "stimulus"), x.study.Domain.Name)
+		term.print("%s: %s of %s", x.study.Name, words.Count(len(x.study.Stimuli), "stimulus"), x.study.Domain.Name)
 	}
 	found := x.findings
 	if x.usable != "" {
@@ -276,21 +276,21 @@ func (e *Env) Check(ctx context.Context, name string, choice SweepChoice, limit 
 	counts := map[study.Severity]int{}
 	for _, f := range found {
 		counts[f.Severity]++
-		e.print("%s", f)
+		term.print("%s", f)
 	}
 	if x.err == nil {
-		e.print("sweep: %s", methodText(x.config))
+		term.print("sweep: %s", methodText(x.config))
 	} else {
 		for line := range strings.Lines(x.err.Error()) {
 			counts[study.Error]++
-			e.print("%s", strings.TrimSpace(line))
+			term.print("%s", strings.TrimSpace(line))
 		}
 	}
 	if x.beyond != nil {
 		counts[study.Error]++
-		e.print("sweep: %v", x.beyond)
+		term.print("sweep: %v", x.beyond)
 	}
-	e.print("%s, %s, %s", words.Count(counts[study.Error], "error"), words.Count(counts[study.Warning], "warning"), words.Count(counts[study.Note], "note"))
+	term.print("%s, %s, %s", words.Count(counts[study.Error], "error"), words.Count(counts[study.Warning], "warning"), words.Count(counts[study.Note], "note"))
 	if counts[study.Error] > 0 {
 		return ErrReported
 	}
@@ -324,7 +324,7 @@ func methodText(m *foiblev1.SweepConfig) string {
 }
 
 // Sample writes a sample study into a new directory.
-func (e *Env) Sample(domain, dir string) error {
+func Sample(term *Terminal, domain, dir string) error {
 	d, ok := domains.ByName(domain)
 	if !ok {
 		return usagef("--domain %q: it can be %s", domain, words.Options(domain, domains.Names()))
@@ -338,7 +338,7 @@ func (e *Env) Sample(domain, dir string) error {
 	if err := writeSample(d, dir); err != nil {
 		return fmt.Errorf("cannot write to %s: %w; name another directory", words.Quoted(dir), cause(err))
 	}
-	e.print("Wrote a sample study to %s; try `foible check %[1]s` and `foible fit %[1]s`.", words.Quoted(dir))
+	term.print("Wrote a sample study to %s; try `foible check %[1]s` and `foible fit %[1]s`.", words.Quoted(dir))
 	return nil
 }
 

@@ -57,9 +57,9 @@ func TestCheckReportsEverything(t *testing.T) {
 		"responses.csv":     {",0.35", ",35"},
 		"stimuli.csv":       {"judgement_steps", "judgement_step"},
 	})
-	e, out := &Env{Err: io.Discard}, &bytes.Buffer{}
+	e, out := &Terminal{Err: io.Discard}, &bytes.Buffer{}
 	e.Out = out
-	if err := e.Check(t.Context(), dir, SweepChoice{}, time.Hour); !errors.Is(err, ErrReported) {
+	if err := Check(t.Context(), e, dir, SweepChoice{}, time.Hour); !errors.Is(err, ErrReported) {
 		t.Errorf("error %v", err)
 	}
 	if got, want := out.String(), `block-words-sample: 8 stimuli of block-words
@@ -82,8 +82,8 @@ func TestModelsAreCheckedFirst(t *testing.T) {
 		"domain.pddl": {":equality", ":equality :conditional-effects", "(clear ?y)\n", "(clear ?y) (when (ontable ?y) (clear ?y))\n"},
 	})
 	said := &bytes.Buffer{}
-	e := &Env{Out: io.Discard, Err: said}
-	_, _, err := e.prepare(t.Context(), dir, SweepChoice{Set: []string{"value=heuristic,optimal"}})
+	e := &Terminal{Out: io.Discard, Err: said}
+	_, _, err := prepare(t.Context(), e, dir, SweepChoice{Set: []string{"value=heuristic,optimal"}})
 	const want = "some models cannot be used with the study, so nothing was run; `--models boltzmann --set value=optimal` leaves them out"
 	if err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
@@ -91,7 +91,7 @@ func TestModelsAreCheckedFirst(t *testing.T) {
 	if n := strings.Count(said.String(), "cannot be used"); n != 2 {
 		t.Errorf("it is said %d times:\n%s", n, said)
 	}
-	if _, _, err := e.prepare(t.Context(), dir, SweepChoice{Models: []string{"boltzmann"}, Set: []string{"value=optimal"}}); err != nil {
+	if _, _, err := prepare(t.Context(), e, dir, SweepChoice{Models: []string{"boltzmann"}, Set: []string{"value=optimal"}}); err != nil {
 		t.Error(err)
 	}
 }
@@ -180,12 +180,12 @@ func TestCheckRefusesWhatFitCannotDo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := c.study(t)
 			var out, said bytes.Buffer
-			e := &Env{Out: &out, Err: &said, Logger: hclog.NewNullLogger()}
-			checked := e.Check(t.Context(), dir, c.choice, time.Hour)
+			e := &Terminal{Out: &out, Err: &said, Logger: hclog.NewNullLogger()}
+			checked := Check(t.Context(), e, dir, c.choice, time.Hour)
 			if checked != nil && !errors.Is(checked, ErrReported) {
 				fmt.Fprintln(&out, checked)
 			}
-			fitted := e.Fit(t.Context(), FitOptions{Study: dir, Out: filepath.Join(t.TempDir(), "out"), Workers: 2, Sweep: c.choice})
+			fitted := Fit(t.Context(), e, FitOptions{Study: dir, Out: filepath.Join(t.TempDir(), "out"), Workers: 2, Sweep: c.choice})
 			if (checked == nil) != (fitted == nil) || (checked == nil) != (c.want == "") {
 				t.Fatalf("check ends with %v, fit with %v\n%s%s", checked, fitted, &out, &said)
 			}

@@ -25,7 +25,7 @@ type SubmitOptions struct {
 }
 
 // Submit sends a study and its sweep to a coordinator, and prints the sweep's id.
-func (e *Env) Submit(ctx context.Context, o SubmitOptions) error {
+func Submit(ctx context.Context, term *Terminal, o SubmitOptions) error {
 	if o.Priority < 0 || o.Priority > MaxPriority {
 		return usagef("--priority %d: must be 1 to %d", o.Priority, MaxPriority)
 	}
@@ -38,14 +38,14 @@ func (e *Env) Submit(ctx context.Context, o SubmitOptions) error {
 	if err := checkVerify(o.Verify); err != nil {
 		return err
 	}
-	s, config, err := e.prepare(ctx, o.Study, o.Sweep)
+	s, config, err := prepare(ctx, term, o.Study, o.Sweep)
 	if err != nil {
 		return err
 	}
 	if err := judgedOr(s, o.WithoutJudgements); err != nil {
 		return err
 	}
-	c, err := e.dial(o.Coordinator)
+	c, err := dialWarning(term, o.Coordinator)
 	if err != nil {
 		return err
 	}
@@ -56,23 +56,23 @@ func (e *Env) Submit(ctx context.Context, o SubmitOptions) error {
 	}
 	m := created.GetSweep()
 	if created.GetExisted() {
-		e.say("This sweep is there already, %s, with %s done.", stateName(m), cells(m))
+		term.say("This sweep is there already, %s, with %s done.", stateName(m), cells(m))
 	}
-	e.sayVerify(created, o.Verify)
-	e.sayRetried(m, created.GetRetried())
-	fmt.Fprintln(e.Out, m.GetSweepId())
+	sayVerify(term, created, o.Verify)
+	sayRetried(term, m, created.GetRetried())
+	fmt.Fprintln(term.Out, m.GetSweepId())
 	if o.Wait {
-		return e.Watch(ctx, WatchOptions{Coordinator: o.Coordinator, Sweep: m.GetSweepId(), Notify: o.Notify})
+		return Watch(ctx, term, WatchOptions{Coordinator: o.Coordinator, Sweep: m.GetSweepId(), Notify: o.Notify})
 	}
-	e.sayNext(ctx, c, m)
-	e.sayHow(c, m)
+	sayNext(ctx, term, c, m)
+	sayHow(term, c, m)
 	return nil
 }
 
 // sayWorkers says that a running sweep has no workers, if so.
-func (e *Env) sayWorkers(c *client, m *foiblev1.Sweep) {
+func sayWorkers(term *Terminal, c *client, m *foiblev1.Sweep) {
 	if stateText(m) == stateRunning && m.GetProgress().GetWorkers() == 0 {
-		e.say("No worker is connected; start one with `foible worker%s`.", c.target.flags(access.Worker))
+		term.say("No worker is connected; start one with `foible worker%s`.", c.target.flags(access.Worker))
 	}
 }
 
@@ -84,11 +84,11 @@ type StatusOptions struct {
 }
 
 // Status prints all sweeps, or one with its best fits.
-func (e *Env) Status(ctx context.Context, o StatusOptions) error {
+func Status(ctx context.Context, term *Terminal, o StatusOptions) error {
 	if o.Sweep == "" {
-		return e.List(ctx, o.Coordinator, o.JSON)
+		return List(ctx, term, o.Coordinator, o.JSON)
 	}
-	c, err := e.dial(o.Coordinator)
+	c, err := dialWarning(term, o.Coordinator)
 	if err != nil {
 		return err
 	}
@@ -102,57 +102,57 @@ func (e *Env) Status(ctx context.Context, o StatusOptions) error {
 		if err != nil {
 			return err
 		}
-		return e.printJSON(s)
+		return term.printJSON(s)
 	}
 	if m.GetDamage() != "" {
-		e.printSweep(m)
+		printSweep(term, m)
 		return nil
 	}
 	fits, err := c.sweeps.ListFits(ctx, &foiblev1.ListFitsRequest{SweepId: o.Sweep, PerModel: 3})
 	if err != nil {
 		return c.explain(err)
 	}
-	e.printSweep(m)
-	e.sayNext(ctx, c, m)
-	return e.printFits(fits.GetFits())
+	printSweep(term, m)
+	sayNext(ctx, term, c, m)
+	return printFits(term, fits.GetFits())
 }
 
-func (e *Env) printSweep(m *foiblev1.Sweep) {
-	e.print("%s: %s, %s done", m.GetSweepId(), stateText(m), cells(m))
+func printSweep(term *Terminal, m *foiblev1.Sweep) {
+	term.print("%s: %s, %s done", m.GetSweepId(), stateText(m), cells(m))
 	for _, reason := range []string{m.GetStalled(), m.GetDamage()} {
 		if reason != "" {
-			e.print("%s: %s", stateText(m), reason)
+			term.print("%s: %s", stateText(m), reason)
 		}
 	}
 	p := m.GetProgress()
 	if p == nil {
 		return
 	}
-	e.print("jobs: %s of %s done, %s with workers, %s failed, %s tried again; %s lost, %s refused",
+	term.print("jobs: %s of %s done, %s with workers, %s failed, %s tried again; %s lost, %s refused",
 		words.Thousands(p.GetJobsDone()), words.Thousands(p.GetJobs()), words.Thousands(p.GetJobsLeased()), words.Thousands(p.GetJobsFailed()), words.Thousands(p.GetRetries()), words.Count(int(p.GetLeasesLost()), "lease"), words.Count(int(p.GetDuplicates()), "repeated result"))
 	if n := p.GetCopies(); n > 0 {
-		e.print("%s took longer than the deadline, and went to another worker too", words.Count(int(n), "job"))
+		term.print("%s took longer than the deadline, and went to another worker too", words.Count(int(n), "job"))
 	}
 	if text := verified(m); text != "" {
-		fmt.Fprintln(e.Out, text)
+		fmt.Fprintln(term.Out, text)
 	}
 	if stateName(m) == stateRunning {
-		e.print("priority %d; %s with %s", m.GetPriority(), words.Count(int(p.GetWorkers()), "worker"), words.Count(int(p.GetSlots()), "slot"))
+		term.print("priority %d; %s with %s", m.GetPriority(), words.Count(int(p.GetWorkers()), "worker"), words.Count(int(p.GetSlots()), "slot"))
 		if eta := (&countdown{}).eta(m, time.Now()); eta != "" {
-			e.print("%s; %s cells/s", eta, rounded(p.GetCellsPerSecond()))
+			term.print("%s; %s cells/s", eta, rounded(p.GetCellsPerSecond()))
 		}
 	}
 	for _, trouble := range p.GetTroubles() {
-		e.print("now: %s", trouble)
+		term.print("now: %s", trouble)
 	}
 	if n := p.GetCellsFailed(); n > 0 {
-		e.print("%s could not be computed", words.Count(int(n), "cell"))
+		term.print("%s could not be computed", words.Count(int(n), "cell"))
 	}
 	for _, reason := range causes(p) {
-		e.print("failed: %s", reason)
+		term.print("failed: %s", reason)
 	}
 	if m.GetRetryDue() {
-		fmt.Fprintln(e.Out, "what failed is tried again when all other jobs are done")
+		fmt.Fprintln(term.Out, "what failed is tried again when all other jobs are done")
 	}
 }
 
@@ -165,9 +165,9 @@ func checkVerify(share float64) error {
 }
 
 // sayVerify says that a sweep was there already and verifies another share of its cells than is asked for, if so.
-func (e *Env) sayVerify(created *foiblev1.CreateSweepResponse, asked float64) {
+func sayVerify(term *Terminal, created *foiblev1.CreateSweepResponse, asked float64) {
 	if was := created.GetSweep().GetVerify(); created.GetExisted() && was != asked {
-		e.say("It was made with --verify %v, which stays as it is.", was)
+		term.say("It was made with --verify %v, which stays as it is.", was)
 	}
 }
 
@@ -188,7 +188,7 @@ func verified(m *foiblev1.Sweep) string {
 	return words.Count(n, "cell") + " computed twice, with the same numbers, by different workers"
 }
 
-func (e *Env) printFits(fits []*foiblev1.Fit) error {
+func printFits(term *Terminal, fits []*foiblev1.Fit) error {
 	if len(fits) == 0 {
 		return nil
 	}
@@ -208,7 +208,7 @@ func (e *Env) printFits(fits []*foiblev1.Fit) error {
 		}
 		t.add(set.Model, fmt.Sprintf("#%d %s", m.GetNumber(), set.Settings()), r, n)
 	}
-	e.table(t)
+	term.table(t)
 	return nil
 }
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"golang.org/x/term"
+	xterm "golang.org/x/term"
 
 	"foible.dev/foible/core/words"
 )
@@ -142,15 +142,15 @@ func (t *textTable) part(w io.Writer, width int, widths, columns, below []int) {
 
 // width is that of a terminal; 0 of anything else, where lines are not wrapped, so that they
 // can be searched.
-func (e *Env) width(out io.Writer) int {
-	if e.columns > 0 {
-		return e.columns
+func (term *Terminal) width(out io.Writer) int {
+	if term.columns > 0 {
+		return term.columns
 	}
 	f, ok := beneath(out).(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
+	if !ok || !xterm.IsTerminal(int(f.Fd())) {
 		return 0
 	}
-	width, _, err := term.GetSize(int(f.Fd()))
+	width, _, err := xterm.GetSize(int(f.Fd()))
 	if err != nil {
 		return 0
 	}
@@ -158,30 +158,30 @@ func (e *Env) width(out io.Writer) int {
 }
 
 // table prints a table to the standard output.
-func (e *Env) table(t *textTable) { t.print(e.Out, e.width(e.Out)) }
+func (term *Terminal) table(t *textTable) { t.print(term.Out, term.width(term.Out)) }
 
 // print writes a line to the standard output, wrapped if it is a terminal. Ends of lines within it, which may be of
 // others, are written as \n.
-func (e *Env) print(format string, args ...any) {
-	fmt.Fprintln(e.Out, wrapped(words.Line(fmt.Sprintf(format, args...)), e.width(e.Out), hanging))
+func (term *Terminal) print(format string, args ...any) {
+	fmt.Fprintln(term.Out, wrapped(words.Line(fmt.Sprintf(format, args...)), term.width(term.Out), hanging))
 }
 
 // entryWidth is that of a label before an entry.
 const entryWidth = 14
 
 // entry prints a label and what belongs to it, on lines that begin below each other.
-func (e *Env) entry(label, format string, args ...any) {
-	text := wrapped(words.Line(fmt.Sprintf(format, args...)), e.width(e.Out)-entryWidth, 0)
-	fmt.Fprintf(e.Out, "%-*s%s\n", entryWidth, label, strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", entryWidth)))
+func (term *Terminal) entry(label, format string, args ...any) {
+	text := wrapped(words.Line(fmt.Sprintf(format, args...)), term.width(term.Out)-entryWidth, 0)
+	fmt.Fprintf(term.Out, "%-*s%s\n", entryWidth, label, strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", entryWidth)))
 }
 
 // printCommand prints a command to be copied, behind a lead on the same line if the terminal is wide enough; else below
 // it, on lines that a shell joins.
-func (e *Env) printCommand(lead, command string) {
+func (term *Terminal) printCommand(lead, command string) {
 	lead, command = words.Line(lead), words.Line(command)
-	width := e.width(e.Out)
+	width := term.width(term.Out)
 	if width <= 0 || utf8.RuneCountInString(lead+" "+command) <= width {
-		fmt.Fprintln(e.Out, lead, command)
+		fmt.Fprintln(term.Out, lead, command)
 		return
 	}
 	var parts []string // flags with their values
@@ -193,8 +193,8 @@ func (e *Env) printCommand(lead, command string) {
 		}
 	}
 	const joined = " \\"
-	fmt.Fprintln(e.Out, wrapped(lead, width, hanging))
-	fmt.Fprintln(e.Out, strings.ReplaceAll(filled("  ", parts, width-len(joined), 2*hanging), "\n", joined+"\n"))
+	fmt.Fprintln(term.Out, wrapped(lead, width, hanging))
+	fmt.Fprintln(term.Out, strings.ReplaceAll(filled("  ", parts, width-len(joined), 2*hanging), "\n", joined+"\n"))
 }
 
 // hanging is by how much the further lines of a wrapped one are indented.

@@ -39,18 +39,18 @@ func (n Notify) isURL() bool {
 }
 
 // notify tells who is to be told that a sweep has ended. That it fails is warned of, and changes nothing.
-func (e *Env) notify(ctx context.Context, n Notify, c *client, m *foiblev1.Sweep) {
+func notify(ctx context.Context, term *Terminal, n Notify, c *client, m *foiblev1.Sweep) {
 	if n == "" {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, notifyTimeout)
 	defer cancel()
-	if err := e.tell(ctx, n, c, m); err != nil {
-		e.say("Warning: --notify: %v", err)
+	if err := tell(ctx, term, n, c, m); err != nil {
+		term.say("Warning: --notify: %v", err)
 	}
 }
 
-func (e *Env) tell(ctx context.Context, n Notify, c *client, m *foiblev1.Sweep) error {
+func tell(ctx context.Context, term *Terminal, n Notify, c *client, m *foiblev1.Sweep) error {
 	s, err := c.status(ctx, m)
 	if err != nil {
 		return err
@@ -62,7 +62,7 @@ func (e *Env) tell(ctx context.Context, n Notify, c *client, m *foiblev1.Sweep) 
 	if n.isURL() {
 		return n.post(ctx, body)
 	}
-	return e.run(ctx, string(n), s, body)
+	return runNotified(ctx, term, string(n), s, body)
 }
 
 // post sends JSON to a URL.
@@ -86,10 +86,10 @@ func (n Notify) post(ctx context.Context, body []byte) error {
 }
 
 // run runs a command with the sweep on its standard input. What it prints goes where messages go.
-func (e *Env) run(ctx context.Context, command string, s sweepJSON, body []byte) error {
+func runNotified(ctx context.Context, term *Terminal, command string, s sweepJSON, body []byte) error {
 	cmd := exec.CommandContext(ctx, "sh", "-c", command)
 	cmd.Env = append(os.Environ(), "FOIBLE_SWEEP="+s.Sweep, "FOIBLE_STATE="+s.State)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(body), beneath(e.Err), beneath(e.Err)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(body), beneath(term.Err), beneath(term.Err)
 	cmd.WaitDelay = time.Second
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("`%s`: %w", command, err)

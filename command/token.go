@@ -30,7 +30,7 @@ func tokenKind(s string) (access.Kind, error) {
 }
 
 // ShowToken prints the token with which workers, or users, join, or writes it to a file.
-func (e *Env) ShowToken(data, kind, out string) error {
+func ShowToken(term *Terminal, data, kind, out string) error {
 	k, err := tokenKind(kind)
 	if err != nil {
 		return err
@@ -43,16 +43,16 @@ func (e *Env) ShowToken(data, kind, out string) error {
 	if err != nil {
 		return err
 	}
-	return e.printToken(token, out)
+	return printToken(term, token, out)
 }
 
 // printToken prints a token, or writes it to a file; "": it is printed.
-func (e *Env) printToken(token access.Token, out string) error {
-	return e.printSecret([]byte(token.Reveal()+"\n"), out)
+func printToken(term *Terminal, token access.Token, out string) error {
+	return printSecret(term, []byte(token.Reveal()+"\n"), out)
 }
 
 // ListTokens prints what is known of the tokens, which is not the tokens.
-func (e *Env) ListTokens(data string) error {
+func ListTokens(term *Terminal, data string) error {
 	t, err := tokens(data)
 	if err != nil {
 		return err
@@ -77,7 +77,7 @@ func (e *Env) ListTokens(data string) error {
 		}
 		table.add(r.ID, whom, r.Created.Local().Format(time.DateTime), ends)
 	}
-	e.table(table)
+	term.table(table)
 	return nil
 }
 
@@ -90,7 +90,7 @@ type CreateTokenOptions struct {
 }
 
 // CreateToken prints a new token.
-func (e *Env) CreateToken(o CreateTokenOptions) error {
+func CreateToken(term *Terminal, o CreateTokenOptions) error {
 	kind, err := tokenKind(o.Kind)
 	switch {
 	case err != nil:
@@ -108,10 +108,10 @@ func (e *Env) CreateToken(o CreateTokenOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := e.printToken(token, o.Out); err != nil {
+	if err := printToken(term, token, o.Out); err != nil {
 		return err
 	}
-	e.say("It is kept nowhere else; `foible token list` names it, `foible token revoke` ends it.")
+	term.say("It is kept nowhere else; `foible token list` names it, `foible token revoke` ends it.")
 	return nil
 }
 
@@ -123,7 +123,7 @@ type RotateTokenOptions struct {
 }
 
 // RotateToken prints a new token to join with.
-func (e *Env) RotateToken(o RotateTokenOptions) error {
+func RotateToken(term *Terminal, o RotateTokenOptions) error {
 	kind, err := tokenKind(o.Kind)
 	if err != nil {
 		return err
@@ -139,17 +139,17 @@ func (e *Env) RotateToken(o RotateTokenOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := e.printToken(token, o.Out); err != nil {
+	if err := printToken(term, token, o.Out); err != nil {
 		return err
 	}
 	if o.KeepOld > 0 {
-		e.say("The one before is good for %v more.", o.KeepOld)
+		term.say("The one before is good for %v more.", o.KeepOld)
 	}
 	return nil
 }
 
 // RevokeToken ends a token.
-func (e *Env) RevokeToken(data, id string) error {
+func RevokeToken(term *Terminal, data, id string) error {
 	t, err := tokens(data)
 	if err != nil {
 		return err

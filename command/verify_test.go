@@ -20,8 +20,8 @@ func fitVerified(t *testing.T, verify float64, around func(worker.Executor) work
 	t.Helper()
 	dir := t.TempDir()
 	text := &bytes.Buffer{}
-	e := &Env{Out: &bytes.Buffer{}, Err: text, around: around}
-	err = e.Fit(t.Context(), FitOptions{Out: dir, Workers: 2, Verify: verify, Sweep: SweepChoice{
+	e := &Terminal{Out: &bytes.Buffer{}, Err: text, around: around}
+	err = Fit(t.Context(), e, FitOptions{Out: dir, Workers: 2, Verify: verify, Sweep: SweepChoice{
 		Models: []string{"full", "boltzmann"}, Method: sweep.SIPS, Runs: 2, Particles: 5, Seed: "1", Set: []string{"budget_r=2", "budget_q=0.9", "search_noise=0.5", "action_noise=0.1", "alpha=1,2"},
 	}})
 	tables = map[string]string{}
@@ -80,12 +80,12 @@ func TestFitVerified(t *testing.T) {
 
 // A share is a number from 0 to 1.
 func TestVerifyIsAShare(t *testing.T) {
-	e := &Env{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}}
+	e := &Terminal{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}}
 	for _, share := range []float64{-0.1, 1.1, math.NaN()} {
-		if err := e.Fit(t.Context(), FitOptions{Verify: share}); err == nil || !strings.Contains(err.Error(), "must be a share of the cells, from 0 to 1") {
+		if err := Fit(t.Context(), e, FitOptions{Verify: share}); err == nil || !strings.Contains(err.Error(), "must be a share of the cells, from 0 to 1") {
 			t.Errorf("fit --verify %v: %v", share, err)
 		}
-		if err := e.Submit(t.Context(), SubmitOptions{Verify: share}); err == nil || !strings.Contains(err.Error(), "must be a share of the cells, from 0 to 1") {
+		if err := Submit(t.Context(), e, SubmitOptions{Verify: share}); err == nil || !strings.Contains(err.Error(), "must be a share of the cells, from 0 to 1") {
 			t.Errorf("submit --verify %v: %v", share, err)
 		}
 	}

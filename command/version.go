@@ -40,6 +40,6 @@ var Version = sync.OnceValue(func() string {
 })
 
 // PrintVersion prints the version and what it was built with and for.
-func (e *Env) PrintVersion() {
-	e.print("foible %s (%s, %s/%s)", Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+func PrintVersion(term *Terminal) {
+	term.print("foible %s (%s, %s/%s)", Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

@@ -23,12 +23,12 @@ type moreValues struct {
 type beyond func([]moreValues) string
 
 // warn prints what a sweep's fits have to be warned of, and how to go on beyond the edges of its grid.
-func (e *Env) warn(warnings []sweep.Warning, c *sweep.Config, command beyond) {
+func printWarnings(term *Terminal, warnings []sweep.Warning, c *sweep.Config, command beyond) {
 	for _, w := range warnings {
-		e.print("Warning: %s.", w.Text)
+		term.print("Warning: %s.", w.Text)
 	}
 	if edges := edgesOf(warnings, c); len(edges) > 0 {
-		e.printCommand("To go on beyond the edge:", command(edges))
+		term.printCommand("To go on beyond the edge:", command(edges))
 	}
 }
 

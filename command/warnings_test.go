@@ -26,8 +26,8 @@ func TestWarn(t *testing.T) {
 	}
 	s := &domains.Study{Study: &study.Study{Name: "mine"}}
 	var out bytes.Buffer
-	e := &Env{Out: &out}
-	e.warn(warnings, &c, fitting(o, s))
+	e := &Terminal{Out: &out}
+	printWarnings(e, warnings, &c, fitting(o, s))
 	want := `Warning: first.
 Warning: second.
 Warning: third.
@@ -37,7 +37,7 @@ To go on beyond the edge: foible fit 'my study' --models full,plan-lesioned --se
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
 	}
 	out.Reset()
-	e.warn(warnings[:1], &c, fitting(o, s))
+	printWarnings(e, warnings[:1], &c, fitting(o, s))
 	if out.String() != "Warning: first.\n" {
 		t.Errorf("got %q", out.String())
 	}

@@ -8,7 +8,7 @@ import (
 	"os"
 	"time"
 
-	"golang.org/x/term"
+	xterm "golang.org/x/term"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -42,29 +42,29 @@ type watched struct {
 
 // watch shows the progress of a sweep until it has ended, and returns it. It waits for a coordinator that goes away
 // meanwhile, if that may come back, and for one of several without a word at first.
-func (e *Env) watch(ctx context.Context, c *client, w watched) (*foiblev1.Sweep, error) {
+func watch(ctx context.Context, term *Terminal, c *client, w watched) (*foiblev1.Sweep, error) {
 	ctx, quit := context.WithCancel(ctx)
 	defer quit()
-	shown, began := e.viewer(ctx, c, &w, quit), time.Now()
+	shown, began := newViewer(ctx, term, c, &w, quit), time.Now()
 	first, last, err := c.follow(ctx, w.id, w.mayReturn, shown)
 	shown.close(last)
 	if err == nil {
 		if w.before < 0 {
 			w.before = first.GetProgress().GetCellsDone()
 		}
-		e.say("%s", summary(w.before, last, time.Since(began)))
+		term.say("%s", summary(w.before, last, time.Since(began)))
 		if text := verified(last); text != "" {
-			e.say("%s", text)
+			term.say("%s", text)
 		}
 	}
 	return last, err
 }
 
 // viewer is a screen on a terminal that can redraw lines, and lines elsewhere.
-func (e *Env) viewer(ctx context.Context, c *client, w *watched, quit context.CancelFunc) viewer {
+func newViewer(ctx context.Context, term *Terminal, c *client, w *watched, quit context.CancelFunc) viewer {
 	clock := countdown{foretold: w.foretold, began: time.Now()}
-	if !redraws(e.Err) {
-		l := newLines(e.Err)
+	if !redraws(term.Err) {
+		l := newLines(term.Err)
 		l.countdown = clock
 		return l
 	}
@@ -83,14 +83,14 @@ func (e *Env) viewer(ctx context.Context, c *client, w *watched, quit context.Ca
 			return c.explain(err)
 		}
 	}
-	return e.startTerminal(s, quit)
+	return startTerminal(term, s, quit)
 }
 
 // redraws says whether lines that were written can be redrawn, and keys be read.
 func redraws(out io.Writer) bool {
 	f, ok := beneath(out).(*os.File)
 	kind := os.Getenv("TERM")
-	return ok && kind != "" && kind != "dumb" && term.IsTerminal(int(f.Fd())) && term.IsTerminal(int(os.Stdin.Fd()))
+	return ok && kind != "" && kind != "dumb" && xterm.IsTerminal(int(f.Fd())) && xterm.IsTerminal(int(os.Stdin.Fd()))
 }
 
 // follow shows a sweep until it has ended, and returns it as it was at first and is at last; nil with an error.

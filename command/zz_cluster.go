@@ -1,15 +1,14 @@
-package main
+package command
 
 import (
 	"strconv"
 
 	"github.com/spf13/cobra"
 
-	"foible.dev/foible/command"
 )
 
 // clusterOf starts and stops coordinators and workers where a scheduler runs them.
-func clusterOf(env *command.Env) *cobra.Command {
+func newCluster(term *Terminal) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "cluster",
 		Short:   "Run a sweep on a cluster with a scheduler of its own",
@@ -17,11 +16,11 @@ func clusterOf(env *command.Env) *cobra.Command {
 		RunE:                       func(c *cobra.Command, _ []string) error { return c.Help() },
 		SuggestionsMinimumDistance: 2,
 	}
-	c.AddCommand(slurmOf(env), kubernetesOf(env))
+	c.AddCommand(newSlurm(term), newKubernetes(term))
 	return c
 }
 
-func slurmOf(env *command.Env) *cobra.Command {
+func newSlurm(term *Terminal) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "slurm",
 		Short: "Run a sweep under Slurm",
@@ -33,7 +32,7 @@ sweep's directory, which all nodes must see and by which the other commands know
 
 		SuggestionsMinimumDistance: 2,
 	}
-	c.AddCommand(slurmSubmit(env), slurmStatus(env), slurmScale(env), slurmStop(env), slurmRestart(env), slurmCoordinator(env), slurmWorker(env))
+	c.AddCommand(newSlurmSubmit(term), newSlurmStatus(term), newSlurmScale(term), newSlurmStop(term), newSlurmRestart(term), newSlurmCoordinator(term), newSlurmWorker(term))
 	return c
 }
 
@@ -41,8 +40,8 @@ func slurmDirFlag(c *cobra.Command, dir *string) {
 	c.Flags().StringVar(dir, "dir", "", "`directory` of the sweep (default: the current one, or the only one in it)")
 }
 
-func slurmSubmit(env *command.Env) *cobra.Command {
-	o := command.SlurmOptions{Workers: 10, Listen: command.SlurmListen}
+func newSlurmSubmit(term *Terminal) *cobra.Command {
+	o := SlurmOptions{Workers: 10, Listen: SlurmListen}
 	c := &cobra.Command{
 		Use:   "submit [STUDY]",
 		Short: "Start a coordinator and submit workers for a study's sweep",
@@ -58,7 +57,7 @@ then hold for workers from now on: those that wait in the queue are replaced, an
 		Args:    atMost(1), ValidArgsFunction: studies,
 		RunE: func(c *cobra.Command, args []string) error {
 			o.Study, o.Given = argument(args), c.Flags().Changed
-			return env.SlurmSubmit(c.Context(), o)
+			return SlurmSubmit(c.Context(), term, o)
 		},
 	}
 	sweepFlags(c, &o.Sweep)
@@ -73,7 +72,7 @@ then hold for workers from now on: those that wait in the queue are replaced, an
 }
 
 // slurmJobFlags are what Slurm is asked for each worker.
-func slurmJobFlags(c *cobra.Command, o *command.SlurmJobOptions) {
+func slurmJobFlags(c *cobra.Command, o *SlurmJobOptions) {
 	c.Flags().IntVar(&o.CPUs, "cpus-per-worker", 1, "`number` of cores of a worker, each with a job of its own")
 	c.Flags().StringVar(&o.Memory, "mem", "", "`memory` of a worker, as sbatch takes it")
 	c.Flags().StringVar(&o.Time, "time", "", "`limit` of a worker's time, as sbatch takes it; 5 minutes at least")
@@ -82,24 +81,24 @@ func slurmJobFlags(c *cobra.Command, o *command.SlurmJobOptions) {
 	c.Flags().StringArrayVar(&o.Options, "sbatch-option", nil, "`option` for sbatch, such as --qos=long; may be repeated")
 }
 
-func slurmStatus(env *command.Env) *cobra.Command {
+func newSlurmStatus(term *Terminal) *cobra.Command {
 	var dir string
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "status",
 		Short: "Show how far the sweep is, and what Slurm has of it",
-		Long:  "Status shows how far the sweep is, and what Slurm has of it. With --json it prints an object with the fields\n\n" + command.SlurmStatusFields(),
+		Long:  "Status shows how far the sweep is, and what Slurm has of it. With --json it prints an object with the fields\n\n" + SlurmStatusFields(),
 		Args:  atMost(0),
-		RunE:  func(c *cobra.Command, _ []string) error { return env.SlurmStatus(c.Context(), dir, asJSON) },
+		RunE:  func(c *cobra.Command, _ []string) error { return SlurmStatus(c.Context(), term, dir, asJSON) },
 	}
 	jsonFlag(c, &asJSON)
 	slurmDirFlag(c, &dir)
 	return c
 }
 
-func slurmScale(env *command.Env) *cobra.Command {
+func newSlurmScale(term *Terminal) *cobra.Command {
 	var dir string
-	var jobs command.SlurmJobOptions
+	var jobs SlurmJobOptions
 	c := &cobra.Command{
 		Use:   "scale N",
 		Short: "Change the number of workers",
@@ -110,7 +109,7 @@ func slurmScale(env *command.Env) *cobra.Command {
 			if err != nil {
 				return usagef("%q: say how many workers there are to be, as a whole number", args[0])
 			}
-			return env.SlurmScale(c.Context(), dir, n, jobs, c.Flags().Changed)
+			return SlurmScale(c.Context(), term, dir, n, jobs, c.Flags().Changed)
 		},
 	}
 	slurmJobFlags(c, &jobs)
@@ -118,28 +117,28 @@ func slurmScale(env *command.Env) *cobra.Command {
 	return c
 }
 
-func slurmStop(env *command.Env) *cobra.Command {
+func newSlurmStop(term *Terminal) *cobra.Command {
 	var dir string
 	c := &cobra.Command{
 		Use:   "stop",
 		Short: "End workers and coordinator; what is recorded stays",
 		Args:  atMost(0),
-		RunE:  func(c *cobra.Command, _ []string) error { return env.SlurmStop(c.Context(), dir) },
+		RunE:  func(c *cobra.Command, _ []string) error { return SlurmStop(c.Context(), term, dir) },
 	}
 	slurmDirFlag(c, &dir)
 	return c
 }
 
-func slurmRestart(env *command.Env) *cobra.Command {
+func newSlurmRestart(term *Terminal) *cobra.Command {
 	var dir string
-	var jobs command.SlurmJobOptions
+	var jobs SlurmJobOptions
 	c := &cobra.Command{
 		Use:   "restart",
 		Short: "Go on with a sweep that was stopped or has lost its coordinator",
 		Long:  "Restart starts the coordinator again, here or as a job, where there is none any more; it needs the coordinator's data\ndirectory. It submits workers for those that have left. Options for workers that are given hold from now on;\nthe others stay as they were.",
 		Args:  atMost(0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return env.SlurmRestart(c.Context(), dir, jobs, c.Flags().Changed)
+			return SlurmRestart(c.Context(), term, dir, jobs, c.Flags().Changed)
 		},
 	}
 	slurmJobFlags(c, &jobs)
@@ -148,22 +147,22 @@ func slurmRestart(env *command.Env) *cobra.Command {
 }
 
 // slurmCoordinator is what submit starts.
-func slurmCoordinator(env *command.Env) *cobra.Command {
+func newSlurmCoordinator(term *Terminal) *cobra.Command {
 	var dir string
 	c := &cobra.Command{
 		Use: "coordinator", Hidden: true, Args: atMost(0),
-		RunE: func(c *cobra.Command, _ []string) error { return env.SlurmCoordinator(c.Context(), dir) },
+		RunE: func(c *cobra.Command, _ []string) error { return SlurmCoordinator(c.Context(), term, dir) },
 	}
 	slurmDirFlag(c, &dir)
 	return c
 }
 
 // slurmWorker is what a job of Slurm runs.
-func slurmWorker(env *command.Env) *cobra.Command {
+func newSlurmWorker(term *Terminal) *cobra.Command {
 	var dir string
 	c := &cobra.Command{
 		Use: "worker", Hidden: true, Args: atMost(0),
-		RunE: func(c *cobra.Command, _ []string) error { return env.SlurmWorker(c.Context(), dir) },
+		RunE: func(c *cobra.Command, _ []string) error { return SlurmWorker(c.Context(), term, dir) },
 	}
 	slurmDirFlag(c, &dir)
 	return c

@@ -1,14 +1,13 @@
-package main
+package command
 
 import (
 	"strconv"
 
 	"github.com/spf13/cobra"
 
-	"foible.dev/foible/command"
 )
 
-func kubernetesOf(env *command.Env) *cobra.Command {
+func newKubernetes(term *Terminal) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "kubernetes",
 		Short: "Run a coordinator and workers on Kubernetes",
@@ -22,34 +21,34 @@ tokens are made here, in a directory that is kept: it is what lets you, and nobo
 
 		SuggestionsMinimumDistance: 2,
 	}
-	c.AddCommand(kubernetesRender(env), kubernetesApply(env), kubernetesScale(env), kubernetesStatus(env), kubernetesDelete(env))
+	c.AddCommand(newKubernetesRender(term), newKubernetesApply(term), newKubernetesScale(term), newKubernetesStatus(term), newKubernetesDelete(term))
 	return c
 }
 
-func kubernetesPlaceFlags(c *cobra.Command, p *command.KubernetesPlace) {
+func kubernetesPlaceFlags(c *cobra.Command, p *KubernetesPlace) {
 	c.Flags().StringVar(&p.Namespace, "namespace", "foible", "`name` of the namespace")
 	c.Flags().StringVar(&p.Context, "context", "", "`name` of kubectl's context (default: its current one)")
 }
 
-func kubernetesFlags(c *cobra.Command, o *command.KubernetesOptions) {
+func kubernetesFlags(c *cobra.Command, o *KubernetesOptions) {
 	kubernetesPlaceFlags(c, &o.Place)
 	c.Flags().StringVar(&o.Image, "image", "", "`image` of Foible, as in registry.example.org/foible:1")
 	c.Flags().IntVar(&o.Workers, "workers", 3, "`number` of workers, with a core each")
 	c.Flags().StringVar(&o.Storage, "storage", "10Gi", "`size` of the volume with the results; with --nats, of each of three")
 	c.Flags().StringVar(&o.StorageClass, "storage-class", "", "`name` of its storage class (default: the cluster's)")
 	c.Flags().BoolVar(&o.NATS, "nats", false, "keep studies, sweeps and results on three NATS servers, with two coordinators: no loss of one node stops a sweep")
-	c.Flags().StringVar(&o.Data, "data", command.KubernetesData, "`directory` of authority and tokens; made if it is not there")
+	c.Flags().StringVar(&o.Data, "data", KubernetesData, "`directory` of authority and tokens; made if it is not there")
 }
 
-func kubernetesRender(env *command.Env) *cobra.Command {
-	var o command.KubernetesOptions
+func newKubernetesRender(term *Terminal) *cobra.Command {
+	var o KubernetesOptions
 	var secrets bool
 	var out string
 	c := &cobra.Command{
 		Use:   "render",
 		Short: "Print the manifests",
 		Args:  atMost(0),
-		RunE:  func(c *cobra.Command, _ []string) error { return env.KubernetesRender(c.Context(), o, secrets, out) },
+		RunE:  func(c *cobra.Command, _ []string) error { return KubernetesRender(c.Context(), term, o, secrets, out) },
 	}
 	kubernetesFlags(c, &o)
 	c.Flags().BoolVar(&secrets, "secrets", false, "print the Secrets too, which hold authority and tokens: keep them to yourself")
@@ -57,21 +56,21 @@ func kubernetesRender(env *command.Env) *cobra.Command {
 	return c
 }
 
-func kubernetesApply(env *command.Env) *cobra.Command {
-	var o command.KubernetesOptions
+func newKubernetesApply(term *Terminal) *cobra.Command {
+	var o KubernetesOptions
 	c := &cobra.Command{
 		Use:   "apply",
 		Short: "Start coordinator and workers, or change them",
 		Long:  "Apply gives manifests and Secrets to the cluster, and waits until the coordinator serves. Called again, it changes what\nhas changed: an image, or tokens after `foible token rotate --data DIR`.",
 		Args:  atMost(0),
-		RunE:  func(c *cobra.Command, _ []string) error { return env.KubernetesApply(c.Context(), o) },
+		RunE:  func(c *cobra.Command, _ []string) error { return KubernetesApply(c.Context(), term, o) },
 	}
 	kubernetesFlags(c, &o)
 	return c
 }
 
-func kubernetesScale(env *command.Env) *cobra.Command {
-	var place command.KubernetesPlace
+func newKubernetesScale(term *Terminal) *cobra.Command {
+	var place KubernetesPlace
 	c := &cobra.Command{
 		Use:   "scale N",
 		Short: "Change the number of workers",
@@ -82,34 +81,34 @@ func kubernetesScale(env *command.Env) *cobra.Command {
 			if err != nil {
 				return usagef("%q: say how many workers there are to be, as a whole number", args[0])
 			}
-			return env.KubernetesScale(c.Context(), place, n)
+			return KubernetesScale(c.Context(), term, place, n)
 		},
 	}
 	kubernetesPlaceFlags(c, &place)
 	return c
 }
 
-func kubernetesStatus(env *command.Env) *cobra.Command {
-	var place command.KubernetesPlace
+func newKubernetesStatus(term *Terminal) *cobra.Command {
+	var place KubernetesPlace
 	c := &cobra.Command{
 		Use:   "status",
 		Short: "Show what the cluster has of coordinator and workers",
 		Args:  atMost(0),
-		RunE:  func(c *cobra.Command, _ []string) error { return env.KubernetesStatus(c.Context(), place) },
+		RunE:  func(c *cobra.Command, _ []string) error { return KubernetesStatus(c.Context(), term, place) },
 	}
 	kubernetesPlaceFlags(c, &place)
 	return c
 }
 
-func kubernetesDelete(env *command.Env) *cobra.Command {
-	var place command.KubernetesPlace
+func newKubernetesDelete(term *Terminal) *cobra.Command {
+	var place KubernetesPlace
 	var volumes bool
 	c := &cobra.Command{
 		Use:   "delete",
 		Short: "End coordinator and workers; what is recorded stays",
 		Long:  "Delete ends coordinator and workers. Volumes stay, and `apply` goes on with what they hold; so do the namespace, and\nauthority and tokens on this machine.",
 		Args:  atMost(0),
-		RunE:  func(c *cobra.Command, _ []string) error { return env.KubernetesDelete(c.Context(), place, volumes) },
+		RunE:  func(c *cobra.Command, _ []string) error { return KubernetesDelete(c.Context(), term, place, volumes) },
 	}
 	kubernetesPlaceFlags(c, &place)
 	c.Flags().BoolVar(&volumes, "volumes", false, "delete the volumes too, and with them studies, sweeps and results")
