@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"strings"
 	"sync"
 	"syscall"
@@ -16,18 +15,15 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"foible.dev/foible/core/words"
-	"foible.dev/foible/worker"
 )
 
-// Terminal is what commands share.
+// Terminal is where a command writes: results to Out, messages to Err, and log lines by Logger.
 type Terminal struct {
 	Out, Err io.Writer
 	Logger   hclog.Logger
 	Logs     *Logs // where the logger writes; nil: where that is does not matter
 
-	create  func(path string) (*os.File, error)   // opens the files of an output, in tests; nil: os.Create
-	columns int                                   // width of the terminal, in tests; 0: what it is
-	around  func(worker.Executor) worker.Executor // what stands between the worker of fit and its jobs, in tests; nil: nothing
+	Columns int // width to fit; 0: that of the terminal
 }
 
 // Logs takes what a logger writes: to a file, or, while something is drawn there, to what draws. Safe for concurrent use.

@@ -71,7 +71,7 @@ func Compare(term *Terminal, o CompareOptions) error {
 		return err
 	}
 	var c *report.Comparison
-	err := writeOutput(term, o.Out, of, func(out *output) (err error) {
+	err := writeOutput(o.Out, of, nil, func(out *output) (err error) {
 		c, err = report.Compare(out, report.CompareOptions{DifferentStudies: o.DifferentStudies}, sweeps...)
 		return err
 	})

@@ -69,8 +69,8 @@ func fitDishonestly(t *testing.T, forged bool) (dir string, err error) {
 	t.Helper()
 	dir = t.TempDir()
 	e := &Terminal{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}}
-	e.around = func(science worker.Executor) worker.Executor { return dishonest{science, forged} }
-	return dir, Fit(t.Context(), e, FitOptions{Out: dir, Workers: 2, Sweep: SweepChoice{
+	around := func(science worker.Executor) worker.Executor { return dishonest{science, forged} }
+	return dir, Fit(t.Context(), e, FitOptions{around: around, Out: dir, Workers: 2, Sweep: SweepChoice{
 		Models: []string{"full"}, Method: sweep.SIPS, Runs: 4, Particles: 10, Seed: "1",
 		Set: []string{"budget_r=2,4", "budget_q=0.9", "search_noise=0.02,0.5", "action_noise=0.05,0.1,0.2"},
 	}})
@@ -116,8 +116,8 @@ func (f flatterer) Execute(ctx context.Context, job *foiblev1.Assign) (*foiblev1
 func TestFlattererOfFits(t *testing.T) {
 	dir := t.TempDir()
 	e := &Terminal{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}}
-	e.around = func(science worker.Executor) worker.Executor { return flatterer{science} }
-	err := Fit(t.Context(), e, FitOptions{Out: dir, Workers: 2, Sweep: SweepChoice{
+	around := func(science worker.Executor) worker.Executor { return flatterer{science} }
+	err := Fit(t.Context(), e, FitOptions{around: around, Out: dir, Workers: 2, Sweep: SweepChoice{
 		Models: []string{"boltzmann"}, Seed: "1", Set: []string{"alpha=1,2"},
 	}})
 	if err == nil || !strings.Contains(err.Error(), "some parameter sets have no fit") {

@@ -11,7 +11,7 @@ import (
 func docs(t *testing.T, columns int, args ...string) (string, error) {
 	t.Helper()
 	var out, errs strings.Builder
-	c := newDocs(&Terminal{Out: &out, Err: &errs, columns: columns})
+	c := newDocs(&Terminal{Out: &out, Err: &errs, Columns: columns})
 	c.SilenceErrors, c.SilenceUsage = true, true
 	c.SetArgs(args)
 	err := c.Execute()

@@ -73,7 +73,7 @@ func exported(t *testing.T, ctx context.Context, from *exporting, sets int, visi
 	}
 	from.jobs = plan.Jobs()
 	c := &client{sweeps: from, target: Target{Address: "here"}}
-	return c.export(ctx, "s", false, plan, sweep.NewGather(plan, func(sets ...*sweep.Gathered) error {
+	return export(ctx, c, exportOf{sweep: "s"}, plan, sweep.NewGather(plan, func(sets ...*sweep.Gathered) error {
 		for range sets {
 			if err := visit(); err != nil {
 				return err
@@ -137,7 +137,7 @@ func TestFitOnAFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := outputOf(t, dir)
-	e.create = func(path string) (*os.File, error) {
+	o.create = func(path string) (*os.File, error) {
 		if filepath.Base(path) == "posteriors.csv" {
 			return os.OpenFile("/dev/full", os.O_WRONLY, 0)
 		}

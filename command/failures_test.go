@@ -83,11 +83,11 @@ seed: 1
 	for _, workers := range []int{1, 3} {
 		var out, log bytes.Buffer
 		e := &Terminal{Out: &out, Err: &bytes.Buffer{}, Logger: hclog.New(&hclog.LoggerOptions{Output: &log, Level: hclog.Warn})}
-		e.around = func(science worker.Executor) worker.Executor {
+		around := func(science worker.Executor) worker.Executor {
 			return unable{science, shapes, map[string]string{"goal-lesioned": "no heuristic", "action-lesioned": "too many states"}}
 		}
 		dir := t.TempDir()
-		err := Fit(t.Context(), e, FitOptions{Study: "block-words", Out: dir, Workers: workers, Sweep: SweepChoice{File: config}})
+		err := Fit(t.Context(), e, FitOptions{around: around, Study: "block-words", Out: dir, Workers: workers, Sweep: SweepChoice{File: config}})
 		if err == nil || !strings.Contains(err.Error(), "24 cells could not be computed, ") || !strings.Contains(err.Error(), failuresFile) {
 			t.Errorf("fit ended with %v", err)
 		}
@@ -142,9 +142,10 @@ func TestFitTriesAgain(t *testing.T) {
 	fit := func(dir string, reasons map[string]string) (said string, err error) {
 		var log bytes.Buffer
 		e := &Terminal{Out: &bytes.Buffer{}, Err: &log, Logger: hclog.NewNullLogger()}
-		e.around = func(science worker.Executor) worker.Executor { return unable{science, shapes, reasons} }
+		around := func(science worker.Executor) worker.Executor { return unable{science, shapes, reasons} }
 		err = Fit(t.Context(), e, FitOptions{
-			Study: "block-words", Out: dir, Workers: 2,
+			around: around,
+			Study:  "block-words", Out: dir, Workers: 2,
 			Sweep: SweepChoice{Models: []string{"boltzmann", "plan-lesioned"}, Set: []string{"alpha=0.5,1", "goal_noise=0.1", "action_noise=0.1"}, Method: sweep.SIPS, Runs: 2, Particles: 2},
 		})
 		return log.String(), err

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/test/bufconn"
@@ -39,6 +40,9 @@ type FitOptions struct {
 	Verify            float64 // share of the cells to compute twice, from 0 to 1
 	// Recovery is the directory of a recovery of the same study, for the page; "": none.
 	Recovery string
+
+	create func(path string) (*os.File, error)   // opens the files of the output, in tests; nil: os.Create
+	around func(worker.Executor) worker.Executor // what stands between the worker and its jobs, in tests; nil: nothing
 }
 
 // stateDir holds, in the output directory, what is recorded so far.
@@ -115,11 +119,12 @@ func Fit(ctx context.Context, term *Terminal, o FitOptions) error {
 	if fresh {
 		ahead = foretell(ctx, s, config, workers)
 	}
-	cluster, err := startLocal(ctx, term, data, workers, budget, dashboard)
+	cluster, err := startLocal(ctx, localOptions{data: data, slots: workers, memory: budget, dashboard: dashboard, around: o.around, logger: term.Logger})
 	if err != nil {
 		return err
 	}
-	err = runFit(term, cluster, s, config, workers, recovered, ahead, &o)
+	f := runningFit{local: cluster, study: s, config: config, recovered: recovered, o: &o}
+	err = f.run(term, run{workers, o.Out, ahead})
 	if err == nil && dashboard != nil && redraws(term.Err) {
 		term.say("The dashboard stays open at %s until you press Ctrl-C.", dashboard.URL())
 		<-cluster.ctx.Done()
@@ -128,10 +133,19 @@ func Fit(ctx context.Context, term *Terminal, o FitOptions) error {
 	return stopLocal(ctx, term, cluster, o.Out, err)
 }
 
-// fit makes the sweep, waits for it and writes the report.
-func runFit(term *Terminal, cluster *local, s *domains.Study, config *foiblev1.SweepConfig, workers int, recovered *report.Recovered, ahead *foretold, o *FitOptions) error {
-	ctx, c := cluster.ctx, cluster.client
-	created, err := submitWithRoom(term, cluster, s, config, o.Verify)
+// runningFit is a fit whose coordinator and worker run.
+type runningFit struct {
+	local     *local
+	study     *domains.Study
+	config    *foiblev1.SweepConfig
+	recovered *report.Recovered // nil: none
+	o         *FitOptions
+}
+
+// run makes the sweep, waits for it and writes the report.
+func (f *runningFit) run(term *Terminal, how run) error {
+	ctx, c, s, o := f.local.ctx, f.local.client, f.study, f.o
+	created, err := f.submitWithRoom(term)
 	if err != nil {
 		return err
 	}
@@ -140,10 +154,11 @@ func runFit(term *Terminal, cluster *local, s *domains.Study, config *foiblev1.S
 	sayRetried(term, m, created.GetRetried())
 	if m.GetState() != foiblev1.SweepState_SWEEP_STATE_RUNNING {
 		term.say("%s has been fitted before; writing its tables and figures again.", s.Name)
-	} else if m, err = runSweep(term, cluster, s, config, created, run{workers, o.Out, ahead}); err != nil {
+	} else if m, err = runSweep(term, f.local, s.Name, created, how); err != nil {
 		return err
 	}
-	err = collect(ctx, term, c, m, s, o.Out, false, recovered, fitting(o, s))
+	results := sweepResults{client: c, sweep: m, study: s, dir: o.Out, recovered: f.recovered, beyond: fitting(o, s), create: o.create}
+	err = results.write(ctx, term)
 	if ctx.Err() == nil {
 		notify(ctx, term, o.Notify, c, m)
 	}
@@ -151,9 +166,9 @@ func runFit(term *Terminal, cluster *local, s *domains.Study, config *foiblev1.S
 }
 
 // submitWithRoom makes the sweep as soon as there is room on the disk.
-func submitWithRoom(term *Terminal, cluster *local, s *domains.Study, config *foiblev1.SweepConfig, verify float64) (*foiblev1.CreateSweepResponse, error) {
+func (f *runningFit) submitWithRoom(term *Terminal) (*foiblev1.CreateSweepResponse, error) {
 	for said := ""; ; {
-		created, err := cluster.client.submit(cluster.ctx, s, config, 0, verify)
+		created, err := f.local.client.submit(f.local.ctx, f.study, f.config, 0, f.o.Verify)
 		full := (*StalledError)(nil)
 		if !errors.As(err, &full) {
 			return created, err
@@ -164,7 +179,7 @@ func submitWithRoom(term *Terminal, cluster *local, s *domains.Study, config *fo
 		}
 		select {
 		case <-time.After(retryInterval):
-		case <-cluster.ctx.Done():
+		case <-f.local.ctx.Done():
 			return nil, ErrInterrupted
 		}
 	}
@@ -178,9 +193,9 @@ type run struct {
 }
 
 // runSweep waits for a sweep that has not ended.
-func runSweep(term *Terminal, cluster *local, s *domains.Study, config *foiblev1.SweepConfig, created *foiblev1.CreateSweepResponse, r run) (*foiblev1.Sweep, error) {
+func runSweep(term *Terminal, cluster *local, study string, created *foiblev1.CreateSweepResponse, r run) (*foiblev1.Sweep, error) {
 	ctx, c, m := cluster.ctx, cluster.client, created.GetSweep()
-	term.say("Fitting %s: %s on %s; %s", s.Name, words.Count(m.GetProgress().GetCells(), "cell"), words.Count(r.workers, "worker slot"), methodText(config))
+	term.say("Fitting %s: %s on %s; %s", study, words.Count(m.GetProgress().GetCells(), "cell"), words.Count(r.workers, "worker slot"), methodText(m.GetConfig()))
 	if err := mentionOthers(ctx, term, c, m.GetSweepId(), r.out); err != nil {
 		return nil, err
 	}
@@ -220,11 +235,21 @@ type local struct {
 	stop   func() error // returns when all parts have stopped, with the error of one that failed
 }
 
-// startLocal opens no port. memory bounds what the process uses, in bytes.
-func startLocal(ctx context.Context, term *Terminal, dataDir string, slots int, memory int64, dashboard *web.Server) (*local, error) {
+// localOptions say what to run in this process.
+type localOptions struct {
+	data      string                                // directory of the coordinator
+	slots     int                                   // of the worker
+	memory    int64                                 // that the process may use, in bytes; 0: no bound
+	dashboard *web.Server                           // nil: none
+	around    func(worker.Executor) worker.Executor // what stands between the worker and its jobs; nil: nothing
+	logger    hclog.Logger
+}
+
+// startLocal starts a coordinator and a worker in this process. It opens no port.
+func startLocal(ctx context.Context, o localOptions) (*local, error) {
 	listener := bufconn.Listen(1 << 20)
 	cfg := coordinator.DefaultConfig()
-	cfg.Listener, cfg.DataDir, cfg.Version, cfg.Logger, cfg.Web = listener, dataDir, Version(), term.Logger, dashboard
+	cfg.Listener, cfg.DataDir, cfg.Version, cfg.Logger, cfg.Web = listener, o.data, Version(), o.logger, o.dashboard
 	// The worker lives and dies with the coordinator: after a kill, nothing is to be waited for.
 	cfg.Lease, cfg.Grace = 3*time.Second, 3*time.Second
 	cfg.Scorer, cfg.Shapes = domains.Scorer, domains.Shapes
@@ -239,12 +264,12 @@ func startLocal(ctx context.Context, term *Terminal, dataDir string, slots int, 
 		return nil, err
 	}
 	wcfg := worker.DefaultConfig()
-	wcfg.Conn, wcfg.Slots, wcfg.Version, wcfg.Logger = client.conn, slots, Version(), term.Logger
+	wcfg.Conn, wcfg.Slots, wcfg.Version, wcfg.Logger = client.conn, o.slots, Version(), o.logger
 	science := worker.NewScience(client.studies)
-	science.SamplesMemory = samplesMemory(memory, slots)
-	wcfg.Executor, wcfg.Memory, wcfg.Relieve = science, memory, science.Relieve
-	if term.around != nil {
-		wcfg.Executor = term.around(wcfg.Executor)
+	science.SamplesMemory = samplesMemory(o.memory, o.slots)
+	wcfg.Executor, wcfg.Memory, wcfg.Relieve = science, o.memory, science.Relieve
+	if o.around != nil {
+		wcfg.Executor = o.around(wcfg.Executor)
 	}
 	wcfg.Host, wcfg.DrainTimeout = "local", time.Second
 	w, err := worker.New(wcfg)

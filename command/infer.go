@@ -111,7 +111,7 @@ func Infer(ctx context.Context, term *Terminal, o InferOptions) error {
 	for i := range c.sets {
 		printInference(term, c, &c.sets[i], p, &cells[i])
 	}
-	if err := writeOutput(term, o.Out, of, func(out *output) error { return writeInference(out, c, p, cells) }); err != nil {
+	if err := writeOutput(o.Out, of, nil, func(out *output) error { return writeInference(out, c, p, cells) }); err != nil {
 		return err
 	}
 	term.print("Wrote posteriors and figures to %s; look at %s first.", words.Quoted(o.Out), filepath.Join("figures", "storyboard.svg"))

@@ -32,7 +32,7 @@ func infer(t *testing.T, o InferOptions) (out, said string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
 	var b, e bytes.Buffer
-	if err := Infer(context.Background(), (&Terminal{Out: &b, Err: &e, columns: 110}), o); err != nil {
+	if err := Infer(context.Background(), (&Terminal{Out: &b, Err: &e, Columns: 110}), o); err != nil {
 		t.Fatal(err)
 	}
 	return b.String(), e.String()

@@ -61,7 +61,7 @@ func TestMistakesAreShown(t *testing.T) {
 
 	c := &chosen{study: s, stimulus: &st, sets: []sweep.ParameterSet{{Model: "full"}, {Model: "boltzmann"}}}
 	dir := t.TempDir()
-	if err := writeOutput((&Terminal{}), dir, owner{}, func(out *output) error { return writeMistakes(out, c, []sweep.Cell{cell, {}}) }); err != nil {
+	if err := writeOutput(dir, owner{}, nil, func(out *output) error { return writeMistakes(out, c, []sweep.Cell{cell, {}}) }); err != nil {
 		t.Fatal(err)
 	}
 	want := "model,stimulus,step,action,goal_confused,goal_confused_se,slip,slip_se,plan_off_path,plan_off_path_se\n" +
@@ -95,7 +95,7 @@ func TestCellsThatLackParts(t *testing.T) {
 			var printed bytes.Buffer
 			printInference((&Terminal{Out: &printed, Err: &printed}), c, &c.sets[0], p, &cell)
 			dir := t.TempDir()
-			if err := writeOutput((&Terminal{}), dir, owner{}, func(out *output) error { return writeInference(out, c, p, []sweep.Cell{cell}) }); err != nil {
+			if err := writeOutput(dir, owner{}, nil, func(out *output) error { return writeInference(out, c, p, []sweep.Cell{cell}) }); err != nil {
 				t.Fatal(err)
 			}
 			written := files(t, dir)

@@ -131,12 +131,12 @@ type output struct {
 	files []string
 }
 
-// writeOutput commits what write writes, unless there is an error.
-func writeOutput(term *Terminal, dir string, o owner, write func(*output) error) error {
-	out := &output{dir: dir, owner: o, create: os.Create, rename: os.Rename}
-	if term.create != nil {
-		out.create = term.create
+// writeOutput commits what write writes, unless there is an error. Files are opened by create; nil means os.Create.
+func writeOutput(dir string, o owner, create func(path string) (*os.File, error), write func(*output) error) error {
+	if create == nil {
+		create = os.Create
 	}
+	out := &output{dir: dir, owner: o, create: create, rename: os.Rename}
 	err := finish(dir, out.rename)
 	if err == nil {
 		err = os.RemoveAll(filepath.Join(dir, stagingDir)) // of a command that came to no end

@@ -63,7 +63,9 @@ func TestNothingCommandsTheTerminal(t *testing.T) {
 		"a finding": func(e *Terminal) {
 			e.print("%s", study.Finding{Pos: pddl.Pos{File: "a\x1b[1m.csv", Line: 1}, Message: hostile})
 		},
-		"failures of results": func(e *Terminal) { printFailures(e, []report.Failure{{Model: "full", Reason: hostile, Cells: 1, Of: 2}}) },
+		"failures of results": func(e *Terminal) {
+			printFailures(e, []report.Failure{{Model: "full", Reason: hostile, Cells: 1, Of: 2}})
+		},
 	} {
 		checkPlain(t, what, write)
 	}

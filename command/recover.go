@@ -211,7 +211,7 @@ func recoverHere(ctx context.Context, term *Terminal, r *recovering, workers int
 			ahead[i] = foretell(ctx, r.judged, r.sweeps[i], workers)
 		}
 	}
-	cluster, err := startLocal(ctx, term, data, workers, r.memory, nil)
+	cluster, err := startLocal(ctx, localOptions{data: data, slots: workers, memory: r.memory, logger: term.Logger})
 	if err != nil {
 		return err
 	}
@@ -224,7 +224,7 @@ func recoverHere(ctx context.Context, term *Terminal, r *recovering, workers int
 			m := created.GetSweep()
 			term.say("Sweep %d of 2: %s", i+1, purposes[i])
 			if unended(m.GetState()) {
-				if m, err = runSweep(term, cluster, r.judged, r.sweeps[i], created, run{workers, r.o.Out, ahead[i]}); err != nil {
+				if m, err = runSweep(term, cluster, r.judged.Name, created, run{workers, r.o.Out, ahead[i]}); err != nil {
 					return err
 				}
 			}
@@ -303,7 +303,7 @@ func (r *recovering) gather(ctx context.Context, c *client, i int, m *foiblev1.S
 		return nil
 	})
 	gather.Check(m.GetStudyHash(), &config)
-	return otherPlan(m, c.export(ctx, m.GetSweepId(), false, plan, gather))
+	return otherPlan(m, export(ctx, c, exportOf{sweep: m.GetSweepId()}, plan, gather))
 }
 
 // writeRecovery simulates the participants, fits every model to them, and writes and prints what that comes to.
@@ -330,7 +330,7 @@ func writeRecovery(ctx context.Context, term *Terminal, r *recovering) error {
 		manifest.Trajectories = o.Trajectories
 	}
 	page := &report.Recovery{Manifest: manifest, Study: r.study.Study, Config: r.config, Stimuli: r.stimuli, Result: result}
-	if err := writeOutput(term, o.Out, r.owner, func(out *output) error {
+	if err := writeOutput(o.Out, r.owner, nil, func(out *output) error {
 		if r.stimuli != nil {
 			for name, content := range r.judged.Files() {
 				if err := writeFile(out, "study/"+name, content); err != nil {

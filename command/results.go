@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -65,7 +66,8 @@ func Results(ctx context.Context, term *Terminal, o ResultsOptions) error {
 	if err := free(o.Out, sweepOwner(m.GetSweepId()), o.Overwrite); err != nil {
 		return err
 	}
-	return collect(ctx, term, c, m, s, o.Out, o.Partial, recovered, extending(c, m))
+	r := sweepResults{client: c, sweep: m, study: s, dir: o.Out, partial: o.Partial, recovered: recovered, beyond: extending(c, m)}
+	return r.write(ctx, term)
 }
 
 // unfinished says what the results of a sweep that is not done lack; unless that is what is wanted, it is an error.
@@ -118,20 +120,54 @@ func planOf(m *foiblev1.Sweep) (*sweep.Plan, sweep.Config, error) {
 	return plan, config, err
 }
 
-// collect gathers the results of a sweep, writes the report, and prints each model's best parameter set and what to be
-// warned of.
-func collect(ctx context.Context, term *Terminal, c *client, m *foiblev1.Sweep, s *domains.Study, dir string, partial bool, recovered *report.Recovered, beyond beyond) error {
+// sweepResults are the results of a sweep, and where to write them.
+type sweepResults struct {
+	client    *client
+	sweep     *foiblev1.Sweep
+	study     *domains.Study
+	dir       string
+	partial   bool                                // the sweep may not be done
+	recovered *report.Recovered                   // for the report; nil: no recovery
+	beyond    beyond                              // the command that extends the sweep's grid
+	create    func(path string) (*os.File, error) // opens files; nil: os.Create
+}
+
+// write gathers the results, writes the report, and prints each model's best parameter set and its warnings.
+func (w *sweepResults) write(ctx context.Context, term *Terminal) error {
+	m, s := w.sweep, w.study
 	plan, config, err := planOf(m)
 	if err != nil {
 		return err
 	}
-	inputs, err := hashes(s.Bundle)
+	r, err := w.writeReport(ctx, plan, &config)
 	if err != nil {
 		return err
 	}
-	var r *report.Report
-	if err := writeOutput(term, dir, sweepOwner(m.GetSweepId()), func(out *output) error {
-		if r, err = report.New(out, s.Study, plan, config, report.Manifest{
+	printFailures(term, r.Failures())
+	fitted := summarize(term, r, s)
+	printWarnings(term, r.Warnings(), &config, w.beyond)
+	term.print("Wrote tables and figures to %s; open %s first.", words.Quoted(w.dir), words.Quoted(filepath.Join(w.dir, "report.html")))
+	if m.GetState() == foiblev1.SweepState_SWEEP_STATE_FAILED {
+		if p := m.GetProgress(); p.GetJobsFailed() == 0 && p.GetCellsFailed() > 0 {
+			return fmt.Errorf("%s could not be computed, %s says which and why", words.Count(int(p.GetCellsFailed()), "cell"), words.Quoted(filepath.Join(w.dir, failuresFile)))
+		}
+		return fmt.Errorf("some parameter sets have no fit, %s says why", words.Quoted(filepath.Join(w.dir, failuresFile)))
+	}
+	if !fitted && judgedSomewhere(s) && !w.partial {
+		return errors.New("no parameter set has a correlation with the judgements: the models or the people say the same everywhere, or no parameter set has a posterior")
+	}
+	return nil
+}
+
+// writeReport gathers the results and writes the tables and figures.
+func (w *sweepResults) writeReport(ctx context.Context, plan *sweep.Plan, config *sweep.Config) (r *report.Report, err error) {
+	m, s := w.sweep, w.study
+	inputs, err := hashes(s.Bundle)
+	if err != nil {
+		return nil, err
+	}
+	err = writeOutput(w.dir, sweepOwner(m.GetSweepId()), w.create, func(out *output) error {
+		if r, err = report.New(out, s.Study, plan, *config, report.Manifest{
 			SweepID: m.GetSweepId(), StudyHash: s.Hash, Inputs: inputs, Version: m.GetVersion(),
 			Complete: m.GetState() == foiblev1.SweepState_SWEEP_STATE_SUCCEEDED,
 			Created:  m.GetCreateTime().AsTime().UTC().Format(time.RFC3339),
@@ -139,30 +175,15 @@ func collect(ctx context.Context, term *Terminal, c *client, m *foiblev1.Sweep, 
 			return err
 		}
 		r.Story = func(st *study.Stimulus) (figure.Story, error) { return storyOf(s, st, st.JudgementSteps) }
-		r.Recovered = recovered
+		r.Recovered = w.recovered
 		gather := sweep.NewGather(plan, r.Add)
-		gather.Check(s.Hash, &config)
-		if err := c.export(ctx, m.GetSweepId(), partial, plan, gather); err != nil {
+		gather.Check(s.Hash, config)
+		if err := export(ctx, w.client, exportOf{m.GetSweepId(), w.partial}, plan, gather); err != nil {
 			return otherPlan(m, err)
 		}
 		return r.Close()
-	}); err != nil {
-		return err
-	}
-	printFailures(term, r.Failures())
-	fitted := summarize(term, r, s)
-	printWarnings(term, r.Warnings(), &config, beyond)
-	term.print("Wrote tables and figures to %s; open %s first.", words.Quoted(dir), words.Quoted(filepath.Join(dir, "report.html")))
-	if m.GetState() == foiblev1.SweepState_SWEEP_STATE_FAILED {
-		if p := m.GetProgress(); p.GetJobsFailed() == 0 && p.GetCellsFailed() > 0 {
-			return fmt.Errorf("%s could not be computed, %s says which and why", words.Count(int(p.GetCellsFailed()), "cell"), words.Quoted(filepath.Join(dir, failuresFile)))
-		}
-		return fmt.Errorf("some parameter sets have no fit, %s says why", words.Quoted(filepath.Join(dir, failuresFile)))
-	}
-	if !fitted && judgedSomewhere(s) && !partial {
-		return errors.New("no parameter set has a correlation with the judgements: the models or the people say the same everywhere, or no parameter set has a posterior")
-	}
-	return nil
+	})
+	return r, err
 }
 
 // otherPlan says what to do about results that this version plans otherwise than the one that made them.
@@ -188,15 +209,21 @@ func recoveryOf(dir string, s *domains.Study) (*report.Recovered, error) {
 
 const failuresFile = "failures.csv"
 
+// exportOf says what to export.
+type exportOf struct {
+	sweep   string // id
+	partial bool   // the sweep may not be done
+}
+
 // export gathers the recorded results of a sweep: while some are gathered, the next are received and read.
-func (c *client) export(ctx context.Context, id string, partial bool, plan *sweep.Plan, gather *sweep.Gather) error {
+func export(ctx context.Context, c *client, from exportOf, plan *sweep.Plan, gather *sweep.Gather) error {
 	known := *plan                     // while it is gathered, the plan learns what comes after
 	err := c.again(ctx, func() error { // what comes twice is gathered once
 		group, ctx := errgroup.WithContext(ctx)
 		received, read := make(chan *foiblev1.ExportResultsResponse, ahead), make(chan outcome, ahead)
 		group.Go(func() error {
 			defer close(received)
-			stream, err := c.sweeps.ExportResults(ctx, &foiblev1.ExportResultsRequest{SweepId: id, Partial: partial})
+			stream, err := c.sweeps.ExportResults(ctx, &foiblev1.ExportResultsRequest{SweepId: from.sweep, Partial: from.partial})
 			for err == nil {
 				var result *foiblev1.ExportResultsResponse
 				if result, err = stream.Recv(); err == nil {

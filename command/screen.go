@@ -270,14 +270,14 @@ func (s *screen) foot() []string {
 }
 
 // terminal is a screen that is being shown.
-type terminal struct {
+type redrawing struct {
 	program *tea.Program
 	gone    chan struct{} // closed when it is shown no more
 }
 
 // startTerminal shows a screen; what is pressed to quit calls quit.
-func startTerminal(term *Terminal, s *screen, quit context.CancelFunc) *terminal {
-	t := &terminal{program: tea.NewProgram(s, tea.WithOutput(beneath(term.Err)), tea.WithoutSignalHandler()), gone: make(chan struct{})}
+func startTerminal(term *Terminal, s *screen, quit context.CancelFunc) *redrawing {
+	t := &redrawing{program: tea.NewProgram(s, tea.WithOutput(beneath(term.Err)), tea.WithoutSignalHandler()), gone: make(chan struct{})}
 	below := term.Logs.redirect(func(line string) { t.program.Println(words.Plain(line)) })
 	go func() {
 		defer close(t.gone)
@@ -290,10 +290,10 @@ func startTerminal(term *Terminal, s *screen, quit context.CancelFunc) *terminal
 	return t
 }
 
-func (t *terminal) show(m *foiblev1.Sweep) { t.program.Send(shownMsg{m, time.Now()}) }
-func (t *terminal) say(text string)        { t.program.Send(saidMsg(text)) }
+func (t *redrawing) show(m *foiblev1.Sweep) { t.program.Send(shownMsg{m, time.Now()}) }
+func (t *redrawing) say(text string)        { t.program.Send(saidMsg(text)) }
 
-func (t *terminal) close(m *foiblev1.Sweep) {
+func (t *redrawing) close(m *foiblev1.Sweep) {
 	if m != nil {
 		t.show(m)
 	}

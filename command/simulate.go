@@ -65,7 +65,7 @@ func Simulate(ctx context.Context, term *Terminal, o SimulateOptions) error {
 	if err := free(o.Out, of, o.Overwrite); err != nil {
 		return err
 	}
-	if err := writeOutput(term, o.Out, of, func(out *output) error {
+	if err := writeOutput(o.Out, of, nil, func(out *output) error {
 		s.out = out
 		for i := range o.N {
 			rng := sweep.RunStream(c.seed, "simulate "+s.goal, &c.sets[0], c.stimulus.ID, i)

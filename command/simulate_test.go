@@ -92,7 +92,7 @@ func TestUnknownPathsAreNotCounted(t *testing.T) {
 	o.N, o.Out = 2, t.TempDir()
 	sim := simulation{chosen: &chosen{study: s, stimulus: &s.Stimuli[0], sets: []sweep.ParameterSet{{Model: "full"}}}, o: &o, goal: "lamp"}
 	known := &inference.Plan{Actions: 3, Path: optional.Known(inference.Path{Detour: 2})}
-	if err := writeOutput((&Terminal{}), o.Out, owner{}, func(out *output) error {
+	if err := writeOutput(o.Out, owner{}, nil, func(out *output) error {
 		sim.out = out
 		for i, plan := range []*inference.Plan{known, {Actions: 3}} {
 			act := inference.Act{Taken: "(pick-up l)", Intended: "(pick-up l)", Goal: "lamp", Plan: plan}

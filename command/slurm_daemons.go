@@ -199,7 +199,7 @@ func slurmFollow(ctx context.Context, term *Terminal, d slurmDir, r *slurmRecord
 		if state, err := d.state(); err == nil && state == slurmStopped {
 			term.Logger.Info("stopped by a user")
 			dismiss()
-			c.untilLeft(ctx)
+			untilLeft(ctx, c)
 			return nil
 		}
 		if err := d.copyTokens(r.Data); err != nil {
@@ -239,7 +239,7 @@ func slurmFollow(ctx context.Context, term *Terminal, d slurmDir, r *slurmRecord
 	if err := slurmCancelPending(ctx, term, d, r); err != nil {
 		term.Logger.Warn("cancel workers that have not begun; they will end as soon as they begin", "error", err)
 	}
-	c.untilLeft(ctx)
+	untilLeft(ctx, c)
 	_ = pause(ctx, slurmLinger)
 	return exported
 }
@@ -282,11 +282,12 @@ func slurmExport(ctx context.Context, term *Terminal, c *client, d slurmDir, r *
 	if m.GetSweepId() != r.Sweep {
 		dir += "-" + m.GetSweepId()
 	}
-	return collect(ctx, term, c, m, s, dir, m.GetState() == foiblev1.SweepState_SWEEP_STATE_CANCELLED, nil, extending(c, m))
+	results := sweepResults{client: c, sweep: m, study: s, dir: dir, partial: m.GetState() == foiblev1.SweepState_SWEEP_STATE_CANCELLED, beyond: extending(c, m)}
+	return results.write(ctx, term)
 }
 
 // untilLeft waits for the workers to leave, but not for ever.
-func (c *client) untilLeft(ctx context.Context) {
+func untilLeft(ctx context.Context, c *client) {
 	ctx, cancel := context.WithTimeout(ctx, slurmLeave)
 	defer cancel()
 	for pause(ctx, slurmPoll) == nil {

@@ -156,7 +156,7 @@ func (s sweepJSON) withBest(fits []*foiblev1.Fit) (sweepJSON, error) {
 }
 
 // status is a sweep with its best fits.
-func (c *client) status(ctx context.Context, m *foiblev1.Sweep) (sweepJSON, error) {
+func statusOf(ctx context.Context, c *client, m *foiblev1.Sweep) (sweepJSON, error) {
 	if m.GetDamage() != "" {
 		return newSweepJSON(m), nil
 	}

@@ -98,7 +98,7 @@ func Status(ctx context.Context, term *Terminal, o StatusOptions) error {
 		return err
 	}
 	if o.JSON {
-		s, err := c.status(ctx, m)
+		s, err := statusOf(ctx, c, m)
 		if err != nil {
 			return err
 		}

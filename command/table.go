@@ -143,8 +143,8 @@ func (t *textTable) part(w io.Writer, width int, widths, columns, below []int) {
 // width is that of a terminal; 0 of anything else, where lines are not wrapped, so that they
 // can be searched.
 func (term *Terminal) width(out io.Writer) int {
-	if term.columns > 0 {
-		return term.columns
+	if term.Columns > 0 {
+		return term.Columns
 	}
 	f, ok := beneath(out).(*os.File)
 	if !ok || !xterm.IsTerminal(int(f.Fd())) {

@@ -88,14 +88,14 @@ func TestPrintCommand(t *testing.T) {
 `,
 	} {
 		var out bytes.Buffer
-		(&Terminal{Out: &out, columns: width}).printCommand("Next:", command)
+		(&Terminal{Out: &out, Columns: width}).printCommand("Next:", command)
 		if out.String() != want {
 			t.Errorf("%d columns:\n%swant\n%s", width, &out, want)
 		}
 	}
 	for width := 30; width < 120; width++ {
 		var out bytes.Buffer
-		(&Terminal{Out: &out, columns: width}).printCommand("Next:", command)
+		(&Terminal{Out: &out, Columns: width}).printCommand("Next:", command)
 		joined := strings.Join(strings.Fields(strings.ReplaceAll(out.String(), "\\\n", "")), " ")
 		if joined != "Next: "+command {
 			t.Errorf("%d columns: a shell reads %s", width, joined)
@@ -111,7 +111,7 @@ func TestPrintCommand(t *testing.T) {
 // Entries begin below each other.
 func TestEntry(t *testing.T) {
 	var out bytes.Buffer
-	e := &Terminal{Out: &out, columns: 40}
+	e := &Terminal{Out: &out, Columns: 40}
 	e.entry("Cells", "%d", 7)
 	e.entry("  shared", "%s", "for searches and heuristics that cells share")
 	want := "Cells         7\n  shared      for searches and\n              heuristics that cells\n              share\n"
@@ -129,7 +129,7 @@ func TestMessagesFit(t *testing.T) {
 		t.Errorf("elsewhere: %q", got)
 	}
 	out.Reset()
-	e := &Terminal{Out: &out, Err: &out, columns: 40}
+	e := &Terminal{Out: &out, Err: &out, Columns: 40}
 	e.say("%s", long)
 	e.print("%s", long)
 	for line := range strings.Lines(out.String()) {

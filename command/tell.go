@@ -51,7 +51,7 @@ func notify(ctx context.Context, term *Terminal, n Notify, c *client, m *foiblev
 }
 
 func tell(ctx context.Context, term *Terminal, n Notify, c *client, m *foiblev1.Sweep) error {
-	s, err := c.status(ctx, m)
+	s, err := statusOf(ctx, c, m)
 	if err != nil {
 		return err
 	}

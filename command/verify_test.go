@@ -20,8 +20,8 @@ func fitVerified(t *testing.T, verify float64, around func(worker.Executor) work
 	t.Helper()
 	dir := t.TempDir()
 	text := &bytes.Buffer{}
-	e := &Terminal{Out: &bytes.Buffer{}, Err: text, around: around}
-	err = Fit(t.Context(), e, FitOptions{Out: dir, Workers: 2, Verify: verify, Sweep: SweepChoice{
+	e := &Terminal{Out: &bytes.Buffer{}, Err: text}
+	err = Fit(t.Context(), e, FitOptions{Out: dir, Workers: 2, Verify: verify, around: around, Sweep: SweepChoice{
 		Models: []string{"full", "boltzmann"}, Method: sweep.SIPS, Runs: 2, Particles: 5, Seed: "1", Set: []string{"budget_r=2", "budget_q=0.9", "search_noise=0.5", "action_noise=0.1", "alpha=1,2"},
 	}})
 	tables = map[string]string{}

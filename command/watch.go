@@ -46,7 +46,7 @@ func watch(ctx context.Context, term *Terminal, c *client, w watched) (*foiblev1
 	ctx, quit := context.WithCancel(ctx)
 	defer quit()
 	shown, began := newViewer(ctx, term, c, &w, quit), time.Now()
-	first, last, err := c.follow(ctx, w.id, w.mayReturn, shown)
+	first, last, err := followSweep(ctx, c, w.id, w.mayReturn, shown)
 	shown.close(last)
 	if err == nil {
 		if w.before < 0 {
@@ -94,7 +94,7 @@ func redraws(out io.Writer) bool {
 }
 
 // follow shows a sweep until it has ended, and returns it as it was at first and is at last; nil with an error.
-func (c *client) follow(ctx context.Context, id string, mayReturn bool, shown viewer) (first, last *foiblev1.Sweep, err error) {
+func followSweep(ctx context.Context, c *client, id string, mayReturn bool, shown viewer) (first, last *foiblev1.Sweep, err error) {
 	var lost time.Time // since when nobody has answered
 	said := false
 	pause, silence := retryInterval, time.Duration(0)
@@ -102,7 +102,7 @@ func (c *client) follow(ctx context.Context, id string, mayReturn bool, shown vi
 		pause, silence = failoverPause, failoverTime
 	}
 	for {
-		err := c.watch(ctx, id, func(m *foiblev1.Sweep) {
+		err := watchSweep(ctx, c, id, func(m *foiblev1.Sweep) {
 			if first == nil {
 				first = m
 			}
@@ -134,7 +134,7 @@ func (c *client) follow(ctx context.Context, id string, mayReturn bool, shown vi
 }
 
 // watch calls back for a sweep now and at its changes, until it has ended.
-func (c *client) watch(ctx context.Context, id string, each func(*foiblev1.Sweep)) error {
+func watchSweep(ctx context.Context, c *client, id string, each func(*foiblev1.Sweep)) error {
 	stream, err := c.sweeps.WatchSweep(ctx, &foiblev1.WatchSweepRequest{SweepId: id})
 	if err != nil {
 		return err

@@ -4,7 +4,6 @@ import (
 	"strconv"
 
 	"github.com/spf13/cobra"
-
 )
 
 // clusterOf starts and stops coordinators and workers where a scheduler runs them.

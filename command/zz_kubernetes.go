@@ -4,7 +4,6 @@ import (
 	"strconv"
 
 	"github.com/spf13/cobra"
-
 )
 
 func newKubernetes(term *Terminal) *cobra.Command {

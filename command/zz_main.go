@@ -122,7 +122,6 @@ func levelOf(c *cobra.Command, asked string) (hclog.Level, error) {
 	return hclog.Warn, nil
 }
 
-
 // positive are the flags of numbers whose default is another number than 0.
 var positive = []string{"workers", "slots", "runs", "particles", "top-up", "mc-se", "posterior-se", "priority"}
 
