@@ -11,6 +11,7 @@ import (
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/core/words"
 	"foible.dev/foible/domains"
+	"github.com/spf13/cobra"
 )
 
 // StimulusChoice says which agents to take to one stimulus.
@@ -129,9 +130,6 @@ func resolve(term *Terminal, c *StimulusChoice) (*chosen, error) {
 	}
 	return r, nil
 }
-
-// Methods of inference, the default first.
-var Methods = []string{sweep.Marginal, sweep.SIPS}
 
 // applies says whether a flag applies to a method of inference.
 func (f *InferenceFlag) applies(method string) bool {
@@ -286,4 +284,38 @@ func StimulusIDs(name string) []string {
 		ids = append(ids, s.Stimuli[i].ID)
 	}
 	return ids
+}
+
+func stimulusFlags(c *cobra.Command, o *StimulusChoice) {
+	c.Flags().StringArrayVar(&o.Set, "set", nil, "`axis=value` of the model; may be repeated")
+	c.Flags().StringVar(&o.Seed, "seed", "", fmt.Sprintf("random seed, a `number` (default %d)", DefaultSeed))
+}
+
+func wordFlag(c *cobra.Command, f InferenceFlag, in *sweep.Inference) {
+	field := f.Field(in)
+	c.Flags().StringVar(field, f.Name, *field, f.Usage)
+	complete(c, f.Name, f.Words...)
+}
+
+// stimulusOfStudy takes the arguments STUDY and STIMULUS. A missing stimulus is
+// left to the command, which knows those that there are.
+func stimulusOfStudy(o *StimulusChoice) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return usagef("name a study and a stimulus, as in `foible %s`; the samples are %s", c.Use, strings.Join(domains.Names(), ", "))
+		}
+		o.Study = args[0]
+		if len(args) > 1 {
+			o.Stimulus = args[1]
+		}
+		return atMost(2)(c, args)
+	}
+}
+
+// stimuli completes STUDY and STIMULUS.
+func stimuli(c *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+	if len(args) == 1 {
+		return StimulusIDs(args[0]), cobra.ShellCompDirectiveNoFileComp
+	}
+	return studies(c, args, word)
 }

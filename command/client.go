@@ -333,3 +333,16 @@ func (c *client) study(ctx context.Context, hash string) (*domains.Study, error)
 	}
 	return domains.Open(bundle)
 }
+
+// explainSweep makes an error of a call about a sweep readable.
+func (c *client) explainSweep(ctx context.Context, id string, err error) error {
+	if status.Code(err) == codes.NotFound {
+		return c.noSweep(ctx, id)
+	}
+	return c.explain(err)
+}
+
+// retryAdvice is the command that tries again what failed of a sweep.
+func (c *client) retryAdvice(id string) string {
+	return fmt.Sprintf("`foible retry%s %s`", c.flags(), id)
+}

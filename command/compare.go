@@ -12,6 +12,7 @@ import (
 
 	"foible.dev/foible/core/report"
 	"foible.dev/foible/core/words"
+	"github.com/spf13/cobra"
 )
 
 // CompareOptions say which sweeps to put side by side, and where.
@@ -123,4 +124,28 @@ func same(a, b string) bool {
 	}
 	y, err := os.Stat(b)
 	return err == nil && os.SameFile(x, y)
+}
+
+func newReport(term *Terminal) *cobra.Command {
+	var o CompareOptions
+	c := &cobra.Command{
+		Use:   "report DIR DIR...",
+		Short: "Compare sweeps by their output directories",
+		Long: `Report compares sweeps that fit or results wrote: what differs between their settings and inputs, the best
+parameter set of each model with its difference from the first sweep's, sensitivity, people against models, and the warnings
+of each. It compares at the judged goals, steps and stimuli that all have in common, says what it leaves out, and refuses
+sweeps that have nothing in common. Sweeps of different studies, such as a study and its replication, are compared with
+--different-studies only: what has one name in them is taken to be one thing. It writes comparison.html, which is one file without script or network, comparison.csv
+and settings.csv, each also as Parquet, and the figures. It needs no coordinator.`,
+		Example: "  foible report my-fit my-fit-by-sips\n  foible report first-study replication --different-studies --out side-by-side",
+		GroupID: here, Args: cobra.ArbitraryArgs,
+		RunE: func(_ *cobra.Command, args []string) error {
+			o.Sweeps = args
+			return Compare(term, o)
+		},
+	}
+	c.Flags().StringVar(&o.Out, "out", DefaultComparison, "output `directory`")
+	overwriteFlag(c, &o.Overwrite)
+	c.Flags().BoolVar(&o.DifferentStudies, "different-studies", false, "compare sweeps of different studies, at the stimuli, steps and goals that have one name in all")
+	return c
 }

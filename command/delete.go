@@ -1,17 +1,16 @@
 package command
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"slices"
-	"strings"
 
-	xterm "golang.org/x/term"
+	"github.com/spf13/cobra"
 
 	"foible.dev/foible/core/words"
+	xterm "golang.org/x/term"
+
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
@@ -65,10 +64,27 @@ func Delete(ctx context.Context, term *Terminal, o DeleteOptions) error {
 	return nil
 }
 
-// confirmed asks a question that y or yes agrees to; all else, and no answer, does not.
-func confirmed(in io.Reader, out io.Writer, question string) bool {
-	fmt.Fprintf(out, "%s [y/N] ", question)
-	line, _ := bufio.NewReader(in).ReadString('\n') // what is read before an error counts
-	answer := strings.ToLower(strings.TrimSpace(line))
-	return answer == "y" || answer == "yes"
+func newDelete(term *Terminal) *cobra.Command {
+	var o DeleteOptions
+	c := &cobra.Command{
+		Use: "delete SWEEP...", Short: "Remove sweeps and their results from the disk",
+		Long: `Delete removes sweeps that have ended, or were cancelled, from the coordinator's disk, with all that is recorded of them.
+What foible results has written stays. Submitted again, such a sweep starts from nothing. It asks first; where nobody can
+be asked, say --yes. Their studies stay at the coordinator: other sweeps may be of the same.`,
+		Example: "  foible delete SWEEP --yes",
+		GroupID: cluster,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef("%s, as in `%s`", nameSweep, synopsis(c))
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			o.Sweeps = args
+			return Delete(c.Context(), term, o)
+		},
+	}
+	c.Flags().BoolVar(&o.Yes, "yes", false, "do not ask")
+	targetFlags(c, &o.Coordinator)
+	return c
 }

@@ -188,11 +188,6 @@ func printEntry(term *Terminal, d docEntry) {
 	printDoc(term, "  "+d.about, 2)
 }
 
-// printDoc prints a paragraph, wrapped if it goes to a terminal.
-func printDoc(term *Terminal, text string, indent int) {
-	fmt.Fprintln(term.Out, wrapped(text, term.width(term.Out), indent))
-}
-
 // docNames are all names that something has: full names of keys and their last parts, columns and topics.
 func docNames(all []topic) []string {
 	var names []string

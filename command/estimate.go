@@ -12,10 +12,10 @@ import (
 	"foible.dev/foible/core/words"
 	"foible.dev/foible/domains"
 	"foible.dev/foible/proto/codec"
+	"github.com/spf13/cobra"
+
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
-
-var started = time.Now()
 
 // EstimateOptions say of which sweep to say what it takes.
 type EstimateOptions struct {
@@ -105,12 +105,6 @@ const (
 	worthSaying   = 60.     // seconds
 )
 
-// foretold is how long sweeps are to take, by a pilot.
-type foretold struct {
-	expected, low, high float64 // seconds, as busy as the machine was
-	cells               int     // that the pilot ran
-}
-
 // foretell finds how long a sweep will take here; nil for a small one, or if that cannot be told. It takes a few seconds
 // itself, in which the sweep must not run: what else this process does would count.
 func foretell(ctx context.Context, s *domains.Study, config *foiblev1.SweepConfig, workers int) *foretold {
@@ -137,14 +131,6 @@ func foretell(ctx context.Context, s *domains.Study, config *foiblev1.SweepConfi
 	return f
 }
 
-// String is "" unless it may take long.
-func (f *foretold) String() string {
-	if f == nil || f.high < worthSaying {
-		return ""
-	}
-	return fmt.Sprintf("It will take about %s (%s to %s), by a pilot of %s; `foible estimate` looks longer.", took(f.expected), took(f.low), took(f.high), words.Count(f.cells, "cell"))
-}
-
 // newPilot of a sweep, as a coordinator of so many slots would split it.
 func newPilot(s *domains.Study, config *foiblev1.SweepConfig, slots int, limit time.Duration) (*pilot.Pilot, error) {
 	c, err := codec.Config(config)
@@ -169,27 +155,31 @@ func newPilot(s *domains.Study, config *foiblev1.SweepConfig, slots int, limit t
 	}, nil
 }
 
-// leastParallel slots are what a coordinator cuts jobs for.
-const leastParallel = 8
-
-// took is a time of so many seconds as people say it.
-func took(seconds float64) string {
-	switch {
-	case seconds < 10:
-		return fmt.Sprintf("%.1f s", seconds)
-	case seconds < 120:
-		return fmt.Sprintf("%.0f s", seconds)
-	case seconds < 2*3600:
-		return fmt.Sprintf("%.0f min", seconds/60)
-	case seconds < 48*3600:
-		return fmt.Sprintf("%.1f h", seconds/3600)
-	}
-	return fmt.Sprintf("%.1f days", seconds/24/3600)
-}
-
 func hours(seconds float64) string {
 	if seconds < 36 {
 		return fmt.Sprintf("%.2g", seconds/3600)
 	}
 	return fmt.Sprintf("%.3g", seconds/3600)
+}
+
+func newEstimate(term *Terminal) *cobra.Command {
+	var o EstimateOptions
+	c := &cobra.Command{
+		Use:   "estimate [STUDY]",
+		Short: "Say what a study's sweep will take, by a pilot",
+		Long: `Estimate runs a few cells of a sweep, spread over stimuli, models and search noises, and says what all of it will take:
+cells, jobs, time of cores, time with some workers, and the Monte-Carlo error to expect of r. Cores are taken to be like
+those of this machine. Cells of a stimulus that share searches are counted so: the first of them pays for all. It takes
+the flags of fit that choose a sweep.`,
+		Example: "  foible estimate my-study\n  foible estimate my-study --preset published --workers 200 --pilot 1m",
+		GroupID: here, Args: atMost(1), ValidArgsFunction: studies,
+		RunE: func(c *cobra.Command, args []string) error {
+			o.Study = argument(args)
+			return Estimate(c.Context(), term, o)
+		},
+	}
+	sweepFlags(c, &o.Sweep)
+	c.Flags().IntVar(&o.Workers, "workers", 0, "`number` of worker slots (default: one a core)")
+	c.Flags().DurationVar(&o.Pilot, "pilot", DefaultPilot, "`time` after which the pilot begins no more cells")
+	return c
 }

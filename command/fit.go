@@ -8,19 +8,15 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
-	"github.com/hashicorp/go-hclog"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
-	"google.golang.org/grpc/test/bufconn"
-
-	"foible.dev/foible/coordinator"
 	"foible.dev/foible/coordinator/engine"
-	"foible.dev/foible/coordinator/web"
 	"foible.dev/foible/core/report"
 	"foible.dev/foible/core/words"
 	"foible.dev/foible/domains"
+	"github.com/spf13/cobra"
+
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 	"foible.dev/foible/worker"
 )
@@ -228,79 +224,6 @@ func mentionOthers(ctx context.Context, term *Terminal, c *client, id, out strin
 	return nil
 }
 
-// local is a coordinator and a worker in this process.
-type local struct {
-	ctx    context.Context // ends when ctx of startLocal does or a part fails
-	client *client
-	stop   func() error // returns when all parts have stopped, with the error of one that failed
-}
-
-// localOptions say what to run in this process.
-type localOptions struct {
-	data      string                                // directory of the coordinator
-	slots     int                                   // of the worker
-	memory    int64                                 // that the process may use, in bytes; 0: no bound
-	dashboard *web.Server                           // nil: none
-	around    func(worker.Executor) worker.Executor // what stands between the worker and its jobs; nil: nothing
-	logger    hclog.Logger
-}
-
-// startLocal starts a coordinator and a worker in this process. It opens no port.
-func startLocal(ctx context.Context, o localOptions) (*local, error) {
-	listener := bufconn.Listen(1 << 20)
-	cfg := coordinator.DefaultConfig()
-	cfg.Listener, cfg.DataDir, cfg.Version, cfg.Logger, cfg.Web = listener, o.data, Version(), o.logger, o.dashboard
-	// The worker lives and dies with the coordinator: after a kill, nothing is to be waited for.
-	cfg.Lease, cfg.Grace = 3*time.Second, 3*time.Second
-	cfg.Scorer, cfg.Shapes = domains.Scorer, domains.Shapes
-	cfg.Stalled = func(string) {} // who watches the sweep sees it
-	c, err := coordinator.New(cfg)
-	if err != nil {
-		return nil, err
-	}
-	dialer := func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }
-	client, err := newClient("passthrough:///local", grpc.WithContextDialer(dialer), grpc.WithTransportCredentials(insecure.NewCredentials()))
-	if err != nil {
-		return nil, err
-	}
-	wcfg := worker.DefaultConfig()
-	wcfg.Conn, wcfg.Slots, wcfg.Version, wcfg.Logger = client.conn, o.slots, Version(), o.logger
-	science := worker.NewScience(client.studies)
-	science.SamplesMemory = samplesMemory(o.memory, o.slots)
-	wcfg.Executor, wcfg.Memory, wcfg.Relieve = science, o.memory, science.Relieve
-	if o.around != nil {
-		wcfg.Executor = o.around(wcfg.Executor)
-	}
-	wcfg.Host, wcfg.DrainTimeout = "local", time.Second
-	w, err := worker.New(wcfg)
-	if err != nil {
-		return nil, err
-	}
-
-	// The coordinator outlives the worker, which hands back what it has not finished.
-	coordinating, stopCoordinator := context.WithCancel(context.WithoutCancel(ctx))
-	working, stopWorker := context.WithCancel(ctx)
-	coordinated, worked := make(chan error, 1), make(chan error, 1)
-	go func() {
-		defer stopWorker()
-		coordinated <- c.Run(coordinating)
-	}()
-	go func() {
-		defer stopWorker()
-		worked <- w.Run(working)
-	}()
-	return &local{
-		ctx:    working,
-		client: client,
-		stop: func() error {
-			stopWorker()
-			err := <-worked
-			stopCoordinator()
-			return errors.Join(<-coordinated, err, client.close())
-		},
-	}, nil
-}
-
 // stopLocal ends what runs in this process, and says what to do about how it ended.
 func stopLocal(ctx context.Context, term *Terminal, cluster *local, out string, err error) error {
 	if ctx.Err() != nil || errors.Is(err, ErrInterrupted) {
@@ -319,4 +242,32 @@ func stopLocal(ctx context.Context, term *Terminal, cluster *local, out string, 
 		return ErrInterrupted
 	}
 	return err
+}
+
+func newFit(term *Terminal) *cobra.Command {
+	var o FitOptions
+	c := &cobra.Command{
+		Use:   "fit [STUDY]",
+		Short: "Fit a study's sweep, and write tables and figures",
+		Long: `Fit runs a sweep to its end on this machine, and writes tables and figures. Interrupted, it goes on where it
+stopped when it is called again with the same output directory. STUDY is a directory with study.yaml, or the name
+of a sample: ` + strings.Join(domains.Names(), ", ") + `.`,
+		Example: "  foible fit\n  foible fit my-study --out my-fit\n  foible fit block-words --models boltzmann --set alpha=0.25,0.5,1 --set value=optimal,on_policy",
+		GroupID: here, Args: atMost(1), ValidArgsFunction: studies,
+		RunE: func(c *cobra.Command, args []string) error {
+			o.Study = argument(args)
+			return Fit(c.Context(), term, o)
+		},
+	}
+	c.Flags().StringVar(&o.Web, "web", "", "shows the sweep in a browser, on a terminal until you press Ctrl-C, at a free port or at `host:port` of this machine, as in --web=localhost:7411")
+	c.Flags().Lookup("web").NoOptDefVal = AnyWebAddress
+	sweepFlags(c, &o.Sweep)
+	notifyFlag(c, &o.Notify)
+	c.Flags().IntVar(&o.Workers, "workers", 0, "`number` of worker slots (default: one a core)")
+	memoryFlag(c, &o.Memory)
+	outFlag(c, &o.Out, &o.Overwrite)
+	recoveryFlag(c, &o.Recovery)
+	withoutJudgementsFlag(c, &o.WithoutJudgements)
+	verifyFlag(c, &o.Verify)
+	return c
 }

@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/spf13/cobra"
 	"google.golang.org/grpc"
-	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
-	"google.golang.org/grpc/metadata"
 
 	"foible.dev/foible/coordinator"
+	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/metadata"
 )
 
 // healthTimeout is how long a probe waits for an answer.
@@ -41,4 +42,21 @@ func Health(ctx context.Context, term *Terminal, t Target, live bool) error {
 	}
 	term.print("The coordinator serves.")
 	return nil
+}
+
+func newHealth(term *Terminal) *cobra.Command {
+	var target Target
+	var live bool
+	c := &cobra.Command{
+		Use:   "health",
+		Short: "Say whether a coordinator serves",
+		Long: `Health asks a coordinator whether it serves, for scripts and probes. Its exit code is 0 if it does. One whose store does
+not accept writes, because its disk is full or most of its NATS servers are lost, answers and does not serve: health
+says why. For a probe that ends a coordinator which hangs, ask with --live: to end one with a full disk is of no use.`,
+		GroupID: cluster, Args: atMost(0),
+		RunE: func(c *cobra.Command, _ []string) error { return Health(c.Context(), term, target, live) },
+	}
+	targetFlags(c, &target)
+	c.Flags().BoolVar(&live, "live", false, "exit code 0 if it answers, though it does not serve")
+	return c
 }

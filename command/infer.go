@@ -16,6 +16,8 @@ import (
 	"foible.dev/foible/core/study"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/core/words"
+	"foible.dev/foible/domains"
+	"github.com/spf13/cobra"
 )
 
 // InferOptions say what to infer, and how.
@@ -272,4 +274,40 @@ type inferManifest struct {
 	Procedure string   `json:"procedure"`
 	Seed      uint64   `json:"seed"`
 	Version   string   `json:"version"`
+}
+
+func newInfer(term *Terminal) *cobra.Command {
+	o := InferOptions{StimulusChoice: StimulusChoice{Models: []string{"full"}, Inference: sweep.Inference{Method: sweep.Marginal}}}
+	c := &cobra.Command{
+		Use:   "infer STUDY STIMULUS",
+		Short: "Infer the goal of one stimulus, step by step",
+		Long: `Infer takes models to one stimulus and prints the probability of each goal after each action, with the mean judgement
+below it where there is one. It writes inference.csv, a time course and a storyboard. An axis that is not set has the
+value that the 2021 paper fitted for the domain and the model, or else the middle one of its default grid; what was used
+is printed. STUDY is a directory with study.yaml, or the name of a sample: ` + strings.Join(domains.Names(), ", ") + `.`,
+		Example: "  foible infer doors-keys-gems 3-1\n  foible infer my-study 1-2 --model full,boltzmann --set action_noise=0.1 --set alpha=1",
+		GroupID: here, Args: stimulusOfStudy(&o.StimulusChoice), ValidArgsFunction: stimuli,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := o.Default(c.Flags().Changed); err != nil {
+				return err
+			}
+			return Infer(c.Context(), term, o)
+		},
+	}
+	stimulusFlags(c, &o.StimulusChoice)
+	c.Flags().StringSliceVar(&o.Models, "model", o.Models, "`names` of the models: "+strings.Join(sweep.ModelNames(), ", "))
+	alias(c, "model", "models")
+	completeModels(c, "model")
+	in, report := sweep.MarginalInference, sweep.MarginalReport
+	c.Flags().IntVar(&o.Runs, "runs", 0, fmt.Sprintf("`number` of batches of samples (default %d), or of runs of sips (default %d), of models that are not exact", report.Runs, sweep.PaperReport.Runs))
+	c.Flags().Float64Var(&o.Inference.MCSE, "mc-se", 0, fmt.Sprintf("`target` for the Monte-Carlo standard error of r in a fit with such samples (default %v)", in.MCSE))
+	c.Flags().Float64Var(&o.Inference.PosteriorSE, "posterior-se", 0, fmt.Sprintf("`target` for the Monte-Carlo standard error of each probability at a judgement step (default %v)", in.PosteriorSE))
+	c.Flags().IntVar(&o.ParticlesPerGoal, "particles", 0, fmt.Sprintf("`number` of particles a goal in a run of sips (default %d)", sweep.PaperReport.ParticlesPerGoal))
+	for _, f := range InferenceFlags {
+		wordFlag(c, f, &o.Inference)
+	}
+	c.Flags().Float64Var(&o.Inference.ResampleThreshold, "resample-threshold", 0, fmt.Sprintf("effective sample size, as a `part` of the particles, below which sips resamples (default %v)", sweep.PaperInference.ResampleThreshold))
+	c.Flags().StringVar(&o.Out, "out", "", "output `directory` (default: foible-NAME-STIMULUS, by the study's name)")
+	overwriteFlag(c, &o.Overwrite)
+	return c
 }

@@ -19,21 +19,6 @@ func figureTitle(s *domains.Study, st *study.Stimulus) string {
 	return titleOf(s, of)
 }
 
-// studyTitle names a study.
-func studyTitle(s *domains.Study) string { return titleOf(s, "") }
-
-func titleOf(s *domains.Study, of string) string {
-	title := s.Title
-	if title == "" {
-		title = s.Name
-	}
-	title += of
-	if s.Simulated != "" && !strings.Contains(strings.ToLower(title), "simulated") {
-		title += " (simulated participants)"
-	}
-	return title
-}
-
 func timeCourse(c *chosen, cells []sweep.Cell) *figure.Figure {
 	panels := make([]figure.CoursePanel, len(c.stimulus.Goals))
 	for goal := range panels {
@@ -82,30 +67,4 @@ func storyboard(c *chosen, cells []sweep.Cell) (*figure.Figure, error) {
 		}
 	}
 	return figure.Storyboard(story)
-}
-
-// storyOf is a stimulus at some steps, ascending, as people judged it.
-func storyOf(s *domains.Study, st *study.Stimulus, steps []int) (figure.Story, error) {
-	pictures, err := s.Pictures(st, steps)
-	if err != nil {
-		return figure.Story{}, err
-	}
-	story := figure.Story{Title: figureTitle(s, st)}
-	for g := range st.Goals {
-		story.Goals = append(story.Goals, figure.StoryGoal{
-			Name: st.Goals[g].Name, Colour: s.Domain.Colour(g, st.Goals[g].Name), True: g == st.TrueGoal,
-		})
-	}
-	for j, step := range steps {
-		scene := figure.Scene{Step: step, Action: actionText(st, step)}
-		if j < len(pictures) {
-			scene.Picture = pictures[j]
-		}
-		for g := range st.Goals {
-			mean, se := judged(st, step, g)
-			scene.Human, scene.SE = append(scene.Human, mean), append(scene.SE, se)
-		}
-		story.Scenes = append(story.Scenes, scene)
-	}
-	return story, nil
 }

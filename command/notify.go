@@ -1,24 +1,103 @@
 package command
 
 import (
-	"net"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
 	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	foiblev1 "foible.dev/foible/proto/foible/v1"
+	"github.com/spf13/cobra"
 )
 
-// notifySocket is the variable by which a service manager names the socket that takes messages of sd_notify(3).
-const notifySocket = "NOTIFY_SOCKET"
+func notifyFlag(c *cobra.Command, to *Notify) {
+	c.Flags().StringVar((*string)(to), "notify", "", "`command` to run when the sweep has ended, with what `foible status --json` prints on its standard input,\nand FOIBLE_SWEEP and FOIBLE_STATE set; or an http(s) URL to post that to")
+}
 
-// notifyReady tells the service manager, if one wants to know, that this process serves.
-func notifyReady() error {
-	name := os.Getenv(notifySocket)
-	if name == "" {
+// Notify is who is told when a sweep has ended: an http or https URL, to which the sweep is posted as JSON, or else a
+// command of the shell, which has it on standard input. "": nobody.
+type Notify string
+
+// notifyTimeout is how long who is notified may take.
+const notifyTimeout = time.Minute
+
+// check says what is wrong with a URL.
+func (n Notify) check() error {
+	if !n.isURL() {
 		return nil
 	}
-	conn, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: name, Net: "unixgram"}) // "@" begins an abstract name, there as here
+	if u, err := url.Parse(string(n)); err != nil || u.Host == "" {
+		return usagef("--notify %q: write a URL as https://host/path", string(n))
+	}
+	return nil
+}
+
+func (n Notify) isURL() bool {
+	return strings.HasPrefix(string(n), "http://") || strings.HasPrefix(string(n), "https://")
+}
+
+// post sends JSON to a URL.
+func (n Notify) post(ctx context.Context, body []byte) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, string(n), bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
-	defer func() { _ = conn.Close() }()
-	_, err = conn.Write([]byte("READY=1"))
-	return err
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("User-Agent", "foible/"+Version())
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }()
+	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, 1<<20)) // so that the connection ends in good order
+	if response.StatusCode/100 != 2 {
+		return fmt.Errorf("%s answers %s", request.URL.Redacted(), response.Status)
+	}
+	return nil
+}
+
+// notify tells who is to be told that a sweep has ended. That it fails is warned of, and changes nothing.
+func notify(ctx context.Context, term *Terminal, n Notify, c *client, m *foiblev1.Sweep) {
+	if n == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, notifyTimeout)
+	defer cancel()
+	if err := tell(ctx, term, n, c, m); err != nil {
+		term.say("Warning: --notify: %v", err)
+	}
+}
+
+func tell(ctx context.Context, term *Terminal, n Notify, c *client, m *foiblev1.Sweep) error {
+	s, err := statusOf(ctx, c, m)
+	if err != nil {
+		return err
+	}
+	body, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	if n.isURL() {
+		return n.post(ctx, body)
+	}
+	return runNotified(ctx, term, string(n), s, body)
+}
+
+// run runs a command with the sweep on its standard input. What it prints goes where messages go.
+func runNotified(ctx context.Context, term *Terminal, command string, s sweepJSON, body []byte) error {
+	cmd := exec.CommandContext(ctx, "sh", "-c", command)
+	cmd.Env = append(os.Environ(), "FOIBLE_SWEEP="+s.Sweep, "FOIBLE_STATE="+s.State)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(body), beneath(term.Err), beneath(term.Err)
+	cmd.WaitDelay = time.Second
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("`%s`: %w", command, err)
+	}
+	return nil
 }

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	grpcprom "github.com/grpc-ecosystem/go-grpc-middleware/providers/prometheus"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -21,11 +23,11 @@ import (
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracegrpc"
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/sdk/resource"
+
+	"foible.dev/foible/worker"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 	"google.golang.org/grpc"
-
-	"foible.dev/foible/worker"
 )
 
 // ObserveOptions say how a daemon can be watched.
@@ -187,4 +189,11 @@ func (w *observed) executor(e worker.Executor, slots int) (worker.Executor, erro
 		return worker.Measured(e, slots, w.metrics)
 	}
 	return e, nil
+}
+
+// observeFlags are those of daemons.
+func observeFlags(c *cobra.Command, o *ObserveOptions) {
+	c.Flags().StringVar(&o.Metrics, "metrics", "", "`host:port` at which Prometheus reads /metrics, e.g. "+MetricsExample+" (default: nowhere)")
+	c.Flags().BoolVar(&o.MetricsPublic, "metrics-public", false, "let --metrics name an address at which other machines reach this one, by any name; there are no\nsecrets in metrics, and no token is asked for")
+	c.Flags().StringVar(&o.OTLP, "otel-endpoint", "", "`url`, e.g. http://127.0.0.1:4317, to send traces to by OTLP over gRPC; OTEL_EXPORTER_OTLP_ENDPOINT sets it too\n(default: there are none)")
 }

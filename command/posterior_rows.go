@@ -84,28 +84,3 @@ func writeMistakes(out report.Output, c *chosen, cells []sweep.Cell) error {
 		return nil
 	})
 }
-
-// actionText is the action that led to a step; none to the first.
-func actionText(st *study.Stimulus, step int) string {
-	if step == 0 {
-		return ""
-	}
-	return st.Plan[step-1].String()
-}
-
-// judged is the people's mean at a step and its standard error; NaN where there is none.
-func judged(st *study.Stimulus, step, goal int) (mean, se float64) {
-	mean, se = math.NaN(), math.NaN()
-	for j, k := range st.JudgementSteps {
-		if k != step {
-			continue
-		}
-		if j < len(st.Human.Mean) && st.Human.Mean[j] != nil {
-			mean = st.Human.Mean[j][goal]
-		}
-		if j < len(st.Human.SE) && st.Human.SE[j] != nil {
-			se = st.Human.SE[j][goal]
-		}
-	}
-	return mean, se
-}

@@ -16,6 +16,9 @@ var (
 	secretDirFlags  = []string{"data", "dir"}
 )
 
+// natsPasswordFile is the file with the password of NATS servers, in a directory of tokens.
+const natsPasswordFile = "nats.password"
+
 // CheckPrivate looks whether others on this machine can read the files with tokens and keys that a command is about to
 // use. It warns, or with strict returns an error. Value returns the value of a flag, and "" if there is no such flag.
 func CheckPrivate(term *Terminal, strict bool, value func(flag string) string, warn func(message string)) error {

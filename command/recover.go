@@ -10,8 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"google.golang.org/protobuf/proto"
-
 	"foible.dev/foible/core/inference"
 	"foible.dev/foible/core/participant"
 	"foible.dev/foible/core/recovery"
@@ -20,6 +18,9 @@ import (
 	"foible.dev/foible/core/words"
 	"foible.dev/foible/domains"
 	"foible.dev/foible/proto/codec"
+	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/proto"
+
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
@@ -422,4 +423,52 @@ func printConfusion(term *Terminal, m *recovery.Matrix) {
 	}
 	term.table(t)
 	fmt.Fprintln(term.Out)
+}
+
+func newRecover(term *Terminal) *cobra.Command {
+	o := DefaultRecover
+	c := &cobra.Command{
+		Use:   "recover [STUDY]",
+		Short: "Model and parameter recovery: can the study distinguish them?",
+		Long: `Recover simulates participants who judge as known parameter sets of a sweep do, fits every model of the sweep to them,
+and writes how far what comes out is what went in: the rank correlation of true and fitted values of every axis, and how
+often each model is taken for another, at several sample sizes. What observers infer and what is fitted to them are two
+sweeps without a random number in common. Interrupted, it goes on when it is called again with the same output directory.
+
+Participants see plans of simulated agents on the problems of STUDY, which are drawn from the same grid, or with
+--plans study those of the study. They answer as those of the sample studies do: a belief is drawn from a Dirichlet
+distribution round the posterior, 2 % of the uniform one mixed in, of a concentration that is log-normal with a median
+of --concentration, and is rounded to multiples of 0.05, or ticks the goals at least half as probable as the most
+probable one. It takes the flags of fit that choose a sweep.`,
+		Example: "  foible recover\n  foible recover my-study --plans study --participants 20,40 --out my-recovery\n  foible recover my-study --submit --coordinator HOST:7410",
+		GroupID: here, Args: atMost(1), ValidArgsFunction: studies,
+		RunE: func(c *cobra.Command, args []string) error {
+			o.Study = argument(args)
+			for _, name := range []string{"coordinator", "coordinator-file", "token-file", "tls-ca", "insecure"} {
+				if c.Flags().Changed(name) && !o.Submit {
+					return usagef("--%s is of a coordinator elsewhere: say --submit too, to give it the work", name)
+				}
+			}
+			if c.Flags().Changed("trajectories") && o.Plans == PlansStudy {
+				return usagef("--trajectories are of simulated plans: leave them out, or --plans study")
+			}
+			return Recover(c.Context(), term, o)
+		},
+	}
+	c.Flags().StringVar(&o.Plans, "plans", o.Plans, "`whose` plans are judged: simulated, study")
+	c.Flags().IntVar(&o.Trajectories, "trajectories", o.Trajectories, "`number` of simulated plans a problem of the study")
+	c.Flags().IntVar(&o.Datasets, "datasets", o.Datasets, "`number` of simulated datasets a model")
+	c.Flags().IntSliceVar(&o.Participants, "participants", o.Participants, "`numbers` of participants who judge each stimulus: sample sizes")
+	c.Flags().StringVar(&o.Answers, "answers", "", "`form` of answers: probability, selection (default: as in the study)")
+	c.Flags().Float64Var(&o.Noise.Concentration, "concentration", o.Noise.Concentration, "median `concentration` of beliefs round the posterior; the greater, the less noise")
+	sweepFlags(c, &o.Sweep)
+	notifyFlag(c, &o.Notify)
+	c.Flags().IntVar(&o.Workers, "workers", 0, "`number` of worker slots (default: one a core)")
+	memoryFlag(c, &o.Memory)
+	c.Flags().BoolVar(&o.Submit, "submit", false, "give the sweeps to a coordinator and wait for them, in place of workers in this process")
+	targetFlags(c, &o.Coordinator)
+	c.Flags().StringVar(&o.Out, "out", "", "output `directory` (default: foible-NAME-recovery, by the study's name)")
+	complete(c, "plans", PlansSimulated, PlansStudy)
+	complete(c, "answers", recovery.Probability, recovery.Selection)
+	return c
 }

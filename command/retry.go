@@ -2,10 +2,9 @@ package command
 
 import (
 	"context"
-	"fmt"
-	"strings"
 
-	"foible.dev/foible/core/words"
+	"github.com/spf13/cobra"
+
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
@@ -20,30 +19,12 @@ func Retry(ctx context.Context, term *Terminal, t Target, id string) error {
 	})
 }
 
-// sayRetried says what of a sweep is tried again; nothing if that is nothing.
-func sayRetried(term *Terminal, m *foiblev1.Sweep, r *foiblev1.Retried) {
-	if r == nil {
-		return
-	}
-	var what []string
-	if n := int(r.GetJobs()); n > 0 {
-		what = append(what, words.Count(n, "failed job"))
-	}
-	if n := int(r.GetCells()); n > 0 {
-		what = append(what, words.Count(n, "cell")+" that could not be computed")
-	}
-	is := "are"
-	if r.GetJobs()+r.GetCells() == 1 {
-		is = "is"
-	}
-	when := ""
-	if m.GetRetryDue() {
-		when = " when all other jobs of the sweep are done"
-	}
-	term.say("%s %s tried again%s.", strings.Join(what, " and "), is, when)
-}
+func newRetry(term *Terminal) *cobra.Command {
+	return oneSweep("retry", "Try again what has failed of a sweep",
+		`Retry removes the failures of a sweep from its results and computes what is missing: failed jobs, jobs with cells that
+could not be computed, and what rests on them: the stages after theirs. No cell that is good is
+computed again. Figures and tables are those of a sweep in which nothing failed, unless it fails again.
 
-// retryAdvice is the command that tries again what failed of a sweep.
-func (c *client) retryAdvice(id string) string {
-	return fmt.Sprintf("`foible retry%s %s`", c.flags(), id)
+A sweep that still runs goes on, and tries again what failed when all its other jobs are done. Submitting a sweep again,
+and foible fit in the same directory, do the same as retry.`, func(ctx context.Context, target Target, id string) error { return Retry(ctx, term, target, id) })
 }

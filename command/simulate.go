@@ -14,6 +14,7 @@ import (
 	"foible.dev/foible/core/study"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/core/words"
+	"github.com/spf13/cobra"
 )
 
 // SimulateOptions say which agent to let act, how often and for how long.
@@ -236,4 +237,33 @@ func trajectories(n int) string {
 		return "1 trajectory"
 	}
 	return words.Thousands(n) + " trajectories"
+}
+
+func newSimulate(term *Terminal) *cobra.Command {
+	o := SimulateOptions{
+		StimulusChoice: StimulusChoice{Models: []string{"full"}, Inference: sweep.MarginalInference},
+		N:              10, Steps: 200,
+	}
+	c := &cobra.Command{
+		Use:   "simulate STUDY STIMULUS",
+		Short: "Let an agent act in one stimulus, mistakes and all",
+		Long: `Simulate writes what an agent does with a goal as plans, one file a trajectory, in which slips, confused goals and
+plans that lead out of the way are marked as comments, and a table of them. A trajectory ends when the goal is reached.
+An axis that is not set has the value that the 2021 paper fitted for the domain and the model, or else the middle one of
+its default grid; what was used is printed. Equal seeds give equal trajectories, however many there are.`,
+		Example: "  foible simulate doors-keys-gems 3-1 --goal gem2\n  foible simulate my-study 1-2 --model boltzmann --set alpha=1 --n 100 --out runs",
+		GroupID: here, Args: stimulusOfStudy(&o.StimulusChoice), ValidArgsFunction: stimuli,
+		RunE: func(c *cobra.Command, _ []string) error { return Simulate(c.Context(), term, o) },
+	}
+	stimulusFlags(c, &o.StimulusChoice)
+	c.Flags().StringVar(&o.Models[0], "model", o.Models[0], "`name` of the model: "+strings.Join(sweep.ModelNames(), ", "))
+	alias(c, "model", "models")
+	completeModels(c, "model")
+	c.Flags().StringVar(&o.Goal, "goal", "", "`name` of the agent's goal (default: the stimulus's true goal)")
+	c.Flags().IntVar(&o.N, "n", o.N, "`number` of trajectories")
+	c.Flags().IntVar(&o.Steps, "steps", o.Steps, "`number` of steps after which a trajectory ends anyway")
+	wordFlag(c, ActionNoiseKind, &o.Inference)
+	c.Flags().StringVar(&o.Out, "out", "", "output `directory` (default: foible-NAME-STIMULUS-GOAL-simulated, by the study's name)")
+	overwriteFlag(c, &o.Overwrite)
+	return c
 }

@@ -18,6 +18,8 @@ import (
 	"foible.dev/foible/core/words"
 	"foible.dev/foible/domains"
 	"foible.dev/foible/proto/codec"
+	"github.com/spf13/cobra"
+
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
@@ -52,12 +54,6 @@ func openStudy(name string) (fs.FS, error) {
 	}
 	return studyDir(name)
 }
-
-// How long check, and commands that run a sweep, try whether its models can be used.
-const (
-	DefaultCheckTime = 10 * time.Second
-	briefCheckTime   = 5 * time.Second
-)
 
 // examined is a study and a sweep, and what is wrong with them.
 type examined struct {
@@ -252,51 +248,6 @@ func judgedOr(s *domains.Study, without bool) error {
 	return fmt.Errorf("%s has no human judgements to compare models with: add responses or means to study.yaml. What models infer without them, `foible infer` says of one stimulus, and this command of all with --without-judgements", s.Name)
 }
 
-// Check reports everything that is wrong with a study and its sweep. It tries for so long
-// whether its models can be used.
-func Check(ctx context.Context, term *Terminal, name string, choice SweepChoice, limit time.Duration) error {
-	if limit <= 0 {
-		return usagef("--time %v: must be a time above 0, such as 10s", limit)
-	}
-	fsys, err := openStudy(name)
-	if err != nil {
-		return err
-	}
-	x, err := examine(ctx, fsys, &choice, limit)
-	if err != nil {
-		return interrupted(ctx, err)
-	}
-	if x.study != nil {
-		term.print("%s: %s of %s", x.study.Name, words.Count(len(x.study.Stimuli), "stimulus"), x.study.Domain.Name)
-	}
-	found := x.findings
-	if x.usable != "" {
-		found = append(found, study.Finding{Severity: study.Note, Message: fmt.Sprintf("models that can be used with every stimulus: `%s`", x.usable)})
-	}
-	counts := map[study.Severity]int{}
-	for _, f := range found {
-		counts[f.Severity]++
-		term.print("%s", f)
-	}
-	if x.err == nil {
-		term.print("sweep: %s", methodText(x.config))
-	} else {
-		for line := range strings.Lines(x.err.Error()) {
-			counts[study.Error]++
-			term.print("%s", strings.TrimSpace(line))
-		}
-	}
-	if x.beyond != nil {
-		counts[study.Error]++
-		term.print("sweep: %v", x.beyond)
-	}
-	term.print("%s, %s, %s", words.Count(counts[study.Error], "error"), words.Count(counts[study.Warning], "warning"), words.Count(counts[study.Note], "note"))
-	if counts[study.Error] > 0 {
-		return ErrReported
-	}
-	return nil
-}
-
 // methodText says in words how a sweep infers.
 func methodText(m *foiblev1.SweepConfig) string {
 	c, err := codec.Config(m)
@@ -323,39 +274,22 @@ func methodText(m *foiblev1.SweepConfig) string {
 		words.Count(c.Fit.Runs, "run"), words.Count(c.Fit.ParticlesPerGoal, "particle"), c.Inference.Observe) + more
 }
 
-// Sample writes a sample study into a new directory.
-func Sample(term *Terminal, domain, dir string) error {
-	d, ok := domains.ByName(domain)
-	if !ok {
-		return usagef("--domain %q: it can be %s", domain, words.Options(domain, domains.Names()))
-	}
-	switch entries, err := os.ReadDir(dir); {
-	case err == nil && len(entries) > 0:
-		return fmt.Errorf("%s is not empty; name a new directory", words.Quoted(dir))
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("cannot write to %s: %w; name a new directory", words.Quoted(dir), cause(err))
-	}
-	if err := writeSample(d, dir); err != nil {
-		return fmt.Errorf("cannot write to %s: %w; name another directory", words.Quoted(dir), cause(err))
-	}
-	term.print("Wrote a sample study to %s; try `foible check %[1]s` and `foible fit %[1]s`.", words.Quoted(dir))
-	return nil
+func withoutJudgementsFlag(c *cobra.Command, without *bool) {
+	c.Flags().BoolVar(without, "without-judgements", false, "go on though the study has no human judgements, to get the posteriors")
 }
 
-// writeSample adds the domain and the sweep to the files of a sample, to be changed too.
-func writeSample(d *domains.Domain, dir string) error {
-	if err := os.CopyFS(dir, d.Sample); err != nil {
-		return err
-	}
-	spec, err := fs.ReadFile(d.Sample, studyFile)
+// sweepID is the id that the coordinator will give.
+func sweepID(s *domains.Study, config *foiblev1.SweepConfig) (string, error) {
+	c, err := codec.Config(config)
 	if err != nil {
-		return err
+		return "", err
 	}
-	spec = append(spec, "domain_pddl: domain.pddl\n"...)
-	for name, content := range map[string][]byte{studyFile: spec, "domain.pddl": d.PDDL, "sweep.yaml": d.Sweep} {
-		if err := os.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {
-			return err
-		}
+	sets, err := c.ParameterSets()
+	if err != nil {
+		return "", err
 	}
-	return nil
+	return s.Name + "-" + c.ID(s.Hash, Version(), sets), nil
 }
+
+// leastParallel slots are what a coordinator cuts jobs for.
+const leastParallel = 8

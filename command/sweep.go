@@ -9,12 +9,13 @@ import (
 	"strconv"
 	"strings"
 
-	"google.golang.org/protobuf/reflect/protoreflect"
-
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/core/words"
 	"foible.dev/foible/domains"
 	"foible.dev/foible/proto/codec"
+	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
@@ -249,4 +250,73 @@ func axisValue(axis *sweep.Axis, text string) (protoreflect.Value, error) {
 		return protoreflect.ValueOfInt32(int32(x)), nil
 	}
 	return protoreflect.ValueOfFloat64(x), nil
+}
+
+func sweepFlags(c *cobra.Command, s *SweepChoice) {
+	c.Flags().StringVar(&s.File, "sweep", "", "sweep `file` to use in place of the study's sweep.yaml")
+	c.Flags().StringSliceVar(&s.Models, "models", nil, "`names` of models to sweep, in place of all of the sweep's")
+	c.Flags().StringArrayVar(&s.Set, "set", nil, "`axis=value,...` in place of the sweep's values of the axis; may be repeated")
+	c.Flags().StringVar(&s.Preset, "preset", "", "published: the paper's grids and particle filter (sips), with the slips of the authors' code (per_action_odds)")
+	c.Flags().StringVar(&s.Method, "method", "", "`method` of inference, in place of the sweep's: marginal, or sips, the published particle filter")
+	c.Flags().Float64Var(&s.MCSE, "mc-se", 0, "`target` for the Monte-Carlo standard error of r, of marginal inference")
+	c.Flags().Float64Var(&s.PosteriorSE, "posterior-se", 0, "`target` for that of each probability at a judgement step, of marginal inference")
+	c.Flags().IntVar(&s.Particles, "particles", 0, "`number` of particles a goal in a run, of sips")
+	c.Flags().IntVar(&s.Runs, "runs", 0, "`number` of runs a cell, of sips; of batches of samples, of marginal inference")
+	c.Flags().IntVar(&s.TopUp, "top-up", 0, "most `times` the runs of --runs for settings that may be the best, twice as many each round, until one is left")
+	c.Flags().StringVar(&s.Seed, "seed", "", "random seed, a `number`, in place of the sweep's seed")
+	complete(c, "method", Methods...)
+	alias(c, "models", "model")
+	completeModels(c, "models")
+}
+
+func completeModels(c *cobra.Command, flag string) {
+	complete(c, flag, sweep.ModelNames()...)
+}
+
+// Methods of inference, the default first.
+var Methods = []string{sweep.Marginal, sweep.SIPS}
+
+// flags are those by which the choice was made.
+func (c *SweepChoice) flags() string {
+	var b strings.Builder
+	word := func(flag, value string) {
+		if value != "" {
+			fmt.Fprintf(&b, " --%s %s", flag, words.Quoted(value))
+		}
+	}
+	number := func(flag string, value float64) {
+		if value != 0 {
+			fmt.Fprintf(&b, " --%s %v", flag, value)
+		}
+	}
+	word("sweep", c.File)
+	word("preset", c.Preset)
+	word("models", strings.Join(c.Models, ","))
+	for _, assignment := range c.Set {
+		word("set", assignment)
+	}
+	word("method", c.Method)
+	number("mc-se", c.MCSE)
+	number("posterior-se", c.PosteriorSE)
+	number("particles", float64(c.Particles))
+	number("runs", float64(c.Runs))
+	number("top-up", float64(c.TopUp))
+	word("seed", c.Seed)
+	return b.String()
+}
+
+func setFlag(axis string, values []sweep.Setting) string {
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = v.String()
+	}
+	return fmt.Sprintf(" --set %s=%s", axis, strings.Join(texts, ","))
+}
+
+// studies completes STUDY: a directory, or the name of a sample.
+func studies(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return domains.Names(), cobra.ShellCompDirectiveDefault
 }

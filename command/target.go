@@ -13,6 +13,7 @@ import (
 
 	"foible.dev/foible/coordinator/access"
 	"foible.dev/foible/core/words"
+	"github.com/spf13/cobra"
 )
 
 // Target says which coordinator to dial, and how it and its caller know each other.
@@ -227,4 +228,12 @@ func (t Target) token(kind access.Kind) (access.Token, error) {
 		return token, fmt.Errorf("%s is for a %s, and this is a command for a %s; `foible token show %[3]s` prints the right one where the coordinator runs", from, token.Kind, kind)
 	}
 	return token, nil
+}
+
+func targetFlags(c *cobra.Command, t *Target) {
+	c.Flags().StringVar(&t.Address, "coordinator", cmp.Or(os.Getenv(AddressEnv), DefaultAddress), "`host:port` of the coordinator, or of several that share their data, as in a:7410,b:7410;\n"+AddressEnv+" sets it too")
+	c.Flags().StringVar(&t.AddressFile, "coordinator-file", "", "`file` that holds host:port of a coordinator that may move, in place of --coordinator; read again at each attempt to connect")
+	c.Flags().StringVar(&t.TokenFile, "token-file", os.Getenv(TokenFileEnv), "`file` that holds the token, or the coordinator's data directory; "+TokenFileEnv+" sets it too\n(default: the token in FOIBLE_TOKEN, or that of "+DefaultData+")")
+	c.Flags().StringVar(&t.TLSCA, "tls-ca", os.Getenv(TLSCAEnv), "`file` of authorities to trust, or system, of a site with certificates of its own; "+TLSCAEnv+" sets it\ntoo (default: the authority that the token names)")
+	c.Flags().BoolVar(&t.Insecure, "insecure", false, "no encryption and no token, within one machine")
 }

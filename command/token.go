@@ -7,6 +7,7 @@ import (
 
 	"foible.dev/foible/coordinator/access"
 	"foible.dev/foible/core/words"
+	"github.com/spf13/cobra"
 )
 
 // tokens finds the tokens of a coordinator's data directory.
@@ -155,4 +156,107 @@ func RevokeToken(term *Terminal, data, id string) error {
 		return err
 	}
 	return t.Revoke(id)
+}
+
+func newToken(term *Terminal) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "token",
+		Short: "Show, make and end the tokens of a coordinator",
+		Long: `Token works on the data directory of a coordinator, which takes up the changes whether or not it is running.
+
+A token says what its owner may do: a worker's does jobs, a user's gives and follows sweeps. It also says which
+coordinator its owner trusts. Whoever has it can use it: give it in a file that only its owner can read, or in FOIBLE_TOKEN.`,
+		GroupID: cluster, Args: unknownCommand,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(newTokenShow(term), newTokenList(term), newTokenCreate(term), newTokenRotate(term), newTokenRevoke(term))
+	return c
+}
+
+const ofCoordinator = "of the coordinator"
+
+// kindArgument is worker or user.
+func kindArgument(c *cobra.Command) {
+	c.Args = exactlyOne("say who it is for")
+	c.ValidArgs = []string{"worker", "user"}
+}
+
+// tokenOutFlag is where a token is written to.
+func tokenOutFlag(c *cobra.Command, out *string) {
+	c.Flags().StringVar(out, "out", "", "`file` for the token, which only you can read (default: it is printed)")
+}
+
+func newTokenShow(term *Terminal) *cobra.Command {
+	var data, out string
+	c := &cobra.Command{
+		Use:     "show worker|user",
+		Short:   "Print the token with which workers, or users, join",
+		Example: "  foible token show user --out user.token",
+		RunE:    func(_ *cobra.Command, args []string) error { return ShowToken(term, data, args[0], out) },
+	}
+	kindArgument(c)
+	tokenOutFlag(c, &out)
+	dataFlag(c, &data, ofCoordinator)
+	return c
+}
+
+func newTokenList(term *Terminal) *cobra.Command {
+	var data string
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "List the tokens, without their secrets",
+		Args:  atMost(0),
+		RunE:  func(*cobra.Command, []string) error { return ListTokens(term, data) },
+	}
+	dataFlag(c, &data, ofCoordinator)
+	return c
+}
+
+func newTokenCreate(term *Terminal) *cobra.Command {
+	var o CreateTokenOptions
+	c := &cobra.Command{
+		Use:     "create worker|user",
+		Short:   "Make and print another token",
+		Example: "  foible token create user --expires 24h --read-only --out guest.token",
+		RunE: func(_ *cobra.Command, args []string) error {
+			o.Kind = args[0]
+			return CreateToken(term, o)
+		},
+	}
+	kindArgument(c)
+	dataFlag(c, &o.Data, ofCoordinator)
+	tokenOutFlag(c, &o.Out)
+	c.Flags().DurationVar(&o.Expires, "expires", 0, "`time` after which it ends (default: never)")
+	c.Flags().BoolVar(&o.ReadOnly, "read-only", false, "let a user look, and change nothing")
+	return c
+}
+
+func newTokenRotate(term *Terminal) *cobra.Command {
+	var o RotateTokenOptions
+	c := &cobra.Command{
+		Use:   "rotate worker|user",
+		Short: "Replace the token with which workers, or users, join",
+		Long:  "Rotate makes and prints the token with which workers, or users, join from now on. Those that have the one before are\ncut off when it ends; workers that read it from a file take the new one from there.",
+		RunE: func(_ *cobra.Command, args []string) error {
+			o.Kind = args[0]
+			return RotateToken(term, o)
+		},
+	}
+	kindArgument(c)
+	dataFlag(c, &o.Data, ofCoordinator)
+	tokenOutFlag(c, &o.Out)
+	c.Flags().DurationVar(&o.KeepOld, "keep-old", 0, "`time` that the one before stays good")
+	return c
+}
+
+func newTokenRevoke(term *Terminal) *cobra.Command {
+	var data string
+	c := &cobra.Command{
+		Use:   "revoke TOKEN",
+		Short: "End a token",
+		Args:  exactlyOne("name a token as `foible token list` does"),
+		RunE:  func(_ *cobra.Command, args []string) error { return RevokeToken(term, data, args[0]) },
+	}
+	dataFlag(c, &data, ofCoordinator)
+	return c
 }

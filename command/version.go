@@ -1,45 +1,21 @@
 package command
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"io"
-	"os"
 	"runtime"
-	"runtime/debug"
-	"strings"
-	"sync"
-)
 
-// Version is the module's version from the build information. A build of no
-// released version adds a fingerprint of the program itself, so that two
-// different ones never pass for the same.
-var Version = sync.OnceValue(func() string {
-	version := "(devel)"
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		version = info.Main.Version
-	}
-	if version != "(devel)" && !strings.HasSuffix(version, "+dirty") {
-		return version
-	}
-	version = strings.Trim(version, "()")
-	path, err := os.Executable()
-	if err != nil {
-		return version
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return version
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return version
-	}
-	return version + "-" + hex.EncodeToString(h.Sum(nil)[:4])
-})
+	"github.com/spf13/cobra"
+)
 
 // PrintVersion prints the version and what it was built with and for.
 func PrintVersion(term *Terminal) {
 	term.print("foible %s (%s, %s/%s)", Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+func newVersion(term *Terminal) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  atMost(0),
+		Run:   func(*cobra.Command, []string) { PrintVersion(term) },
+	}
 }

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -76,14 +75,6 @@ func ascending(values []sweep.Setting) []sweep.Setting {
 	return slices.Compact(values)
 }
 
-func setFlag(axis string, values []sweep.Setting) string {
-	texts := make([]string, len(values))
-	for i, v := range values {
-		texts[i] = v.String()
-	}
-	return fmt.Sprintf(" --set %s=%s", axis, strings.Join(texts, ","))
-}
-
 // extending goes on with a coordinator's sweep.
 func extending(c *client, m *foiblev1.Sweep) beyond {
 	return func(edges []moreValues) string {
@@ -120,33 +111,4 @@ func fitting(o *FitOptions, s *domains.Study) beyond {
 		}
 		return line
 	}
-}
-
-// flags are those by which the choice was made.
-func (c *SweepChoice) flags() string {
-	var b strings.Builder
-	word := func(flag, value string) {
-		if value != "" {
-			fmt.Fprintf(&b, " --%s %s", flag, words.Quoted(value))
-		}
-	}
-	number := func(flag string, value float64) {
-		if value != 0 {
-			fmt.Fprintf(&b, " --%s %v", flag, value)
-		}
-	}
-	word("sweep", c.File)
-	word("preset", c.Preset)
-	word("models", strings.Join(c.Models, ","))
-	for _, assignment := range c.Set {
-		word("set", assignment)
-	}
-	word("method", c.Method)
-	number("mc-se", c.MCSE)
-	number("posterior-se", c.PosteriorSE)
-	number("particles", float64(c.Particles))
-	number("runs", float64(c.Runs))
-	number("top-up", float64(c.TopUp))
-	word("seed", c.Seed)
-	return b.String()
 }

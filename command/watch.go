@@ -4,267 +4,79 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"time"
-
-	xterm "golang.org/x/term"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
+	"strings"
 
 	foiblev1 "foible.dev/foible/proto/foible/v1"
-
-	"foible.dev/foible/core/words"
+	"github.com/spf13/cobra"
 )
 
-// retryInterval is how long to wait for a coordinator that has gone.
-const retryInterval = time.Second
+func newWatch(term *Terminal) *cobra.Command {
+	var o WatchOptions
+	c := &cobra.Command{
+		Use: "watch SWEEP", Short: "Follow a sweep until it ends",
+		Long: fmt.Sprintf(`Watch shows the progress of a sweep until it ends, from any machine and at any time, also while its coordinator is
+started again: on a terminal a view that is redrawn, where q quits and p pauses or resumes the sweep, and elsewhere, or
+with TERM=dumb, lines. To stop watching changes nothing.
 
-// viewer shows a sweep.
-type viewer interface {
-	// show takes the sweep as it stands.
-	show(m *foiblev1.Sweep)
-	// say takes what else is to be known.
-	say(text string)
-	// close ends what show began. The sweep has ended, or, if it is nil, the watching has.
-	close(m *foiblev1.Sweep)
-}
+Its exit code is 0 if the sweep succeeded, %d if some jobs failed, %d if it was cancelled, %d if the watching was stopped,
+and %d if the sweep could not be watched, as when no coordinator answers at first.
 
-// watched is a sweep to be watched.
-type watched struct {
-	id        string
-	mayReturn bool // its coordinator, if it goes away
-	// before is the number of cells that had results when it was begun; below 0: when the watching begins.
-	before int64
-	// foretold is how long it is to take, until the coordinator knows; nil: not known.
-	foretold *foretold
-}
-
-// watch shows the progress of a sweep until it has ended, and returns it. It waits for a coordinator that goes away
-// meanwhile, if that may come back, and for one of several without a word at first.
-func watch(ctx context.Context, term *Terminal, c *client, w watched) (*foiblev1.Sweep, error) {
-	ctx, quit := context.WithCancel(ctx)
-	defer quit()
-	shown, began := newViewer(ctx, term, c, &w, quit), time.Now()
-	first, last, err := followSweep(ctx, c, w.id, w.mayReturn, shown)
-	shown.close(last)
-	if err == nil {
-		if w.before < 0 {
-			w.before = first.GetProgress().GetCellsDone()
-		}
-		term.say("%s", summary(w.before, last, time.Since(began)))
-		if text := verified(last); text != "" {
-			term.say("%s", text)
-		}
+The ETA is a range in which the sweep ends in 8 of 10 cases. It counts what is left of each stage, the jobs that workers
+have, and how jobs differ; it widens where workers come and go.`, ExitFailures, ExitCancelled, ExitInterrupted, ExitError),
+		GroupID: cluster, Args: exactlyOne(nameSweep),
+		RunE: func(c *cobra.Command, args []string) error {
+			o.Sweep = args[0]
+			return Watch(c.Context(), term, o)
+		},
 	}
-	return last, err
+	notifyFlag(c, &o.Notify)
+	targetFlags(c, &o.Coordinator)
+	return c
 }
 
-// viewer is a screen on a terminal that can redraw lines, and lines elsewhere.
-func newViewer(ctx context.Context, term *Terminal, c *client, w *watched, quit context.CancelFunc) viewer {
-	clock := countdown{foretold: w.foretold, began: time.Now()}
-	if !redraws(term.Err) {
-		l := newLines(term.Err)
-		l.countdown = clock
-		return l
-	}
-	id := w.id
-	s := newScreen(id)
-	s.countdown = clock
-	s.quit = "q stops; the same command goes on from here"
-	if w.mayReturn {
-		s.quit = "q quits, the sweep goes on"
-		s.change = func(pause bool) error {
-			if pause {
-				_, err := c.sweeps.PauseSweep(ctx, &foiblev1.PauseSweepRequest{SweepId: id})
-				return c.explain(err)
-			}
-			_, err := c.sweeps.ResumeSweep(ctx, &foiblev1.ResumeSweepRequest{SweepId: id})
-			return c.explain(err)
-		}
-	}
-	return startTerminal(term, s, quit)
+// WatchOptions say which sweep to watch.
+type WatchOptions struct {
+	Coordinator Target
+	Sweep       string // its id
+	Notify      Notify
 }
 
-// redraws says whether lines that were written can be redrawn, and keys be read.
-func redraws(out io.Writer) bool {
-	f, ok := beneath(out).(*os.File)
-	kind := os.Getenv("TERM")
-	return ok && kind != "" && kind != "dumb" && xterm.IsTerminal(int(f.Fd())) && xterm.IsTerminal(int(os.Stdin.Fd()))
-}
-
-// follow shows a sweep until it has ended, and returns it as it was at first and is at last; nil with an error.
-func followSweep(ctx context.Context, c *client, id string, mayReturn bool, shown viewer) (first, last *foiblev1.Sweep, err error) {
-	var lost time.Time // since when nobody has answered
-	said := false
-	pause, silence := retryInterval, time.Duration(0)
-	if len(c.target.addresses()) > 1 {
-		pause, silence = failoverPause, failoverTime
+// Watch shows the progress of a sweep until it ends, also over a coordinator that is started again. The error is an
+// EndedError if it has not succeeded.
+func Watch(ctx context.Context, term *Terminal, o WatchOptions) error {
+	if err := o.Notify.check(); err != nil {
+		return err
 	}
-	for {
-		err := watchSweep(ctx, c, id, func(m *foiblev1.Sweep) {
-			if first == nil {
-				first = m
-			}
-			last, said, lost = m, false, time.Time{}
-			shown.show(m)
-		})
-		switch {
-		case err == nil:
-			return first, last, nil
-		case last == nil || !mayReturn || status.Code(err) != codes.Unavailable || c.refusal() != nil:
-			return nil, nil, c.explain(err)
-		case lost.IsZero():
-			lost = time.Now()
-		}
-		if !said && time.Since(lost) >= silence {
-			said = true
-			if full := (*StalledError)(nil); errors.As(c.explain(err), &full) {
-				shown.say("The coordinator waits: " + full.Reason + ".")
-			} else {
-				shown.say("The coordinator does not answer; trying until it does.")
-			}
-		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return nil, nil, ErrInterrupted
-		}
-	}
-}
-
-// watch calls back for a sweep now and at its changes, until it has ended.
-func watchSweep(ctx context.Context, c *client, id string, each func(*foiblev1.Sweep)) error {
-	stream, err := c.sweeps.WatchSweep(ctx, &foiblev1.WatchSweepRequest{SweepId: id})
+	id := o.Sweep
+	c, err := dialWarning(term, o.Coordinator)
 	if err != nil {
 		return err
 	}
-	for {
-		m, err := stream.Recv()
-		if errors.Is(err, io.EOF) {
-			return nil
+	defer func() { _ = c.close() }()
+	m, err := c.sweep(ctx, id)
+	if err != nil {
+		return err
+	}
+	sayNext(ctx, term, c, m)
+	if m, err = watch(ctx, term, c, watched{id: id, mayReturn: true, before: -1}); err != nil {
+		if errors.Is(err, ErrInterrupted) {
+			term.say("The sweep goes on; `foible watch%s %s` watches it again.", c.flags(), id)
 		}
-		if err != nil {
-			return err
-		}
-		each(m.GetSweep())
+		return err
 	}
-}
-
-// summary says what was done of a sweep, of which so many cells had results before.
-func summary(before int64, last *foiblev1.Sweep, took time.Duration) string {
-	text := fmt.Sprintf("%s in %s", words.Count(last.GetProgress().GetCellsDone()-before, "cell"), took.Round(100*time.Millisecond))
-	switch {
-	case before > 0 && last.GetExtends() != "":
-		return text + fmt.Sprintf("; %s were there already, most of them from %s, which it extends", words.Thousands(before), last.GetExtends())
-	case before > 0:
-		return text + fmt.Sprintf("; %s were there already", words.Thousands(before))
+	notify(ctx, term, o.Notify, c, m)
+	results := fmt.Sprintf("`foible results%s %s", c.flags(), id)
+	if m.GetDamage() != "" {
+		return &EndedError{Message: fmt.Sprintf("the sweep is damaged: %s", m.GetDamage())}
 	}
-	return text
-}
-
-// countdown is what a pilot has foretold, which stands until the coordinator knows more.
-type countdown struct {
-	foretold *foretold // nil: nothing
-	began    time.Time
-}
-
-// eta says when a sweep ends, as a range, or that this is not known yet; "" where nothing goes on.
-func (c *countdown) eta(m *foiblev1.Sweep, now time.Time) string {
-	p := m.GetProgress()
-	switch {
-	case m.GetEtaHigh() != nil:
-		return "ETA " + spans(m.GetEtaLow().AsDuration(), m.GetEtaHigh().AsDuration())
-	case stateText(m) != stateRunning || p.GetWorkers() == 0 || p.GetCellsDone() == p.GetCells():
-		return ""
-	case c.foretold != nil && now.Sub(c.began).Seconds() < c.foretold.low:
-		left := func(seconds float64) time.Duration {
-			return time.Duration(seconds*float64(time.Second)) - now.Sub(c.began)
-		}
-		return "ETA " + spans(left(c.foretold.low), left(c.foretold.high)) + " by the pilot"
+	switch m.GetState() {
+	case foiblev1.SweepState_SWEEP_STATE_SUCCEEDED:
+		term.say("The sweep has succeeded; %s` writes its tables and figures.", results)
+		return nil
+	case foiblev1.SweepState_SWEEP_STATE_FAILED:
+		return &EndedError{Message: fmt.Sprintf("%s; %s` writes what there is, and why, and %s tries again what failed", strings.Join(failed(m.GetProgress()), ", "), results, c.retryAdvice(id))}
+	case foiblev1.SweepState_SWEEP_STATE_CANCELLED:
+		return &EndedError{Cancelled: true, Message: fmt.Sprintf("the sweep was cancelled with %s done; %s --partial` writes what there is", cells(m), results)}
 	}
-	return "ETA not known yet"
-}
-
-// spans is a range of times.
-func spans(from, to time.Duration) string {
-	if low, high := span(from), span(to); low != high {
-		return low + " to " + high
-	}
-	return span(to)
-}
-
-// span is a time to two digits or so, in the units in which people think of it.
-func span(d time.Duration) string {
-	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("%ds", max(1, int(d.Round(time.Second)/time.Second)))
-	case d < 10*time.Minute:
-		d = d.Round(10 * time.Second)
-		return fmt.Sprintf("%dm%02ds", d/time.Minute, d%time.Minute/time.Second)
-	case d < time.Hour:
-		return fmt.Sprintf("%dm", d.Round(time.Minute)/time.Minute)
-	case d < 48*time.Hour:
-		d = d.Round(5 * time.Minute)
-		return fmt.Sprintf("%dh%02dm", d/time.Hour, d%time.Hour/time.Minute)
-	}
-	return fmt.Sprintf("%d days", d.Round(24*time.Hour)/(24*time.Hour))
-}
-
-// trouble says what did not go as planned; "" if nothing.
-func trouble(p *foiblev1.Progress) []string {
-	all := failed(p)
-	if n := p.GetRetries(); n > 0 {
-		all = append(all, words.Count(int(n), "job")+" tried again")
-	}
-	if n := p.GetCopies(); n > 0 {
-		all = append(all, words.Count(int(n), "job")+" given to a second worker")
-	}
-	if n := p.GetLeasesLost(); n > 0 {
-		all = append(all, words.Count(int(n), "lease")+" lost")
-	}
-	if n := p.GetDuplicates(); n > 0 {
-		all = append(all, words.Count(int(n), "repeated result")+" refused")
-	}
-	return all
-}
-
-// failed says how many jobs failed, and how many cells of others; nothing if none.
-func failed(p *foiblev1.Progress) []string {
-	var all []string
-	if n := p.GetJobsFailed(); n > 0 {
-		all = append(all, words.Count(int(n), "job")+" failed")
-	}
-	if n := p.GetCellsFailed(); n > 0 {
-		all = append(all, words.Count(int(n), "cell")+" could not be computed")
-	}
-	return all
-}
-
-// causes of failures, in words: of cells first.
-func causes(p *foiblev1.Progress) []string {
-	all := map[string]int64{} // cells of each model
-	for _, part := range p.GetModels() {
-		all[part.GetName()] = part.GetCells()
-	}
-	var texts []string
-	for _, f := range p.GetFailedCells() {
-		if n := f.GetCells(); n >= all[f.GetModel()] {
-			texts = append(texts, fmt.Sprintf("%s: no fit: %s (%s)", f.GetModel(), f.GetReason(), words.Count(int(n), "cell")))
-		} else {
-			texts = append(texts, fmt.Sprintf("%s: %s of %s could not be computed: %s", f.GetModel(), words.Thousands(n), words.Count(int(all[f.GetModel()]), "cell"), f.GetReason()))
-		}
-	}
-	return append(texts, p.GetFailures()...)
-}
-
-// rounded is a rate to three digits, written out.
-func rounded(rate float64) string {
-	switch {
-	case rate >= 100:
-		return fmt.Sprintf("%.0f", rate)
-	case rate >= 10:
-		return fmt.Sprintf("%.1f", rate)
-	}
-	return fmt.Sprintf("%.2f", rate)
+	return fmt.Errorf("version %s left the sweep unfinished; submit it again", m.GetVersion())
 }

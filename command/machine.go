@@ -1,10 +1,28 @@
 package command
 
 import (
+	"runtime"
+	"time"
+
 	"foible.dev/foible/core/words"
 	"foible.dev/foible/worker"
 	"foible.dev/foible/worker/memory"
+	"github.com/spf13/cobra"
 )
+
+// slots checks a number of worker slots given by a flag; 0 is one a core.
+func slots(flag string, n int) (int, error) {
+	if n < 0 || n > maxSlots {
+		return 0, usagef("%s %d: must be 1 to %d", flag, n, maxSlots)
+	}
+	if n == 0 {
+		n = runtime.GOMAXPROCS(0)
+	}
+	return n, nil
+}
+
+// maxSlots is what a worker accepts.
+const maxSlots = 1024
 
 // minMemory is enough for a worker and one small job, in bytes.
 const minMemory = 128 << 20
@@ -37,3 +55,10 @@ func samplesMemory(memory int64, slots int) int64 {
 	}
 	return min(worker.MaxSamplesMemory, memory/4/int64(slots))
 }
+
+// memoryFlag bounds what workers may use.
+func memoryFlag(c *cobra.Command, memory *string) {
+	c.Flags().StringVar(memory, "memory", "", "`size` of the memory that this process may use, e.g. 8GiB; near it, fewer jobs are done at once (default: four fifths\nof what the machine, the control group or Slurm grants)")
+}
+
+var started = time.Now()

@@ -10,16 +10,9 @@ import (
 	"net"
 	"net/url"
 	"os"
-	"runtime"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"time"
-
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/connectivity"
-	"google.golang.org/grpc/status"
 
 	"foible.dev/foible/coordinator"
 	"foible.dev/foible/coordinator/access"
@@ -27,14 +20,53 @@ import (
 	"foible.dev/foible/core/words"
 	"foible.dev/foible/domains"
 	"foible.dev/foible/internal/replace"
-	"foible.dev/foible/worker"
+	"github.com/spf13/cobra"
 )
 
-// DefaultLease is how long a job stays with a worker that is not heard of.
-const DefaultLease = 30 * time.Second
+func newCoordinator(term *Terminal) *cobra.Command {
+	o := CoordinatorOptions{Limits: DefaultLimits()}
+	c := &cobra.Command{
+		Use:   "coordinator",
+		Short: "Run the coordinator, which schedules the jobs of sweeps on workers",
+		Long: `Coordinator keeps studies, sweeps and results in its data directory, and schedules jobs until it is interrupted.
+Started again on the same directory, it goes on.
 
-// DefaultLimits are what others can use up of a coordinator unless told otherwise.
-func DefaultLimits() coordinator.Limits { return coordinator.DefaultLimits() }
+It speaks TLS, with a certificate that it makes itself, and lets in who has a token: one for workers and one for users
+are made at the first start. Each names the coordinator's authority by its hash, so that who has it trusts this
+coordinator and no other, at any address. ` + "`foible token`" + ` shows, makes and ends them. A site's own certificate is given with
+--tls-cert and --tls-key; workers and users then trust it by --tls-ca.
+
+With --nats, studies, sweeps and results are kept by NATS servers of the site, and any number of coordinators on them
+work as one: workers and users dial any, and another when that is lost. The data directory then has only the
+authority and the tokens, and all coordinators need the same: share it, or copy its directory access before they start.`,
+		Example: "  foible coordinator --listen :7410\n  foible coordinator --listen :7410 --nats nats://a:4222,nats://b:4222,nats://c:4222 --nats-creds foible.creds",
+		GroupID: cluster, Args: atMost(0),
+		RunE: func(c *cobra.Command, _ []string) error {
+			o.WebAsked = c.Flags().Changed("web")
+			return Coordinator(c.Context(), term, o)
+		},
+	}
+	c.Flags().StringVar(&o.Listen, "listen", DefaultAddress, "`host:port` to listen on; :7410 for all addresses of this machine")
+	c.Flags().StringVar(&o.Web, "web", DefaultWebAddress, "`host:port` of the dashboard, for browsers; off for none. Beyond this machine it has the coordinator's certificate")
+	c.Flags().StringVar(&o.AddressFile, "address-file", "", "`file` to write host:port to when it listens, for those who read it with --coordinator-file")
+	dataFlag(c, &o.Data, "of studies, sweeps, results and tokens")
+	c.Flags().DurationVar(&o.Lease, "lease", DefaultLease, "`time` that a job stays with a worker that is not heard of")
+	c.Flags().DurationVar(&o.JobDeadline, "job-deadline", 0, "`time` that a job may take before an idle worker gets it too; it doubles each time. 0: a minute and ten times what the slowest jobs like it have taken for their size, ten minutes before any is done")
+	c.Flags().StringVar(&o.TLSCert, "tls-cert", "", "`file` of a certificate of the site's own, and of those between it and its authority")
+	c.Flags().StringVar(&o.TLSKey, "tls-key", "", "`file` of its key")
+	c.Flags().StringSliceVar(&o.NATS.URLs, "nats", nil, "`urls` of the site's NATS servers, in place of one in this process")
+	c.Flags().StringVar(&o.NATS.CredsFile, "nats-creds", "", "`file` of credentials for them, as nsc makes it")
+	c.Flags().StringVar(&o.NATS.LoginFile, "nats-login", "", "`file` with a user's name on its first line and the password on its second")
+	c.Flags().StringVar(&o.NATS.CAFile, "nats-ca", "", "`file` of the authorities that sign their certificates (default: those that this machine trusts)")
+	c.Flags().StringVar(&o.NATS.CertFile, "nats-cert", "", "`file` of a certificate to show them")
+	c.Flags().StringVar(&o.NATS.KeyFile, "nats-key", "", "`file` of its key")
+	c.Flags().BoolVar(&o.Insecure, "insecure", false, "no encryption and no tokens, within one machine: everyone on it may call")
+	observeFlags(c, &o.Observe)
+	for _, limit := range o.Limits.Table() {
+		c.Flags().Var(limit.Value, limit.Flag, limit.Meaning)
+	}
+	return c
+}
 
 // CoordinatorOptions say where a coordinator listens and keeps its data.
 type CoordinatorOptions struct {
@@ -165,6 +197,12 @@ func Coordinator(ctx context.Context, term *Terminal, o CoordinatorOptions) erro
 	return err
 }
 
+// DefaultLease is how long a job stays with a worker that is not heard of.
+const DefaultLease = 30 * time.Second
+
+// DefaultLimits are what others can use up of a coordinator unless told otherwise.
+func DefaultLimits() coordinator.Limits { return coordinator.DefaultLimits() }
+
 // distinctAddresses returns an error if two of the coordinator's flags name one address.
 func (o *CoordinatorOptions) distinctAddresses() error {
 	flags := []struct{ name, address string }{{"--listen", o.Listen}, {"--web", o.Web}, {"--metrics", o.Observe.Metrics}}
@@ -277,189 +315,4 @@ func (o *CoordinatorOptions) announce(at net.Addr) error {
 		return fmt.Errorf("--address-file %s: %w; name another file", words.Quoted(o.AddressFile), cause(err))
 	}
 	return nil
-}
-
-// maxSlots is what a worker accepts.
-const maxSlots = 1024
-
-// slots checks a number of worker slots given by a flag; 0 is one a core.
-func slots(flag string, n int) (int, error) {
-	if n < 0 || n > maxSlots {
-		return 0, usagef("%s %d: must be 1 to %d", flag, n, maxSlots)
-	}
-	if n == 0 {
-		n = runtime.GOMAXPROCS(0)
-	}
-	return n, nil
-}
-
-// WorkerOptions say whom a worker works for.
-type WorkerOptions struct {
-	Coordinator Target
-	Slots       int    // 0: one a core
-	Memory      string // that the process may use, as in 8GiB; "": most of what there is
-	Drain       time.Duration
-	Patience    time.Duration // for a coordinator that does not answer; 0: without end
-	Observe     ObserveOptions
-
-	dialling func() // called when the address file has been read, which is seldom; nil: nothing
-}
-
-// leaveTimeout is how long a worker that has drained waits for jobs that do not stop.
-const leaveTimeout = time.Second
-
-// Worker works until ctx ends, and then drains.
-func Worker(ctx context.Context, term *Terminal, o WorkerOptions) error {
-	n, err := slots("--slots", o.Slots)
-	if err != nil {
-		return err
-	}
-	budget, err := memoryBudget(o.Memory)
-	if err != nil {
-		return err
-	}
-	if o.Drain < 0 {
-		return usagef("--drain %v: must be at least 0s", o.Drain)
-	}
-	if o.Patience < 0 {
-		return usagef("--patience %v: must be at least 0s", o.Patience)
-	}
-	watched, err := observe(ctx, term, "foible-worker", o.Observe)
-	if err != nil {
-		return err
-	}
-	defer watched.stop()
-	ctx, giveUp := context.WithCancelCause(ctx)
-	defer giveUp(nil)
-	if done, err := awaitToken(ctx, term, o); done || err != nil {
-		return err
-	}
-	var c *client
-	// Once the token's coordinator has been reached, a worker stays, whatever the network or another program in that
-	// place does. What answers at an address from a file may be something else that has come to where it was.
-	var met atomic.Bool
-	refusal := func() (reason error, final bool) {
-		return c.refusal(), o.Coordinator.AddressFile == "" && !met.Load()
-	}
-	calls, err := watched.calls()
-	if err != nil {
-		return err
-	}
-	if o.Coordinator.AddressFile != "" {
-		calls = append(calls, grpc.WithContextDialer((&addressFile{read: o.Coordinator.current, after: o.dialling}).dial))
-	}
-	c, err = dialAs(access.Worker, o.Coordinator, append(calls, grpc.WithChainStreamInterceptor(patient(ctx, term, o, &met, refusal, giveUp)))...)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = c.close() }()
-	cfg := worker.DefaultConfig()
-	cfg.Memory = budget
-	science := worker.NewScience(c.studies)
-	science.SamplesMemory, cfg.Relieve = samplesMemory(cfg.Memory, n), science.Relieve
-	cfg.Conn, cfg.Slots, cfg.Version, cfg.Logger, cfg.DrainTimeout = c.conn, n, Version(), term.Logger, o.Drain
-	cfg.Dismissed = func() { giveUp(nil) }
-	if cfg.Executor, err = watched.executor(science, n); err != nil {
-		return err
-	}
-	if cfg.Host, err = os.Hostname(); err != nil {
-		cfg.Host = "unknown"
-	}
-	w, err := worker.New(cfg)
-	if err != nil {
-		return err
-	}
-	ran := make(chan error, 1)
-	go func() { ran <- w.Run(ctx) }()
-	late := make(chan struct{})
-	defer context.AfterFunc(ctx, func() {
-		time.AfterFunc(o.Drain+worker.HandBackTimeout+leaveTimeout, func() { close(late) })
-	})()
-	select {
-	case err = <-ran:
-	case <-late: // the jobs that go on have been handed back, and end with the process
-		term.Logger.Warn("leaving jobs that do not stop")
-	}
-	if reason, final := refusal(); err != nil && reason != nil && final {
-		return reason
-	}
-	if impatient := context.Cause(ctx); err == nil && errors.Is(impatient, errImpatient) {
-		return impatient
-	}
-	return err
-}
-
-var errImpatient = errors.New("no coordinator has answered")
-
-// patient holds calls back until the coordinator can be reached, so that its
-// absence is said once and makes no job fail. When ctx ends it waits no more,
-// nor for what answers and is refused for good. When patience ends, so does the worker. It sets met.
-func patient(ctx context.Context, term *Terminal, o WorkerOptions, met *atomic.Bool, refusal func() (reason error, final bool), giveUp context.CancelCauseFunc) grpc.StreamClientInterceptor {
-	return func(call context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, stream grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
-		waiting, cancel := context.WithCancel(call)
-		defer cancel()
-		defer context.AfterFunc(ctx, cancel)()
-		if o.Patience > 0 && desc.ClientStreams {
-			defer time.AfterFunc(o.Patience, func() {
-				giveUp(fmt.Errorf("%w at %s for %v; see that one runs there, or wait longer with --patience", errImpatient, o.Coordinator.where(), o.Patience))
-			}).Stop()
-		}
-		said := false
-		state := cc.GetState()
-		for ; state != connectivity.Ready && state != connectivity.Shutdown; state = cc.GetState() {
-			if state == connectivity.TransientFailure {
-				reason, final := refusal()
-				if reason != nil && final {
-					return nil, status.Error(codes.Unauthenticated, reason.Error())
-				}
-				if desc.ClientStreams && !said { // Work: one at a time
-					said = true
-					about := []any{"coordinator", o.Coordinator.where()}
-					if reason != nil {
-						about = append(about, "reason", reason)
-					}
-					term.Logger.Info("no coordinator answers; trying until one does", about...)
-				}
-			}
-			cc.Connect()
-			if !cc.WaitForStateChange(waiting, state) {
-				break
-			}
-		}
-		if state == connectivity.Ready {
-			met.Store(true)
-		}
-		return stream(call, desc, cc, method, opts...)
-	}
-}
-
-// tokenPause is how long a worker waits before it looks for its token again.
-const tokenPause = time.Second
-
-// awaitToken waits until the file or directory of --token-file holds a token, which the coordinator makes when it is
-// first started. It is done if ctx ends before.
-func awaitToken(ctx context.Context, term *Terminal, o WorkerOptions) (done bool, err error) {
-	if o.Coordinator.TokenFile == "" || o.Coordinator.Insecure {
-		return false, nil
-	}
-	var late <-chan time.Time
-	if o.Patience > 0 {
-		late = time.After(o.Patience)
-	}
-	for said := false; ; said = true {
-		_, err := o.Coordinator.token(access.Worker)
-		if !errors.Is(err, fs.ErrNotExist) {
-			return false, nil // what else is wrong is said by who dials
-		}
-		if !said {
-			term.Logger.Info("there is no token yet; waiting for the coordinator to make it", "file", o.Coordinator.TokenFile)
-		}
-		select {
-		case <-time.After(tokenPause):
-		case <-late:
-			return false, err
-		case <-ctx.Done():
-			return true, nil
-		}
-	}
 }
