@@ -37,7 +37,30 @@ var arrows = []arrow{
 	},
 	{from: []string{"foible.dev/foible/core/..."}, except: []string{"foible.dev/foible/core/report"}, direct: true, never: []string{"embed"}}, // the page that it fills in is its own
 	{from: []string{"foible.dev/foible/..."}, except: []string{"foible.dev/foible/coordinator/engine", "foible.dev/foible/internal/natssite"}, direct: true, never: []string{"github.com/nats-io/...", "github.com/synadia-io/..."}},
-	{from: []string{"foible.dev/foible/command/kubernetes"}, never: []string{"foible.dev/foible/..."}, but: []string{"foible.dev/foible/deploy/kubernetes"}},
+	{from: []string{"foible.dev/foible/command/cluster/kubernetes/kubectl"}, never: []string{"foible.dev/foible/..."}, but: []string{"foible.dev/foible/deploy/kubernetes"}},
+	// Within command, arrows go down: a terminal, the command line, what goes in and out, sweeps of a coordinator, commands.
+	{from: []string{"foible.dev/foible/command/terminal"}, never: []string{"foible.dev/foible/command/..."}},
+	{from: []string{"foible.dev/foible/command/cli"}, never: []string{"foible.dev/foible/command/..."}, but: []string{"foible.dev/foible/command/terminal"}},
+	{
+		from: []string{"foible.dev/foible/command/connect", "foible.dev/foible/command/input", "foible.dev/foible/command/secrets"}, never: []string{"foible.dev/foible/command/..."},
+		but: []string{"foible.dev/foible/command/terminal", "foible.dev/foible/command/cli"},
+	},
+	{
+		from: []string{"foible.dev/foible/command/output"}, never: []string{"foible.dev/foible/command/..."},
+		but: []string{"foible.dev/foible/command/terminal", "foible.dev/foible/command/cli", "foible.dev/foible/command/tables"},
+	},
+	{
+		from: []string{"foible.dev/foible/command/follow", "foible.dev/foible/command/serve"}, never: []string{"foible.dev/foible/command/..."},
+		but: []string{"foible.dev/foible/command/terminal", "foible.dev/foible/command/cli", "foible.dev/foible/command/connect", "foible.dev/foible/command/input"},
+	},
+	{
+		from: []string{"foible.dev/foible/command/results"}, never: []string{"foible.dev/foible/command/..."},
+		but: []string{"foible.dev/foible/command/terminal", "foible.dev/foible/command/cli", "foible.dev/foible/command/connect", "foible.dev/foible/command/input", "foible.dev/foible/command/output", "foible.dev/foible/command/tables"},
+	},
+	{ // commands do not call each other
+		from:  []string{"foible.dev/foible/command/fit", "foible.dev/foible/command/stimulus", "foible.dev/foible/command/sweeps", "foible.dev/foible/command/cluster/..."},
+		never: []string{"foible.dev/foible/command", "foible.dev/foible/command/fit", "foible.dev/foible/command/stimulus", "foible.dev/foible/command/sweeps"},
+	},
 	{from: []string{"foible.dev/foible/command/tables"}, direct: true, never: []string{"foible.dev/foible/..."}, but: []string{"foible.dev/foible/core/report"}},
 	{from: []string{"foible.dev/foible/..."}, except: []string{"foible.dev/foible/command/tables"}, direct: true, never: []string{"github.com/parquet-go/..."}},
 	{from: []string{"foible.dev/foible/worker/..."}, never: []string{"foible.dev/foible/coordinator/...", "foible.dev/foible/command/..."}},
@@ -51,14 +74,14 @@ var arrows = []arrow{
 		never: []string{"foible.dev/foible/...", "google.golang.org/...", "github.com/...", "go.opentelemetry.io/..."}, but: []string{"foible.dev/foible/core/sweep"},
 	},
 	{ // traces are sent by the daemons; others have spans alone
-		from: []string{"foible.dev/foible/..."}, except: []string{"foible.dev/foible", "foible.dev/foible/command"},
+		from: []string{"foible.dev/foible/..."}, except: []string{"foible.dev/foible", "foible.dev/foible/command", "foible.dev/foible/command/serve", "foible.dev/foible/command/fit", "foible.dev/foible/command/cluster/slurm"},
 		never: []string{"go.opentelemetry.io/otel/sdk/...", "go.opentelemetry.io/otel/exporters/..."},
 	},
 	{from: []string{"foible.dev/foible/domains/...", "foible.dev/foible/proto/..."}, never: []string{"foible.dev/foible/coordinator/...", "foible.dev/foible/worker/...", "foible.dev/foible/command/..."}},
 	{from: []string{"foible.dev/foible/proto/..."}, never: []string{"foible.dev/foible/domains/..."}},
-	{from: []string{"foible.dev/foible/command/slurm"}, never: []string{"foible.dev/foible/...", "google.golang.org/...", "github.com/hashicorp/go-hclog/..."}},
+	{from: []string{"foible.dev/foible/command/cluster/slurm/scheduler"}, never: []string{"foible.dev/foible/...", "google.golang.org/...", "github.com/hashicorp/go-hclog/..."}},
 	{
-		from: []string{"foible.dev/foible/..."}, except: []string{"foible.dev/foible", "foible.dev/foible/command"},
+		from: []string{"foible.dev/foible/..."}, except: []string{"foible.dev/foible", "foible.dev/foible/command/..."},
 		never: []string{"github.com/spf13/...", "charm.land/...", "golang.org/x/term"},
 	},
 }

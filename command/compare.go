@@ -10,9 +10,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
+	"foible.dev/foible/command/cli"
+	"foible.dev/foible/command/output"
+	"foible.dev/foible/command/terminal"
 	"foible.dev/foible/core/report"
 	"foible.dev/foible/core/words"
-	"github.com/spf13/cobra"
 )
 
 // CompareOptions say which sweeps to put side by side, and where.
@@ -28,9 +32,9 @@ type CompareOptions struct {
 const DefaultComparison = "foible-comparison"
 
 // Compare puts the results of sweeps side by side.
-func Compare(term *Terminal, o CompareOptions) error {
+func Compare(term *terminal.Terminal, o CompareOptions) error {
 	if len(o.Sweeps) < 2 {
-		return usagef("name the output directories of two sweeps or more")
+		return cli.Usagef("name the output directories of two sweeps or more")
 	}
 	var sweeps []report.Finished
 	for i, dir := range o.Sweeps {
@@ -41,15 +45,15 @@ func Compare(term *Terminal, o CompareOptions) error {
 		case err != nil:
 			return err
 		case !info.IsDir():
-			return usagef("%s is a file: name the directory that it is in", words.Quoted(dir))
+			return cli.Usagef("%s is a file: name the directory that it is in", words.Quoted(dir))
 		}
 		if slices.ContainsFunc(o.Sweeps[:i], func(other string) bool { return same(other, dir) }) {
-			return usagef("%s is there twice", words.Quoted(dir))
+			return cli.Usagef("%s is there twice", words.Quoted(dir))
 		}
 		if same(o.Out, dir) {
-			return usagef("--out %s is a sweep's own directory", words.Quoted(dir))
+			return cli.Usagef("--out %s is a sweep's own directory", words.Quoted(dir))
 		}
-		sweeps = append(sweeps, report.Finished{Name: filepath.Base(filepath.Clean(dir)), Files: resultsDir(dir)})
+		sweeps = append(sweeps, report.Finished{Name: filepath.Base(filepath.Clean(dir)), Files: cli.ResultsDir(dir)})
 	}
 	for i := range sweeps { // names that tell them apart
 		if slices.ContainsFunc(sweeps, func(s report.Finished) bool { return s.Name == sweeps[i].Name && s.Files != sweeps[i].Files }) {
@@ -67,12 +71,12 @@ func Compare(term *Terminal, o CompareOptions) error {
 		}
 		names = append(names, path)
 	}
-	of := owner{Command: "report", Of: strings.Join(names, "\n"), About: "a comparison of " + words.List(o.Sweeps)}
-	if err := free(o.Out, of, o.Overwrite); err != nil {
+	of := output.Owner{Command: "report", Of: strings.Join(names, "\n"), About: "a comparison of " + words.List(o.Sweeps)}
+	if err := output.Free(o.Out, of, o.Overwrite); err != nil {
 		return err
 	}
 	var c *report.Comparison
-	err := writeOutput(o.Out, of, nil, func(out *output) (err error) {
+	err := output.Write(o.Out, of, nil, func(out *output.Dir) (err error) {
 		c, err = report.Compare(out, report.CompareOptions{DifferentStudies: o.DifferentStudies}, sweeps...)
 		return err
 	})
@@ -82,11 +86,11 @@ func Compare(term *Terminal, o CompareOptions) error {
 	if err != nil {
 		return err
 	}
-	t := newTable("Model", "Sweep", "r over common points", "n", "Difference", "95% interval by stimuli")
-	t.columns[1].lead = true
+	t := terminal.NewTable("Model", "Sweep", "r over common points", "n", "Difference", "95% interval by stimuli")
+	t.Columns[1].Lead = true
 	for _, f := range c.Fits {
 		if f.N == 0 {
-			t.add(f.Model, f.Sweep, "no fit")
+			t.Add(f.Model, f.Sweep, "no fit")
 			continue
 		}
 		difference, interval := "", ""
@@ -103,13 +107,13 @@ func Compare(term *Terminal, o CompareOptions) error {
 		if !math.IsNaN(f.R) {
 			r = words.Fixed(f.R, 3)
 		}
-		t.add(f.Model, f.Sweep, r, words.Thousands(f.N), difference, interval)
+		t.Add(f.Model, f.Sweep, r, words.Thousands(f.N), difference, interval)
 	}
-	term.table(t)
+	term.PrintTable(t)
 	for _, caution := range c.Cautions {
-		term.print("Warning: %s", caution)
+		term.Print("Warning: %s", caution)
 	}
-	term.print("Wrote tables and figures to %s; open %s first.", words.Quoted(o.Out), words.Quoted(filepath.Join(o.Out, "comparison.html")))
+	term.Print("Wrote tables and figures to %s; open %s first.", words.Quoted(o.Out), words.Quoted(filepath.Join(o.Out, "comparison.html")))
 	if c.Compared() < 2 {
 		return errors.New("nothing could be compared: over the points that the sweeps have in common, not two of the best parameter sets have a defined r")
 	}
@@ -126,7 +130,7 @@ func same(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-func newReport(term *Terminal) *cobra.Command {
+func newReport(term *terminal.Terminal) *cobra.Command {
 	var o CompareOptions
 	c := &cobra.Command{
 		Use:   "report DIR DIR...",
@@ -138,14 +142,14 @@ sweeps that have nothing in common. Sweeps of different studies, such as a study
 --different-studies only: what has one name in them is taken to be one thing. It writes comparison.html, which is one file without script or network, comparison.csv
 and settings.csv, each also as Parquet, and the figures. It needs no coordinator.`,
 		Example: "  foible report my-fit my-fit-by-sips\n  foible report first-study replication --different-studies --out side-by-side",
-		GroupID: here, Args: cobra.ArbitraryArgs,
+		GroupID: cli.GroupLocal, Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
 			o.Sweeps = args
 			return Compare(term, o)
 		},
 	}
 	c.Flags().StringVar(&o.Out, "out", DefaultComparison, "output `directory`")
-	overwriteFlag(c, &o.Overwrite)
+	cli.OverwriteFlag(c, &o.Overwrite)
 	c.Flags().BoolVar(&o.DifferentStudies, "different-studies", false, "compare sweeps of different studies, at the stimuli, steps and goals that have one name in all")
 	return c
 }

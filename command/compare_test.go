@@ -8,23 +8,29 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"foible.dev/foible/command/cli"
+	"foible.dev/foible/command/fit"
+	"foible.dev/foible/command/input"
+	"foible.dev/foible/command/internal/commandtest"
+	"foible.dev/foible/command/terminal"
 )
 
 // Two sweeps of the sample study are put side by side by what fit wrote, as tables, Parquet and a page.
 func TestCompare(t *testing.T) {
 	dir := t.TempDir()
 	var out bytes.Buffer
-	e := &Terminal{Out: &out, Err: &bytes.Buffer{}}
+	e := &terminal.Terminal{Out: &out, Err: &bytes.Buffer{}}
 	sweeps := []string{filepath.Join(dir, "one"), filepath.Join(dir, "two", "one")}
 	for i, seed := range []string{"1", "2"} {
-		o := FitOptions{Out: sweeps[i], Workers: 1, Sweep: SweepChoice{Models: []string{"boltzmann", "plan-lesioned"}, Set: []string{"alpha=1,2", "action_noise=0.1"}, Seed: seed}}
-		if err := Fit(t.Context(), e, o); err != nil {
+		o := fit.Options{Out: sweeps[i], Workers: 1, Sweep: input.SweepChoice{Models: []string{"boltzmann", "plan-lesioned"}, Set: []string{"alpha=1,2", "action_noise=0.1"}, Seed: seed}}
+		if err := fit.Fit(t.Context(), e, o); err != nil {
 			t.Fatal(err)
 		}
 	}
 	out.Reset()
 	to := filepath.Join(dir, "compared")
-	files(t, sweeps[0]) // checks the tables
+	commandtest.Files(t, sweeps[0]) // checks the tables
 	if err := Compare(e, CompareOptions{Sweeps: sweeps, Out: to}); err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +44,7 @@ func TestCompare(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	files(t, to)
+	commandtest.Files(t, to)
 	for name, c := range map[string]struct {
 		sweeps []string
 		out    string
@@ -53,7 +59,7 @@ func TestCompare(t *testing.T) {
 		"its own":  {sweeps, sweeps[1], true, "is a sweep's own directory"},
 	} {
 		err := Compare(e, CompareOptions{Sweeps: c.sweeps, Out: c.out, Overwrite: true})
-		if usage := (*UsageError)(nil); err == nil || errors.As(err, &usage) != c.usage || !strings.Contains(err.Error(), c.want) {
+		if usage := (*cli.UsageError)(nil); err == nil || errors.As(err, &usage) != c.usage || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"foible.dev/foible/command/cli"
+	"foible.dev/foible/command/terminal"
 	"foible.dev/foible/core/report"
 	"foible.dev/foible/core/words"
 	"foible.dev/foible/proto/reference"
@@ -58,7 +60,7 @@ func topics() ([]topic, error) {
 }
 
 // newDocs is the command that prints what a key or a column means.
-func newDocs(e *Terminal) *cobra.Command {
+func newDocs(e *terminal.Terminal) *cobra.Command {
 	return &cobra.Command{
 		Use:   "docs [FIELD]",
 		Short: "Print the meaning of a key of study.yaml or sweep.yaml, or of a column of a table",
@@ -68,7 +70,7 @@ it holds. Without FIELD the files are listed.`,
 		Example: "  foible docs\n  foible docs study\n  foible docs sweep.inference.method\n  foible docs mc_se\n  foible docs fits.csv",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return &UsageError{fmt.Errorf("unexpected argument %q: write `foible %s`", args[1], c.Use)}
+				return &cli.UsageError{Err: fmt.Errorf("unexpected argument %q: write `foible %s`", args[1], c.Use)}
 			}
 			return nil
 		},
@@ -94,7 +96,7 @@ it holds. Without FIELD the files are listed.`,
 }
 
 // listTopics prints a line for each topic.
-func listTopics(term *Terminal, all []topic) {
+func listTopics(term *terminal.Terminal, all []topic) {
 	width := 0
 	for i := range all {
 		width = max(width, len(all[i].name))
@@ -111,17 +113,17 @@ func listTopics(term *Terminal, all []topic) {
 		}
 		name := fmt.Sprintf("  %-*s  ", width, t.name)
 		about := t.about
-		if columns := term.width(term.Out); columns > 2*len(name) {
-			about = strings.ReplaceAll(wrapped(about, columns-len(name), 0), "\n", "\n"+strings.Repeat(" ", len(name)))
+		if columns := term.Width(term.Out); columns > 2*len(name) {
+			about = strings.ReplaceAll(terminal.Wrapped(about, columns-len(name), 0), "\n", "\n"+strings.Repeat(" ", len(name)))
 		}
 		fmt.Fprintln(term.Out, name+about)
 	}
 	fmt.Fprintln(term.Out)
-	printDoc(term, "`foible docs study` prints all keys of study.yaml, `foible docs fits` all columns of fits.csv, and `foible docs budget_r` whatever has this name.", 0)
+	terminal.PrintDoc(term, "`foible docs study` prints all keys of study.yaml, `foible docs fits` all columns of fits.csv, and `foible docs budget_r` whatever has this name.", 0)
 }
 
 // printDocs prints what is called by a name.
-func printDocs(term *Terminal, all []topic, asked string) error {
+func printDocs(term *terminal.Terminal, all []topic, asked string) error {
 	name := strings.ToLower(asked)
 	for _, ending := range []string{".yaml", ".csv", ".parquet"} {
 		name = strings.TrimSuffix(name, ending)
@@ -145,7 +147,7 @@ func printDocs(term *Terminal, all []topic, asked string) error {
 		printed = true
 	}
 	if !printed {
-		return &UsageError{fmt.Errorf("there is no key, column or file %q%s; `foible docs` lists the files", asked, words.DidYouMean(name, docNames(all)))}
+		return &cli.UsageError{Err: fmt.Errorf("there is no key, column or file %q%s; `foible docs` lists the files", asked, words.DidYouMean(name, docNames(all)))}
 	}
 	return nil
 }
@@ -171,10 +173,10 @@ func find(all []topic, name string) (keys, columns []docEntry) {
 	return keys, columns
 }
 
-func printTopic(term *Terminal, t *topic) {
-	printDoc(term, t.file+": "+t.about+".", 2)
+func printTopic(term *terminal.Terminal, t *topic) {
+	terminal.PrintDoc(term, t.file+": "+t.about+".", 2)
 	if t.writer != "" {
-		printDoc(term, fmt.Sprintf("`foible %s` writes it.", t.writer), 0)
+		terminal.PrintDoc(term, fmt.Sprintf("`foible %s` writes it.", t.writer), 0)
 	}
 	for _, d := range t.entries {
 		fmt.Fprintln(term.Out)
@@ -182,10 +184,10 @@ func printTopic(term *Terminal, t *topic) {
 	}
 }
 
-func printEntry(term *Terminal, d docEntry) {
+func printEntry(term *terminal.Terminal, d docEntry) {
 	fmt.Fprintln(term.Out, d.path)
-	printDoc(term, "  "+d.value, 2)
-	printDoc(term, "  "+d.about, 2)
+	terminal.PrintDoc(term, "  "+d.value, 2)
+	terminal.PrintDoc(term, "  "+d.about, 2)
 }
 
 // docNames are all names that something has: full names of keys and their last parts, columns and topics.

@@ -5,13 +5,16 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"foible.dev/foible/command/cli"
+	"foible.dev/foible/command/terminal"
 )
 
 // docs runs foible docs on a terminal of a width; 0: where there is none.
 func docs(t *testing.T, columns int, args ...string) (string, error) {
 	t.Helper()
 	var out, errs strings.Builder
-	c := newDocs(&Terminal{Out: &out, Err: &errs, Columns: columns})
+	c := newDocs(&terminal.Terminal{Out: &out, Err: &errs, Columns: columns})
 	c.SilenceErrors, c.SilenceUsage = true, true
 	c.SetArgs(args)
 	err := c.Execute()
@@ -67,7 +70,7 @@ func TestDocsCalledWrongly(t *testing.T) {
 		"a b":         "unexpected argument \"b\": write `foible docs [FIELD]`",
 	} {
 		got, err := docs(t, 0, strings.Fields(args)...)
-		var usage *UsageError
+		var usage *cli.UsageError
 		if !errors.As(err, &usage) || err.Error() != want || got != "" {
 			t.Errorf("docs %s: error %v, output %q; want %s", args, err, got, want)
 		}

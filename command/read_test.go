@@ -15,6 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"foible.dev/foible/command/connect"
+	"foible.dev/foible/command/input"
+	"foible.dev/foible/command/terminal"
 	"foible.dev/foible/domains"
 )
 
@@ -93,9 +96,9 @@ func TestCheckOfFilesThatAreNone(t *testing.T) {
 					want = "it is a link that leads out of the directory"
 				}
 				var out bytes.Buffer
-				e := &Terminal{Out: &out, Err: &out}
+				e := &terminal.Terminal{Out: &out, Err: &out}
 				var err error
-				if used := allocated(func() { err = Check(t.Context(), e, dir, SweepChoice{}, time.Second) }); used > 200 {
+				if used := allocated(func() { err = Check(t.Context(), e, dir, input.SweepChoice{}, time.Second) }); used > 200 {
 					t.Errorf("%d MB were allocated", used)
 				}
 				if err == nil || !strings.Contains(out.String()+err.Error(), want) || !strings.Contains(out.String()+err.Error(), name) {
@@ -120,7 +123,7 @@ func TestLinksWithinAStudy(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{dir, dir + "-link", filepath.Join(dir+"-link", "study.yaml")} {
-		fsys, err := openStudy(name)
+		fsys, err := input.OpenStudy(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,18 +146,18 @@ func TestNamedFilesThatAreNone(t *testing.T) {
 		case "link outside": // whoever names it means it
 			continue
 		}
-		fsys, err := openStudy(study)
+		fsys, err := input.OpenStudy(study)
 		if err != nil {
 			t.Fatal(err)
 		}
 		errs := map[string]error{}
 		used := allocated(func() {
-			_, errs["--sweep"] = (&SweepChoice{File: path}).config(fsys, &domains.All[0])
+			_, errs["--sweep"] = (&input.SweepChoice{File: path}).Config(fsys, &domains.All[0])
 			if kind != "directory" { // which may be a coordinator's
-				_, errs["--token-file"] = (Target{TokenFile: path}).token("user")
+				_, errs["--token-file"] = (connect.Target{TokenFile: path}).Token("user")
 			}
-			_, errs["--coordinator-file"] = (Target{AddressFile: path}).current()
-			_, errs["--tls-ca"] = (Target{Address: "127.0.0.1:1", TLSCA: path}).access("user")
+			_, errs["--coordinator-file"] = (connect.Target{AddressFile: path}).Current()
+			_, errs["--tls-ca"] = (connect.Target{Address: "127.0.0.1:1", TLSCA: path}).Access("user")
 		})
 		for flag, err := range errs {
 			if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), flag) {

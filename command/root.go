@@ -1,3 +1,6 @@
+// Package command is the command line of foible: [NewRoot] puts together all
+// commands. Those on sweeps, stimuli and clusters are in packages of their own;
+// the small ones on files are here.
 package command
 
 import (
@@ -6,13 +9,22 @@ import (
 	"slices"
 	"strings"
 
-	"foible.dev/foible/core/words"
 	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
+
+	"foible.dev/foible/command/cli"
+	"foible.dev/foible/command/connect"
+	"foible.dev/foible/command/fit"
+	"foible.dev/foible/command/secrets"
+	"foible.dev/foible/command/serve"
+	"foible.dev/foible/command/stimulus"
+	"foible.dev/foible/command/sweeps"
+	"foible.dev/foible/command/terminal"
+	"foible.dev/foible/core/words"
 )
 
 // NewRoot returns foible with all its commands.
-func NewRoot(term *Terminal) *cobra.Command {
+func NewRoot(term *terminal.Terminal) *cobra.Command {
 	var logLevel, logFormat string
 	var printVersion bool
 	var strict bool
@@ -27,7 +39,7 @@ A study is a directory with study.yaml; without one, commands take a sample. Sta
   foible sample DIR          write the sample study to DIR, to make it yours
   foible check DIR           find everything wrong with a study before any time is spent
   foible fit DIR             fit it`,
-		Args: unknownCommand,
+		Args: cli.UnknownCommand,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if printVersion {
 				PrintVersion(term)
@@ -38,7 +50,7 @@ A study is a directory with study.yaml; without one, commands take a sample. Sta
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
-			if err := refuseZero(c); err != nil {
+			if err := cli.RefuseZero(c); err != nil {
 				return err
 			}
 			level, err := levelOf(c, logLevel)
@@ -46,7 +58,7 @@ A study is a directory with study.yaml; without one, commands take a sample. Sta
 				return err
 			}
 			if !slices.Contains(logFormats, logFormat) {
-				return usagef("--log-format %q: it can be %s", logFormat, words.Options(logFormat, logFormats))
+				return cli.Usagef("--log-format %q: it can be %s", logFormat, words.Options(logFormat, logFormats))
 			}
 			term.Logger = hclog.New(&hclog.LoggerOptions{Name: "foible", Level: level, Output: term.Logs, JSONFormat: logFormat == "json"})
 			return checkPrivate(term, c, strict)
@@ -55,29 +67,29 @@ A study is a directory with study.yaml; without one, commands take a sample. Sta
 	c.PersistentFlags().StringVar(&logLevel, "log-level", "", "least `level` of messages: "+strings.Join(logLevels, ", ")+" (default: info for coordinator and worker, else warn)")
 	c.PersistentFlags().StringVar(&logFormat, "log-format", logFormats[0], "`format` of messages: "+strings.Join(logFormats, ", "))
 	c.PersistentFlags().BoolVar(&strict, "strict", false, "refuse files of tokens and keys that others on this machine can read, in place of a warning")
-	complete(c, "log-level", logLevels...)
-	complete(c, "log-format", logFormats...)
+	cli.Complete(c, "log-level", logLevels...)
+	cli.Complete(c, "log-format", logFormats...)
 	c.Flags().BoolVar(&printVersion, "version", false, "print the version")
-	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return &UsageError{Err: readable(c, err)} })
-	c.AddGroup(&cobra.Group{ID: here, Title: "On this machine:"}, &cobra.Group{ID: cluster, Title: "With a coordinator and workers:"})
-	c.AddCommand(newFit(term), newEstimate(term), newRecover(term), newReport(term), newInfer(term), newSimulate(term), newCheck(term), newSample(term), newCoordinator(term), newWorker(term), newToken(term),
-		newSubmit(term), newList(term), newStatus(term), newWatch(term), newPause(term), newResume(term), newCancel(term), newRetry(term), newDelete(term), newExtend(term), newPriority(term), newResults(term), newCluster(term), newHealth(term), newDocs(term), newVersion(term))
+	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return &cli.UsageError{Err: cli.ExplainFlag(c, err)} })
+	c.AddGroup(&cobra.Group{ID: cli.GroupLocal, Title: "On this machine:"}, &cobra.Group{ID: cli.GroupCluster, Title: "With a coordinator and workers:"})
+	c.AddCommand(fit.NewFit(term), fit.NewEstimate(term), fit.NewRecover(term), newReport(term), stimulus.NewInfer(term), stimulus.NewSimulate(term), newCheck(term), newSample(term), serve.NewCoordinator(term), serve.NewWorker(term), secrets.NewToken(term),
+		sweeps.NewSubmit(term), sweeps.NewList(term), sweeps.NewStatus(term), sweeps.NewWatch(term), sweeps.NewPause(term), sweeps.NewResume(term), sweeps.NewCancel(term), sweeps.NewRetry(term), sweeps.NewDelete(term), sweeps.NewExtend(term), sweeps.NewPriority(term), sweeps.NewResults(term), newCluster(term), sweeps.NewHealth(term), newDocs(term), newVersion(term))
 	return c
 }
 
 // checkPrivate looks at the files with secrets that flags name. What runs for long says so in its log.
-func checkPrivate(term *Terminal, c *cobra.Command, strict bool) error {
+func checkPrivate(term *terminal.Terminal, c *cobra.Command, strict bool) error {
 	value := func(flag string) string {
 		f := c.Flags().Lookup(flag)
 		switch {
 		case f == nil:
 			return ""
-		case flag == "token-file" && f.Value.String() == "" && os.Getenv(TokenEnv) == "":
-			return DefaultData
+		case flag == "token-file" && f.Value.String() == "" && os.Getenv(connect.TokenEnv) == "":
+			return cli.DefaultData
 		}
 		return f.Value.String()
 	}
-	return CheckPrivate(term, strict, value, func(message string) {
+	return secrets.CheckPrivate(term, strict, value, func(message string) {
 		if logsInfo(c) {
 			term.Logger.Warn(message)
 		} else {
@@ -100,7 +112,7 @@ func levelOf(c *cobra.Command, asked string) (hclog.Level, error) {
 	case slices.Contains(logLevels, asked):
 		return hclog.LevelFromString(asked), nil
 	case asked != "":
-		return 0, usagef("--log-level %q: it can be %s", asked, words.Options(asked, logLevels))
+		return 0, cli.Usagef("--log-level %q: it can be %s", asked, words.Options(asked, logLevels))
 	case logsInfo(c):
 		return hclog.Info, nil
 	}

@@ -14,6 +14,10 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"foible.dev/foible/command/cli"
+	"foible.dev/foible/command/fit"
+	"foible.dev/foible/command/input"
+	"foible.dev/foible/command/terminal"
 	"foible.dev/foible/domains"
 )
 
@@ -57,9 +61,9 @@ func TestCheckReportsEverything(t *testing.T) {
 		"responses.csv":     {",0.35", ",35"},
 		"stimuli.csv":       {"judgement_steps", "judgement_step"},
 	})
-	e, out := &Terminal{Err: io.Discard}, &bytes.Buffer{}
+	e, out := &terminal.Terminal{Err: io.Discard}, &bytes.Buffer{}
 	e.Out = out
-	if err := Check(t.Context(), e, dir, SweepChoice{}, time.Hour); !errors.Is(err, ErrReported) {
+	if err := Check(t.Context(), e, dir, input.SweepChoice{}, time.Hour); !errors.Is(err, cli.ErrReported) {
 		t.Errorf("error %v", err)
 	}
 	if got, want := out.String(), `block-words-sample: 8 stimuli of block-words
@@ -82,8 +86,8 @@ func TestModelsAreCheckedFirst(t *testing.T) {
 		"domain.pddl": {":equality", ":equality :conditional-effects", "(clear ?y)\n", "(clear ?y) (when (ontable ?y) (clear ?y))\n"},
 	})
 	said := &bytes.Buffer{}
-	e := &Terminal{Out: io.Discard, Err: said}
-	_, _, err := prepare(t.Context(), e, dir, SweepChoice{Set: []string{"value=heuristic,optimal"}})
+	e := &terminal.Terminal{Out: io.Discard, Err: said}
+	_, _, err := input.Prepare(t.Context(), e, dir, input.SweepChoice{Set: []string{"value=heuristic,optimal"}})
 	const want = "some models cannot be used with the study, so nothing was run; `--models boltzmann --set value=optimal` leaves them out"
 	if err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
@@ -91,7 +95,7 @@ func TestModelsAreCheckedFirst(t *testing.T) {
 	if n := strings.Count(said.String(), "cannot be used"); n != 2 {
 		t.Errorf("it is said %d times:\n%s", n, said)
 	}
-	if _, _, err := prepare(t.Context(), e, dir, SweepChoice{Models: []string{"boltzmann"}, Set: []string{"value=optimal"}}); err != nil {
+	if _, _, err := input.Prepare(t.Context(), e, dir, input.SweepChoice{Models: []string{"boltzmann"}, Set: []string{"value=optimal"}}); err != nil {
 		t.Error(err)
 	}
 }
@@ -138,15 +142,15 @@ func TestCheckRefusesWhatFitCannotDo(t *testing.T) {
 		many[i] = fmt.Sprintf("%.4f", 0.001*float64(i+1))
 	}
 	grid := strings.Join(many, ",")
-	boltzmann := SweepChoice{Models: []string{"boltzmann"}, Set: []string{"alpha=1", "value=optimal"}}
-	full := SweepChoice{Models: []string{"full"}, Set: []string{"goal_noise=0.1", "budget_r=2", "budget_q=0.9", "search_noise=0.1", "action_noise=0.1"}}
-	with := func(c SweepChoice, change func(*SweepChoice)) SweepChoice {
+	boltzmann := input.SweepChoice{Models: []string{"boltzmann"}, Set: []string{"alpha=1", "value=optimal"}}
+	full := input.SweepChoice{Models: []string{"full"}, Set: []string{"goal_noise=0.1", "budget_r=2", "budget_q=0.9", "search_noise=0.1", "action_noise=0.1"}}
+	with := func(c input.SweepChoice, change func(*input.SweepChoice)) input.SweepChoice {
 		change(&c)
 		return c
 	}
 	for name, c := range map[string]struct {
 		study  func(t *testing.T) string
-		choice SweepChoice
+		choice input.SweepChoice
 		want   string // of check, where the study is refused; "": it is not
 	}{
 		"the sample":          {sample("block-words", ""), boltzmann, ""},
@@ -161,31 +165,31 @@ func TestCheckRefusesWhatFitCannotDo(t *testing.T) {
 		"no such file":        {sample("block-words", "study.yaml", "responses: responses.csv", "responses: answers.csv"), boltzmann, `study\.yaml:\d+:\d+: error: `},
 		"six letters":         {word(6), full, ""},
 		"eight letters":       {word(8), full, `stimuli\.csv:2:1: error: stimulus s: full cannot be used: goal "abcdefgh" may be taken for 40,320 goals, more than 5,040`},
-		"eight letters, sips": {word(8), with(full, func(c *SweepChoice) { c.Method, c.Runs, c.Particles = "sips", 2, 2 }), `stimuli\.csv:2:1: error: stimulus s: full cannot be used: `},
-		"eight letters that nobody confuses": {word(8), with(full, func(c *SweepChoice) {
+		"eight letters, sips": {word(8), with(full, func(c *input.SweepChoice) { c.Method, c.Runs, c.Particles = "sips", 2, 2 }), `stimuli\.csv:2:1: error: stimulus s: full cannot be used: `},
+		"eight letters that nobody confuses": {word(8), with(full, func(c *input.SweepChoice) {
 			c.Set = append([]string{"goal_noise=0"}, c.Set[1:]...)
 		}), ""},
-		"large results": {sample("block-words", ""), with(full, func(c *SweepChoice) { c.Method, c.Runs, c.Particles = "sips", 100_000, 1 }), `stimuli\.csv:\d+:\d+: error: stimulus 4-1: the result of one cell may have .* lower the runs of the fit stage to at most `},
-		"topped up": {sample("block-words", ""), with(full, func(c *SweepChoice) {
+		"large results": {sample("block-words", ""), with(full, func(c *input.SweepChoice) { c.Method, c.Runs, c.Particles = "sips", 100_000, 1 }), `stimuli\.csv:\d+:\d+: error: stimulus 4-1: the result of one cell may have .* lower the runs of the fit stage to at most `},
+		"topped up": {sample("block-words", ""), with(full, func(c *input.SweepChoice) {
 			c.Method, c.Runs, c.Particles, c.TopUp = "sips", 1000, 1, 100
 			c.Set = append([]string{"goal_noise=0.1,0.2"}, c.Set[1:]...)
 		}), `stimuli\.csv:\d+:\d+: error: .* lower top_up`},
-		"large grid": {sample("block-words", ""), with(full, func(c *SweepChoice) {
+		"large grid": {sample("block-words", ""), with(full, func(c *input.SweepChoice) {
 			c.Set = []string{"goal_noise=" + grid, "search_noise=" + grid, "action_noise=" + grid, "budget_r=2", "budget_q=0.9"}
 		}), `sweep: .*512,000 parameter sets in a sweep, and the limit is 500,000`},
-		"too large a grid": {sample("block-words", ""), with(full, func(c *SweepChoice) {
+		"too large a grid": {sample("block-words", ""), with(full, func(c *input.SweepChoice) {
 			c.Set = []string{"goal_noise=" + grid, "search_noise=" + grid, "action_noise=" + grid, "budget_r=2,3,4,5,6,7,8,9,10", "budget_q=0.9"}
 		}), `4,608,000 parameter sets are more than`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := c.study(t)
 			var out, said bytes.Buffer
-			e := &Terminal{Out: &out, Err: &said, Logger: hclog.NewNullLogger()}
+			e := &terminal.Terminal{Out: &out, Err: &said, Logger: hclog.NewNullLogger()}
 			checked := Check(t.Context(), e, dir, c.choice, time.Hour)
-			if checked != nil && !errors.Is(checked, ErrReported) {
+			if checked != nil && !errors.Is(checked, cli.ErrReported) {
 				fmt.Fprintln(&out, checked)
 			}
-			fitted := Fit(t.Context(), e, FitOptions{Study: dir, Out: filepath.Join(t.TempDir(), "out"), Workers: 2, Sweep: c.choice})
+			fitted := fit.Fit(t.Context(), e, fit.Options{Study: dir, Out: filepath.Join(t.TempDir(), "out"), Workers: 2, Sweep: c.choice})
 			if (checked == nil) != (fitted == nil) || (checked == nil) != (c.want == "") {
 				t.Fatalf("check ends with %v, fit with %v\n%s%s", checked, fitted, &out, &said)
 			}

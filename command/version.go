@@ -4,18 +4,21 @@ import (
 	"runtime"
 
 	"github.com/spf13/cobra"
+
+	"foible.dev/foible/command/cli"
+	"foible.dev/foible/command/terminal"
 )
 
 // PrintVersion prints the version and what it was built with and for.
-func PrintVersion(term *Terminal) {
-	term.print("foible %s (%s, %s/%s)", Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+func PrintVersion(term *terminal.Terminal) {
+	term.Print("foible %s (%s, %s/%s)", cli.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-func newVersion(term *Terminal) *cobra.Command {
+func newVersion(term *terminal.Terminal) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Args:  atMost(0),
+		Args:  cli.AtMost(0),
 		Run:   func(*cobra.Command, []string) { PrintVersion(term) },
 	}
 }

@@ -1,9 +1,0 @@
-//go:build !unix
-
-package command
-
-import "io/fs"
-
-func othersRead(fs.FileInfo) bool { return false }
-
-func keepPrivate() {}
