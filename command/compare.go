@@ -19,7 +19,7 @@ import (
 	"foible.dev/foible/core/words"
 )
 
-// CompareOptions say which sweeps to put side by side, and where.
+// CompareOptions say which sweeps to compare, and where to write the comparison.
 type CompareOptions struct {
 	Sweeps    []string // output directories of fit or results
 	Out       string   // directory
@@ -31,37 +31,14 @@ type CompareOptions struct {
 // DefaultComparison is where a comparison is written.
 const DefaultComparison = "foible-comparison"
 
-// Compare puts the results of sweeps side by side.
+// Compare compares the results of sweeps.
 func Compare(term *terminal.Terminal, o CompareOptions) error {
 	if len(o.Sweeps) < 2 {
 		return cli.Usagef("name the output directories of two sweeps or more")
 	}
-	var sweeps []report.Finished
-	for i, dir := range o.Sweeps {
-		info, err := os.Stat(dir)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return fmt.Errorf("there is no %s: name output directories of `foible fit` or `foible results`; `foible results SWEEP --out DIR` writes one", words.Quoted(dir))
-		case err != nil:
-			return err
-		case !info.IsDir():
-			return cli.Usagef("%s is a file: name the directory that it is in", words.Quoted(dir))
-		}
-		if slices.ContainsFunc(o.Sweeps[:i], func(other string) bool { return same(other, dir) }) {
-			return cli.Usagef("%s is there twice", words.Quoted(dir))
-		}
-		if same(o.Out, dir) {
-			return cli.Usagef("--out %s is a sweep's own directory", words.Quoted(dir))
-		}
-		sweeps = append(sweeps, report.Finished{Name: filepath.Base(filepath.Clean(dir)), Files: cli.ResultsDir(dir)})
-	}
-	for i := range sweeps { // names that tell them apart
-		if slices.ContainsFunc(sweeps, func(s report.Finished) bool { return s.Name == sweeps[i].Name && s.Files != sweeps[i].Files }) {
-			for j := range sweeps {
-				sweeps[j].Name = filepath.Clean(o.Sweeps[j])
-			}
-			break
-		}
+	sweeps, err := o.finished()
+	if err != nil {
+		return err
 	}
 	var names []string
 	for _, dir := range o.Sweeps {
@@ -76,7 +53,7 @@ func Compare(term *terminal.Terminal, o CompareOptions) error {
 		return err
 	}
 	var c *report.Comparison
-	err := output.Write(o.Out, of, nil, func(out *output.Dir) (err error) {
+	err = output.Write(o.Out, of, nil, func(out *output.Dir) (err error) {
 		c, err = report.Compare(out, report.CompareOptions{DifferentStudies: o.DifferentStudies}, sweeps...)
 		return err
 	})
@@ -86,6 +63,51 @@ func Compare(term *terminal.Terminal, o CompareOptions) error {
 	if err != nil {
 		return err
 	}
+	term.PrintTable(comparisonTable(c))
+	for _, caution := range c.Cautions {
+		term.Print("Warning: %s", caution)
+	}
+	term.Print("Wrote tables and figures to %s; open %s first.", words.Quoted(o.Out), words.Quoted(filepath.Join(o.Out, "comparison.html")))
+	if c.Compared() < 2 {
+		return errors.New("nothing could be compared: over the points that the sweeps have in common, not two of the best parameter sets have a defined r")
+	}
+	return nil
+}
+
+// finished returns the sweeps to compare, each with a name of its own.
+func (o *CompareOptions) finished() ([]report.Finished, error) {
+	var sweeps []report.Finished
+	for i, dir := range o.Sweeps {
+		info, err := os.Stat(dir)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil, fmt.Errorf("there is no %s: name output directories of `foible fit` or `foible results`; `foible results SWEEP --out DIR` writes one", words.Quoted(dir))
+		case err != nil:
+			return nil, err
+		case !info.IsDir():
+			return nil, cli.Usagef("%s is a file: name the directory that it is in", words.Quoted(dir))
+		}
+		if slices.ContainsFunc(o.Sweeps[:i], func(other string) bool { return same(other, dir) }) {
+			return nil, cli.Usagef("%s is there twice", words.Quoted(dir))
+		}
+		if same(o.Out, dir) {
+			return nil, cli.Usagef("--out %s is a sweep's own directory", words.Quoted(dir))
+		}
+		sweeps = append(sweeps, report.Finished{Name: filepath.Base(filepath.Clean(dir)), Files: cli.ResultsDir(dir)})
+	}
+	for i := range sweeps { // names that tell them apart
+		if slices.ContainsFunc(sweeps, func(s report.Finished) bool { return s.Name == sweeps[i].Name && s.Files != sweeps[i].Files }) {
+			for j := range sweeps {
+				sweeps[j].Name = filepath.Clean(o.Sweeps[j])
+			}
+			break
+		}
+	}
+	return sweeps, nil
+}
+
+// comparisonTable has a row for each model of each sweep.
+func comparisonTable(c *report.Comparison) *terminal.Table {
 	t := terminal.NewTable("Model", "Sweep", "r over common points", "n", "Difference", "95% interval by stimuli")
 	t.Columns[1].Lead = true
 	for _, f := range c.Fits {
@@ -109,15 +131,7 @@ func Compare(term *terminal.Terminal, o CompareOptions) error {
 		}
 		t.Add(f.Model, f.Sweep, r, words.Thousands(f.N), difference, interval)
 	}
-	term.PrintTable(t)
-	for _, caution := range c.Cautions {
-		term.Print("Warning: %s", caution)
-	}
-	term.Print("Wrote tables and figures to %s; open %s first.", words.Quoted(o.Out), words.Quoted(filepath.Join(o.Out, "comparison.html")))
-	if c.Compared() < 2 {
-		return errors.New("nothing could be compared: over the points that the sweeps have in common, not two of the best parameter sets have a defined r")
-	}
-	return nil
+	return t
 }
 
 // same reports whether two paths are of one directory.

@@ -154,7 +154,7 @@ func (c *Client) Again(ctx context.Context, call func() error) error {
 func NewClient(target string, options ...grpc.DialOption) (*Client, error) {
 	c := &Client{Target: Target{Address: target}}
 	conn, err := grpc.NewClient(target, append(options, worker.Pauses(),
-		grpc.WithChainUnaryInterceptor(c.sayVersion), grpc.WithChainStreamInterceptor(sayVersionOnStream),
+		grpc.WithChainUnaryInterceptor(c.sayVersion()), grpc.WithChainStreamInterceptor(sayVersionOnStream()),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(coordinator.MaxResponseBytes), grpc.MaxCallSendMsgSize(coordinator.MaxRequestBytes)),
 	)...)
 	if err != nil {
@@ -164,23 +164,29 @@ func NewClient(target string, options ...grpc.DialOption) (*Client, error) {
 	return c, nil
 }
 
-// sayVersion tells the coordinator which version calls, and warns once if it is of another.
-func (c *Client) sayVersion(ctx context.Context, method string, request, response any, conn *grpc.ClientConn, call grpc.UnaryInvoker, options ...grpc.CallOption) error {
-	var header metadata.MD
-	ctx = metadata.AppendToOutgoingContext(ctx, coordinator.VersionHeader, cli.Version())
-	err := call(ctx, method, request, response, conn, append(options, grpc.Header(&header))...)
-	if theirs := header.Get(coordinator.CoordinatorVersionHeader); len(theirs) > 0 && c.warn != nil {
-		c.warned.Do(func() {
-			c.warn(fmt.Sprintf("Warning: the coordinator at %s is version %s of Foible, and this is %s; use the same where you can.", c.Target.Where(), theirs[0], cli.Version()))
-		})
+// sayVersion tells the coordinator which version calls, and warns once if the coordinator is of another.
+func (c *Client) sayVersion() grpc.UnaryClientInterceptor {
+	return func(ctx context.Context, method string, request, response any, conn *grpc.ClientConn, call grpc.UnaryInvoker, options ...grpc.CallOption) error {
+		var header metadata.MD
+		ctx = metadata.AppendToOutgoingContext(ctx, coordinator.VersionHeader, cli.Version())
+		err := call(ctx, method, request, response, conn, append(options, grpc.Header(&header))...)
+		if theirs := header.Get(coordinator.CoordinatorVersionHeader); len(theirs) > 0 && c.warn != nil {
+			c.warned.Do(func() {
+				c.warn(fmt.Sprintf("Warning: the coordinator at %s is version %s of Foible, and this is %s; use the same where you can.", c.Target.Where(), theirs[0], cli.Version()))
+			})
+		}
+		return err
 	}
-	return err
 }
 
-func sayVersionOnStream(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string, open grpc.Streamer, options ...grpc.CallOption) (grpc.ClientStream, error) {
-	return open(metadata.AppendToOutgoingContext(ctx, coordinator.VersionHeader, cli.Version()), desc, conn, method, options...)
+// sayVersionOnStream tells the coordinator which version opens a stream.
+func sayVersionOnStream() grpc.StreamClientInterceptor {
+	return func(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string, open grpc.Streamer, options ...grpc.CallOption) (grpc.ClientStream, error) {
+		return open(metadata.AppendToOutgoingContext(ctx, coordinator.VersionHeader, cli.Version()), desc, conn, method, options...)
+	}
 }
 
+// Close ends the connection.
 func (c *Client) Close() error { return c.Conn.Close() }
 
 // Flags are those by which another command of the same user finds the same coordinator.

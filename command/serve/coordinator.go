@@ -98,6 +98,52 @@ type CoordinatorOptions struct {
 
 // Coordinator runs a coordinator until ctx ends.
 func Coordinator(ctx context.Context, term *terminal.Terminal, o CoordinatorOptions) error {
+	if err := o.validate(); err != nil {
+		return err
+	}
+	servers, err := natsServers(o.NATS)
+	if err != nil {
+		return err
+	}
+	watched, err := observe(ctx, term, "foible-coordinator", o.Observe)
+	if err != nil {
+		return err
+	}
+	defer watched.stop()
+	listener, err := o.listen()
+	if err != nil {
+		return err
+	}
+	cfg := coordinator.DefaultConfig()
+	cfg.Listener, cfg.DataDir, cfg.Servers, cfg.Version, cfg.Logger = listener, o.Data, servers, cli.Version(), term.Logger
+	cfg.JobDeadline = o.JobDeadline
+	cfg.Scorer, cfg.Shapes = domains.Scorer, domains.Shapes
+	cfg.Lease, cfg.Grace = o.Lease, min(cfg.Grace, o.Lease)
+	cfg.Limits = o.Limits
+	cfg.Metrics, cfg.Tracing = watched.metrics, watched.tracing
+	cfg.Dismissed = o.Dismissed
+	if err := o.admit(term, &cfg); err != nil {
+		_ = listener.Close()
+		return err
+	}
+	cfg.Listening = func() error {
+		if err := o.announce(listener.Addr()); err != nil {
+			return err
+		}
+		if err := notifyReady(); err != nil {
+			term.Logger.Warn("the service manager cannot be told that the coordinator serves", "error", err)
+		}
+		return nil
+	}
+	c, err := coordinator.New(cfg)
+	if err != nil {
+		return err
+	}
+	return o.explain(c.Run(ctx))
+}
+
+// validate checks what the flags say, before anything is begun.
+func (o *CoordinatorOptions) validate() error {
 	if err := connect.CheckAddress("--listen", o.Listen, o.Insecure); err != nil {
 		return err
 	}
@@ -112,8 +158,7 @@ func Coordinator(ctx context.Context, term *terminal.Terminal, o CoordinatorOpti
 			return fmt.Errorf("--tls-cert and --tls-key: %w; name the files, in PEM, of a certificate and of its key", err)
 		}
 	}
-	servers, err := natsServers(o.NATS)
-	if err != nil {
+	if _, err := natsServers(o.NATS); err != nil {
 		return err
 	}
 	if o.Lease < time.Second {
@@ -136,61 +181,45 @@ func Coordinator(ctx context.Context, term *terminal.Terminal, o CoordinatorOpti
 	if err := o.Limits.Validate(); err != nil {
 		return &cli.UsageError{Err: err}
 	}
-	watched, err := observe(ctx, term, "foible-coordinator", o.Observe)
-	if err != nil {
-		return err
-	}
-	defer watched.stop()
+	return nil
+}
+
+// listen listens, and makes the data directory.
+func (o *CoordinatorOptions) listen() (net.Listener, error) {
 	listener, err := net.Listen("tcp", o.Listen)
 	if err != nil {
 		if errors.Is(err, syscall.EADDRINUSE) {
-			return fmt.Errorf("the address %s is taken, perhaps by another coordinator; name another with --listen", o.Listen)
+			return nil, fmt.Errorf("the address %s is taken, perhaps by another coordinator; name another with --listen", o.Listen)
 		}
 		if op := (*net.OpError)(nil); errors.As(err, &op) {
 			err = op.Err
 		}
-		return fmt.Errorf("cannot listen on %s: %w; name another address with --listen", o.Listen, err)
+		return nil, fmt.Errorf("cannot listen on %s: %w; name another address with --listen", o.Listen, err)
 	}
 	if err := os.MkdirAll(o.Data, 0o700); err != nil {
 		_ = listener.Close()
-		return cli.CannotWrite(o.Data, "--data", err)
+		return nil, cli.CannotWrite(o.Data, "--data", err)
 	}
-	cfg := coordinator.DefaultConfig()
-	cfg.Listener, cfg.DataDir, cfg.Servers, cfg.Version, cfg.Logger = listener, o.Data, servers, cli.Version(), term.Logger
-	cfg.JobDeadline = o.JobDeadline
-	cfg.Scorer, cfg.Shapes = domains.Scorer, domains.Shapes
-	cfg.Lease, cfg.Grace = o.Lease, min(cfg.Grace, o.Lease)
-	cfg.Limits = o.Limits
-	cfg.Metrics, cfg.Tracing = watched.metrics, watched.tracing
-	cfg.Dismissed = o.Dismissed
+	return listener, nil
+}
+
+// admit makes what lets in workers, users and browsers.
+func (o *CoordinatorOptions) admit(term *terminal.Terminal, cfg *coordinator.Config) (err error) {
 	if !o.Insecure {
 		if cfg.Access, err = access.Open(access.Config{
 			DataDir: o.Data, Names: access.Names(o.Listen), CertFile: o.TLSCert, KeyFile: o.TLSKey,
 			Limits: o.Limits.Access, Logger: term.Logger,
 		}); err != nil {
-			_ = listener.Close()
 			return cli.CannotWrite(o.Data, "--data", err)
 		}
 		term.Logger.Info("tokens are in these files", "workers", access.TokenFile(o.Data, access.Worker), "users", access.TokenFile(o.Data, access.User))
 	}
-	if cfg.Web, err = newDashboard(term, &o, cfg.Access); err != nil {
-		_ = listener.Close()
-		return err
-	}
-	cfg.Listening = func() error {
-		if err := o.announce(listener.Addr()); err != nil {
-			return err
-		}
-		if err := notifyReady(); err != nil {
-			term.Logger.Warn("the service manager cannot be told that the coordinator serves", "error", err)
-		}
-		return nil
-	}
-	c, err := coordinator.New(cfg)
-	if err != nil {
-		return err
-	}
-	err = c.Run(ctx)
+	cfg.Web, err = newDashboard(term, o, cfg.Access)
+	return err
+}
+
+// explain says what to do about why a coordinator has ended.
+func (o *CoordinatorOptions) explain(err error) error {
 	switch {
 	case errors.Is(err, engine.ErrInUse):
 		return fmt.Errorf("another coordinator works in %s; stop that one, or give this one a directory of its own with --data", words.Quoted(o.Data))

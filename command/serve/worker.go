@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -92,7 +93,7 @@ func Worker(ctx context.Context, term *terminal.Terminal, o WorkerOptions) error
 	if o.Coordinator.AddressFile != "" {
 		calls = append(calls, grpc.WithContextDialer((&connect.AddressFile{Read: o.Coordinator.Current, After: o.Dialling}).Dial))
 	}
-	c, err = connect.DialAs(access.Worker, o.Coordinator, append(calls, grpc.WithChainStreamInterceptor(patient(ctx, term, o, &met, refusal, giveUp)))...)
+	c, err = connect.DialAs(access.Worker, o.Coordinator, append(calls, grpc.WithChainStreamInterceptor((&patience{target: o.Coordinator, limit: o.Patience, logger: term.Logger, met: &met, refusal: refusal, giveUp: giveUp}).intercept(ctx)))...)
 	if err != nil {
 		return err
 	}
@@ -138,34 +139,44 @@ const leaveTimeout = time.Second
 
 var errImpatient = errors.New("no coordinator has answered")
 
-// patient holds calls back until the coordinator can be reached, so that its
+// patience says how a worker waits for a coordinator.
+type patience struct {
+	target  connect.Target
+	limit   time.Duration // of the waiting; 0: none
+	logger  hclog.Logger
+	met     *atomic.Bool                      // set when the coordinator has been reached
+	refusal func() (reason error, final bool) // why what answers is refused; final: for good
+	giveUp  context.CancelCauseFunc           // ends the worker
+}
+
+// intercept holds calls back until the coordinator can be reached, so that its
 // absence is said once and makes no job fail. When ctx ends it waits no more,
-// nor for what answers and is refused for good. When patience ends, so does the worker. It sets met.
-func patient(ctx context.Context, term *terminal.Terminal, o WorkerOptions, met *atomic.Bool, refusal func() (reason error, final bool), giveUp context.CancelCauseFunc) grpc.StreamClientInterceptor {
+// nor for what answers and is refused for good. When patience ends, so does the worker.
+func (p *patience) intercept(ctx context.Context) grpc.StreamClientInterceptor {
 	return func(call context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, stream grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
 		waiting, cancel := context.WithCancel(call)
 		defer cancel()
 		defer context.AfterFunc(ctx, cancel)()
-		if o.Patience > 0 && desc.ClientStreams {
-			defer time.AfterFunc(o.Patience, func() {
-				giveUp(fmt.Errorf("%w at %s for %v; see that one runs there, or wait longer with --patience", errImpatient, o.Coordinator.Where(), o.Patience))
+		if p.limit > 0 && desc.ClientStreams {
+			defer time.AfterFunc(p.limit, func() {
+				p.giveUp(fmt.Errorf("%w at %s for %v; see that one runs there, or wait longer with --patience", errImpatient, p.target.Where(), p.limit))
 			}).Stop()
 		}
 		said := false
 		state := cc.GetState()
 		for ; state != connectivity.Ready && state != connectivity.Shutdown; state = cc.GetState() {
 			if state == connectivity.TransientFailure {
-				reason, final := refusal()
+				reason, final := p.refusal()
 				if reason != nil && final {
 					return nil, status.Error(codes.Unauthenticated, reason.Error())
 				}
 				if desc.ClientStreams && !said { // Work: one at a time
 					said = true
-					about := []any{"coordinator", o.Coordinator.Where()}
+					about := []any{"coordinator", p.target.Where()}
 					if reason != nil {
 						about = append(about, "reason", reason)
 					}
-					term.Logger.Info("no coordinator answers; trying until one does", about...)
+					p.logger.Info("no coordinator answers; trying until one does", about...)
 				}
 			}
 			cc.Connect()
@@ -174,7 +185,7 @@ func patient(ctx context.Context, term *terminal.Terminal, o WorkerOptions, met 
 			}
 		}
 		if state == connectivity.Ready {
-			met.Store(true)
+			p.met.Store(true)
 		}
 		return stream(call, desc, cc, method, opts...)
 	}

@@ -18,6 +18,7 @@ import (
 	"foible.dev/foible/command/results"
 	"foible.dev/foible/command/serve"
 	"foible.dev/foible/command/terminal"
+	"foible.dev/foible/domains"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
@@ -90,6 +91,17 @@ func coordinate(ctx context.Context, term *terminal.Terminal, d sweepDir, r *swe
 	return err
 }
 
+// following is a sweep under Slurm whose coordinator runs in this process.
+type following struct {
+	term   *terminal.Terminal
+	dir    sweepDir
+	record *sweepRecord
+	client *connect.Client
+
+	done     map[string]bool // sweeps of the coordinator that have ended and been written, by id
+	exported error           // what has become of the results
+}
+
 // followSweep makes the sweep, waits for its end, and writes its results. It calls dismiss when workers are to leave.
 func followSweep(ctx context.Context, term *terminal.Terminal, d sweepDir, r *sweepRecord, dismiss func()) error {
 	s, config, err := d.sweep()
@@ -109,16 +121,8 @@ func followSweep(ctx context.Context, term *terminal.Terminal, d sweepDir, r *sw
 		return err
 	}
 	defer func() { _ = c.Close() }()
-	// A sweep that is there is left as it is, since it may have been paused or cancelled, unless it is damaged.
-	there, err := c.Sweeps.GetSweep(ctx, &foiblev1.GetSweepRequest{SweepId: r.Sweep})
-	damage := there.GetSweep().GetDamage()
-	if damage != "" {
-		term.Logger.Warn("the sweep was damaged and is submitted again", "sweep", r.Sweep, "damage", damage)
-	}
-	if status.Code(err) == codes.NotFound || damage != "" {
-		_, err = c.Submit(ctx, s, config, 0, 0)
-	}
-	if err != nil {
+	f := &following{term: term, dir: d, record: r, client: c, done: map[string]bool{}}
+	if err := f.submit(ctx, s, config); err != nil {
 		return c.Explain(err)
 	}
 	if r.AsJob && scheduler.Job().Restarts > 0 {
@@ -126,8 +130,7 @@ func followSweep(ctx context.Context, term *terminal.Terminal, d sweepDir, r *sw
 			term.Logger.Warn("submit workers for those that have left", "error", err)
 		}
 	}
-	var exported error // what has become of the results
-	for done := map[string]bool{}; ; {
+	for {
 		if state, err := d.state(); err == nil && state == stateStopped {
 			term.Logger.Info("stopped by a user")
 			dismiss()
@@ -137,25 +140,9 @@ func followSweep(ctx context.Context, term *terminal.Terminal, d sweepDir, r *sw
 		if err := d.copyTokens(r.Data); err != nil {
 			term.Logger.Warn("copy tokens", "error", err)
 		}
-		all, err := c.Sweeps.ListSweeps(ctx, &foiblev1.ListSweepsRequest{})
+		unfinished, err := f.look(ctx)
 		if err != nil {
-			return c.Explain(err)
-		}
-		unfinished := 0
-		for _, m := range all.GetSweeps() { // others may have been given to the coordinator too
-			stuck := neverEnds(m)
-			switch {
-			case done[m.GetSweepId()]:
-			case stuck != nil:
-				done[m.GetSweepId()] = true
-				term.Logger.Error("sweep does not go on", "sweep", m.GetSweepId(), "error", stuck)
-				exported = errors.Join(exported, stuck)
-			case connect.HasNotEnded(m.GetState()):
-				unfinished++
-			default:
-				done[m.GetSweepId()] = true
-				exported = errors.Join(exported, exportResults(ctx, term, c, d, r, m))
-			}
+			return err
 		}
 		if unfinished == 0 {
 			break
@@ -173,7 +160,46 @@ func followSweep(ctx context.Context, term *terminal.Terminal, d sweepDir, r *sw
 	}
 	untilLeft(ctx, c)
 	_ = pause(ctx, lingerTime)
-	return exported
+	return f.exported
+}
+
+// submit makes the sweep. One that is there is left as it is, since it may have been paused or cancelled, unless it is
+// damaged.
+func (f *following) submit(ctx context.Context, s *domains.Study, config *foiblev1.SweepConfig) error {
+	there, err := f.client.Sweeps.GetSweep(ctx, &foiblev1.GetSweepRequest{SweepId: f.record.Sweep})
+	damage := there.GetSweep().GetDamage()
+	if damage != "" {
+		f.term.Logger.Warn("the sweep was damaged and is submitted again", "sweep", f.record.Sweep, "damage", damage)
+	}
+	if status.Code(err) == codes.NotFound || damage != "" {
+		_, err = f.client.Submit(ctx, s, config, 0, 0)
+	}
+	return err
+}
+
+// look writes the results of the sweeps that have ended since it looked last, and returns how many have not ended. Others
+// may have given sweeps to the coordinator too.
+func (f *following) look(ctx context.Context) (unfinished int, err error) {
+	all, err := f.client.Sweeps.ListSweeps(ctx, &foiblev1.ListSweepsRequest{})
+	if err != nil {
+		return 0, f.client.Explain(err)
+	}
+	for _, m := range all.GetSweeps() {
+		stuck := neverEnds(m)
+		switch {
+		case f.done[m.GetSweepId()]:
+		case stuck != nil:
+			f.done[m.GetSweepId()] = true
+			f.term.Logger.Error("sweep does not go on", "sweep", m.GetSweepId(), "error", stuck)
+			f.exported = errors.Join(f.exported, stuck)
+		case connect.HasNotEnded(m.GetState()):
+			unfinished++
+		default:
+			f.done[m.GetSweepId()] = true
+			f.exported = errors.Join(f.exported, f.exportResults(ctx, m))
+		}
+	}
+	return unfinished, nil
 }
 
 // neverEnds says why a sweep has neither ended whole nor will do so by itself; nil if it has or may.
@@ -204,7 +230,8 @@ func cancelPending(ctx context.Context, term *terminal.Terminal, d sweepDir, r *
 }
 
 // exportResults writes the results of a sweep that has ended.
-func exportResults(ctx context.Context, term *terminal.Terminal, c *connect.Client, d sweepDir, r *sweepRecord, m *foiblev1.Sweep) error {
+func (f *following) exportResults(ctx context.Context, m *foiblev1.Sweep) error {
+	term, c, d, r := f.term, f.client, f.dir, f.record
 	term.Logger.Info("sweep has ended", "sweep", m.GetSweepId(), "state", connect.StateName(m))
 	s, err := c.Study(ctx, m.GetStudyHash())
 	if err != nil {

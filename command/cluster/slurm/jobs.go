@@ -24,7 +24,7 @@ func startCoordinator(ctx context.Context, term *terminal.Terminal, d sweepDir, 
 		return nil, err
 	}
 	if r.AsJob {
-		name, err := sbatch(ctx, term, d, r, submittedJob{Coordinator: true}, d.path(coordinatorScript))
+		name, err := sbatch(ctx, d, r, submittedJob{Coordinator: true})
 		if err != nil {
 			return nil, err
 		}
@@ -97,7 +97,11 @@ func cancelJobs(ctx context.Context, names ...string) error {
 }
 
 // sbatch submits a job, and writes it down before and after. If that fails, it is cancelled.
-func sbatch(ctx context.Context, term *terminal.Terminal, d sweepDir, r *sweepRecord, j submittedJob, script string, options ...string) (name string, err error) {
+func sbatch(ctx context.Context, d sweepDir, r *sweepRecord, j submittedJob, options ...string) (name string, err error) {
+	script := d.path(workerScript)
+	if j.Coordinator {
+		script = d.path(coordinatorScript)
+	}
 	j.Name, j.Options = fmt.Sprintf("%s-%d", r.Name, len(r.Jobs)+1), sbatchOptions(r, d, j.Coordinator)
 	r.Jobs = append(r.Jobs, j)
 	if err := d.setRecord(r); err != nil {
@@ -149,7 +153,7 @@ func addWorkers(ctx context.Context, term *terminal.Terminal, d sweepDir, r *swe
 	}
 	arrays := scheduler.Split(n, limits.Array)
 	for i, tasks := range arrays {
-		name, err := sbatch(ctx, term, d, r, submittedJob{Workers: tasks}, d.path(workerScript), append([]string{fmt.Sprintf("--array=0-%d", tasks-1)}, after...)...)
+		name, err := sbatch(ctx, d, r, submittedJob{Workers: tasks}, append([]string{fmt.Sprintf("--array=0-%d", tasks-1)}, after...)...)
 		if err != nil {
 			if len(arrays) > 1 {
 				err = fmt.Errorf("array %d of %d, with %s: %w", i+1, len(arrays), words.Count(tasks, "worker"), err)

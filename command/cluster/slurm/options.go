@@ -155,18 +155,24 @@ func (r *sweepRecord) outdated(d sweepDir, tasks []scheduler.Task) (pending, beg
 	return pending, begun
 }
 
-// sayChanges says what became of workers that were submitted with other options.
-func sayChanges(term *terminal.Terminal, d sweepDir, changes []string, replaced, waiting, begun int) {
-	if len(changes) > 0 {
-		term.Say("Workers are submitted with %s from now on.", strings.Join(changes, ", "))
+// otherOptions says which options of workers have changed, and what became of the workers with the options before.
+type otherOptions struct {
+	changes                    []string
+	replaced, waiting, running int // workers
+}
+
+// say prints it.
+func (o *otherOptions) say(term *terminal.Terminal, d sweepDir) {
+	if len(o.changes) > 0 {
+		term.Say("Workers are submitted with %s from now on.", strings.Join(o.changes, ", "))
 	}
-	if replaced > 0 {
-		term.Say("%s that waited with other options: replaced.", words.Count(replaced, "worker"))
+	if o.replaced > 0 {
+		term.Say("%s that waited with other options: replaced.", words.Count(o.replaced, "worker"))
 	}
-	if waiting > 0 {
-		term.Say("%s still waiting with other options, since you may have no more jobs; the same command again replaces them when there is space.", words.Count(waiting, "worker"))
+	if o.waiting > 0 {
+		term.Say("%s still waiting with other options, since you may have no more jobs; the same command again replaces them when there is space.", words.Count(o.waiting, "worker"))
 	}
-	if begun > 0 {
-		term.Say("%s running with the options of before, also after a requeue. To replace them too: foible cluster slurm scale --dir %s 0, and then the number that you want.", words.Count(begun, "worker"), words.Quoted(string(d)))
+	if o.running > 0 {
+		term.Say("%s running with the options of before, also after a requeue. To replace them too: foible cluster slurm scale --dir %s 0, and then the number that you want.", words.Count(o.running, "worker"), words.Quoted(string(d)))
 	}
 }

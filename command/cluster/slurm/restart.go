@@ -118,7 +118,7 @@ func restart(ctx context.Context, term *terminal.Terminal, d sweepDir, r *sweepR
 			return nil
 		}
 	}
-	n, err := renewWorkers(ctx, term, d, r, tasks, changes)
+	n, err := renewWorkers(ctx, term, d, r, queue{tasks, changes})
 	if err != nil {
 		return err
 	}
@@ -126,17 +126,23 @@ func restart(ctx context.Context, term *terminal.Terminal, d sweepDir, r *sweepR
 	return nil
 }
 
+// queue is what Slurm's queue has of a sweep's workers.
+type queue struct {
+	tasks   []scheduler.Task
+	changes []string // of the options of workers, which hold from now on
+}
+
 // renewWorkers submits the workers that are missing among the tasks in the queue, and others in place of those that wait
 // with options that hold no more. It says what became of these, and returns how many are missing no more. The caller
 // holds the lock.
-func renewWorkers(ctx context.Context, term *terminal.Terminal, d sweepDir, r *sweepRecord, tasks []scheduler.Task, changes []string) (int, error) {
-	outdated, begun := r.outdated(d, tasks)
-	missing := max(0, r.Workers-len(tasks))
+func renewWorkers(ctx context.Context, term *terminal.Terminal, d sweepDir, r *sweepRecord, q queue) (int, error) {
+	outdated, begun := r.outdated(d, q.tasks)
+	missing := max(0, r.Workers-len(q.tasks))
 	added, err := addWorkers(ctx, term, d, r, missing+len(outdated))
 	if err != nil {
 		return 0, err
 	}
-	if len(changes) > 0 { // for people to read: what is in the queue has its own copy
+	if len(q.changes) > 0 { // for people to read: what is in the queue has its own copy
 		if err := d.writeScripts(r); err != nil {
 			return 0, err
 		}
@@ -145,7 +151,7 @@ func renewWorkers(ctx context.Context, term *terminal.Terminal, d sweepDir, r *s
 	if err := commands.CancelPendingTasks(ctx, taskIDs(outdated[:replaced])...); err != nil {
 		return 0, fmt.Errorf("workers with other options are submitted, and those that wait could not be cancelled: %w; `foible cluster slurm scale %d` puts it right", err, r.Workers)
 	}
-	sayChanges(term, d, changes, replaced, len(outdated)-replaced, len(begun))
+	(&otherOptions{q.changes, replaced, len(outdated) - replaced, len(begun)}).say(term, d)
 	return added - replaced, nil
 }
 

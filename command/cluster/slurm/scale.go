@@ -28,7 +28,7 @@ func newScale(term *terminal.Terminal) *cobra.Command {
 			if err != nil {
 				return cli.Usagef("%q: say how many workers there are to be, as a whole number", args[0])
 			}
-			return Scale(c.Context(), term, dir, n, jobs, c.Flags().Changed)
+			return Scale(c.Context(), term, dir, wantedWorkers{n, jobs, c.Flags().Changed})
 		},
 	}
 	jobFlags(c, &jobs)
@@ -36,12 +36,13 @@ func newScale(term *terminal.Terminal) *cobra.Command {
 	return c
 }
 
-// Scale asks for n workers in all.
-func Scale(ctx context.Context, term *terminal.Terminal, dir string, n int, jobs JobOptions, given func(flag string) bool) error {
+// Scale asks for n workers in all, with the options that were given.
+func Scale(ctx context.Context, term *terminal.Terminal, dir string, want wantedWorkers) error {
+	n := want.n
 	if err := checkWorkers("N", n, 0); err != nil {
 		return err
 	}
-	if err := jobs.validate(); err != nil {
+	if err := want.jobs.validate(); err != nil {
 		return err
 	}
 	d, r, err := findDir(dir)
@@ -68,7 +69,7 @@ func Scale(ctx context.Context, term *terminal.Terminal, dir string, n int, jobs
 		return err
 	}
 	wanted, options := r.Workers, r.JobOptions
-	changes, err := r.change(ctx, d, &jobs, given)
+	changes, err := r.change(ctx, d, &want.jobs, want.given)
 	if err != nil {
 		return err
 	}
@@ -81,7 +82,7 @@ func Scale(ctx context.Context, term *terminal.Terminal, dir string, n int, jobs
 		}
 		tasks = tasks[before-n:]
 	}
-	added, err := renewWorkers(ctx, term, d, r, tasks, changes)
+	added, err := renewWorkers(ctx, term, d, r, queue{tasks, changes})
 	switch {
 	case err != nil:
 		r.Workers, r.JobOptions = wanted, options
