@@ -20,7 +20,7 @@ func newCheck(term *terminal.Terminal) *cobra.Command {
 	limit := DefaultCheckTime
 	c := &cobra.Command{
 		Use:   "check [STUDY]",
-		Short: "Find everything wrong with a study and its sweep",
+		Short: "Check a study and its sweep for errors",
 		Long: `Check reads a study and its sweep and prints all errors, warnings and notes, each with its place. It makes what the models
 of the sweep need of each stimulus, such as heuristics and the states that can be reached, and says which models cannot be
 used and why. Its exit code is 1 if there are errors. Commands that run a sweep check it first, and run nothing then.`,

@@ -13,7 +13,7 @@ import (
 func newCluster(term *terminal.Terminal) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "cluster",
-		Short:   "Run a sweep on a cluster with a scheduler of its own",
+		Short:   "Run a sweep on Slurm or Kubernetes",
 		GroupID: cli.GroupCluster, Args: cli.UnknownCommand,
 		RunE:                       func(c *cobra.Command, _ []string) error { return c.Help() },
 		SuggestionsMinimumDistance: 2,

@@ -37,7 +37,7 @@ A study is a directory with study.yaml; without one, commands take a sample. Sta
 
   foible fit                 fit the sample study, on this machine
   foible sample DIR          write the sample study to DIR, to make it yours
-  foible check DIR           find everything wrong with a study before any time is spent
+  foible check DIR           check a study for errors before running it
   foible fit DIR             fit it`,
 		Args: cli.UnknownCommand,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -64,14 +64,14 @@ A study is a directory with study.yaml; without one, commands take a sample. Sta
 			return checkPrivate(term, c, strict)
 		},
 	}
-	c.PersistentFlags().StringVar(&logLevel, "log-level", "", "least `level` of messages: "+strings.Join(logLevels, ", ")+" (default: info for coordinator and worker, else warn)")
+	c.PersistentFlags().StringVar(&logLevel, "log-level", "", "minimum `level` of messages: "+strings.Join(logLevels, ", ")+" (default: info for coordinator and worker, else warn)")
 	c.PersistentFlags().StringVar(&logFormat, "log-format", logFormats[0], "`format` of messages: "+strings.Join(logFormats, ", "))
-	c.PersistentFlags().BoolVar(&strict, "strict", false, "refuse files of tokens and keys that others on this machine can read, in place of a warning")
+	c.PersistentFlags().BoolVar(&strict, "strict", false, "refuse files of tokens and keys that others on this machine can read, instead of only warning")
 	cli.Complete(c, "log-level", logLevels...)
 	cli.Complete(c, "log-format", logFormats...)
 	c.Flags().BoolVar(&printVersion, "version", false, "print the version")
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return &cli.UsageError{Err: cli.ExplainFlag(c, err)} })
-	c.AddGroup(&cobra.Group{ID: cli.GroupLocal, Title: "On this machine:"}, &cobra.Group{ID: cli.GroupCluster, Title: "With a coordinator and workers:"})
+	c.AddGroup(&cobra.Group{ID: cli.GroupLocal, Title: "Commands on this machine:"}, &cobra.Group{ID: cli.GroupCluster, Title: "Commands for a coordinator and workers:"})
 	c.AddCommand(fit.NewFit(term), fit.NewEstimate(term), fit.NewRecover(term), newReport(term), stimulus.NewInfer(term), stimulus.NewSimulate(term), newCheck(term), newSample(term), serve.NewCoordinator(term), serve.NewWorker(term), secrets.NewToken(term),
 		sweeps.NewSubmit(term), sweeps.NewList(term), sweeps.NewStatus(term), sweeps.NewWatch(term), sweeps.NewPause(term), sweeps.NewResume(term), sweeps.NewCancel(term), sweeps.NewRetry(term), sweeps.NewDelete(term), sweeps.NewExtend(term), sweeps.NewPriority(term), sweeps.NewResults(term), newCluster(term), sweeps.NewHealth(term), newDocs(term), newVersion(term))
 	return c

@@ -29,6 +29,7 @@ func ExactlyOne(ask string) cobra.PositionalArgs {
 // Synopsis is a command with its arguments.
 func Synopsis(c *cobra.Command) string { return c.Parent().CommandPath() + " " + c.Use }
 
+// OptionalArgument is the argument of a command that takes at most one; "" if it is not there.
 func OptionalArgument(args []string) string {
 	if len(args) == 0 {
 		return ""
@@ -36,6 +37,7 @@ func OptionalArgument(args []string) string {
 	return args[0]
 }
 
+// UnknownCommand refuses arguments of a command that has only subcommands, and proposes the one that may be meant.
 func UnknownCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

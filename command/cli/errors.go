@@ -23,10 +23,13 @@ var (
 // UsageError is a command called wrongly.
 type UsageError struct{ Err error }
 
+// Error implements error.
 func (e *UsageError) Error() string { return e.Err.Error() }
 
+// Unwrap returns the cause.
 func (e *UsageError) Unwrap() error { return e.Err }
 
+// Usagef returns a [UsageError].
 func Usagef(format string, args ...any) error {
 	return &UsageError{fmt.Errorf(format, args...)}
 }
@@ -65,6 +68,7 @@ type EndedError struct {
 	Message   string
 }
 
+// Error implements error.
 func (e *EndedError) Error() string { return e.Message }
 
 // Exit codes of foible.

@@ -25,19 +25,23 @@ func Complete(c *cobra.Command, flag string, values ...string) {
 	}
 }
 
+// DataFlag adds --data, the data directory of a coordinator.
 func DataFlag(c *cobra.Command, data *string, what string) {
 	c.Flags().StringVar(data, "data", DefaultData, "`directory` "+what)
 }
 
+// OutFlag adds --out and --overwrite.
 func OutFlag(c *cobra.Command, out *string, overwrite *bool) {
 	c.Flags().StringVar(out, "out", "", "output `directory` (default: foible-NAME, by the study's name)")
 	OverwriteFlag(c, overwrite)
 }
 
+// OverwriteFlag adds --overwrite.
 func OverwriteFlag(c *cobra.Command, overwrite *bool) {
-	c.Flags().BoolVar(overwrite, "overwrite", false, "replace what the output directory holds, though it is of something else; files that no foible command wrote stay")
+	c.Flags().BoolVar(overwrite, "overwrite", false, "replace the output of another command or sweep in the output directory; files that no foible command wrote are kept")
 }
 
+// JSONFlag adds --json.
 func JSONFlag(c *cobra.Command, asJSON *bool) {
 	c.Flags().BoolVar(asJSON, "json", false, "print JSON, for scripts")
 }

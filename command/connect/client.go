@@ -57,7 +57,7 @@ func Dial(t Target, options ...grpc.DialOption) (*Client, error) {
 	return DialAs(access.User, t, options...)
 }
 
-// dial makes a client that says on standard error what is to be known of the coordinator.
+// DialWithWarnings makes a client that warns on standard error, such as of a coordinator of another version.
 func DialWithWarnings(term *terminal.Terminal, t Target, options ...grpc.DialOption) (*Client, error) {
 	c, err := Dial(t, options...)
 	if err == nil {
@@ -151,6 +151,7 @@ func (c *Client) Again(ctx context.Context, call func() error) error {
 	return again(ctx, call)
 }
 
+// NewClient returns a client of a coordinator at a gRPC target. It connects with the first call.
 func NewClient(target string, options ...grpc.DialOption) (*Client, error) {
 	c := &Client{Target: Target{Address: target}}
 	conn, err := grpc.NewClient(target, append(options, worker.Pauses(),
@@ -233,6 +234,7 @@ type StalledError struct {
 	where  string
 }
 
+// Error implements error.
 func (e *StalledError) Error() string {
 	return fmt.Sprintf("the coordinator at %s cannot store anything now: %s", e.where, e.Reason)
 }

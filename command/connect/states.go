@@ -33,6 +33,7 @@ func StateText(m *foiblev1.Sweep) string {
 	return StateRunning
 }
 
+// StateName is the state of a sweep in a word or two, as `foible list` prints it.
 func StateName(m *foiblev1.Sweep) string {
 	switch state := m.GetState(); {
 	case m.GetDamage() != "":
@@ -69,6 +70,7 @@ func CellsText(m *foiblev1.Sweep) string {
 	return fmt.Sprintf("%s of %s", words.Thousands(plan.Cells()), words.Count(plan.Cells(), "cell"))
 }
 
+// StateWords are the states of sweeps as the API has them.
 var StateWords = map[foiblev1.SweepState]string{
 	foiblev1.SweepState_SWEEP_STATE_RUNNING:   StateRunning,
 	foiblev1.SweepState_SWEEP_STATE_PAUSED:    StatePaused,
@@ -94,6 +96,7 @@ func VerifiedText(m *foiblev1.Sweep) string {
 	return words.Count(n, "cell") + " computed twice, with the same numbers, by different workers"
 }
 
+// AskForSweep asks for the argument SWEEP where it is missing.
 const AskForSweep = "name a sweep of those that `foible list` lists"
 
 // PlanOf is the plan that a coordinator made of a sweep.

@@ -232,6 +232,7 @@ func (t Target) Token(kind access.Kind) (access.Token, error) {
 	return token, nil
 }
 
+// TargetFlags adds the flags that say where a coordinator is, and how to trust it.
 func TargetFlags(c *cobra.Command, t *Target) {
 	c.Flags().StringVar(&t.Address, "coordinator", cmp.Or(os.Getenv(AddressEnv), DefaultAddress), "`host:port` of the coordinator, or of several that share their data, as in a:7410,b:7410;\n"+AddressEnv+" sets it too")
 	c.Flags().StringVar(&t.AddressFile, "coordinator-file", "", "`file` that holds host:port of a coordinator that may move, in place of --coordinator; read again at each attempt to connect")

@@ -166,11 +166,12 @@ func hours(seconds float64) string {
 	return fmt.Sprintf("%.3g", seconds/3600)
 }
 
+// NewEstimate returns the command estimate.
 func NewEstimate(term *terminal.Terminal) *cobra.Command {
 	var o EstimateOptions
 	c := &cobra.Command{
 		Use:   "estimate [STUDY]",
-		Short: "Say what a study's sweep will take, by a pilot",
+		Short: "Estimate how long a study's sweep takes, from a short pilot run",
 		Long: `Estimate runs a few cells of a sweep, spread over stimuli, models and search noises, and says what all of it will take:
 cells, jobs, time of cores, time with some workers, and the Monte-Carlo error to expect of r. Cores are taken to be like
 those of this machine. Cells of a stimulus that share searches are counted so: the first of them pays for all. It takes
@@ -183,7 +184,7 @@ the flags of fit that choose a sweep.`,
 		},
 	}
 	input.SweepFlags(c, &o.Sweep)
-	c.Flags().IntVar(&o.Workers, "workers", 0, "`number` of worker slots (default: one a core)")
+	c.Flags().IntVar(&o.Workers, "workers", 0, "`number` of worker slots (default: one per core)")
 	c.Flags().DurationVar(&o.Pilot, "pilot", DefaultPilot, "`time` after which the pilot begins no more cells")
 	return c
 }

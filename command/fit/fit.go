@@ -256,6 +256,7 @@ func stopLocal(ctx context.Context, term *terminal.Terminal, cluster *serve.Loca
 	return err
 }
 
+// NewFit returns the command fit.
 func NewFit(term *terminal.Terminal) *cobra.Command {
 	var o Options
 	c := &cobra.Command{
@@ -271,11 +272,11 @@ of a sample: ` + strings.Join(domains.Names(), ", ") + `.`,
 			return Fit(c.Context(), term, o)
 		},
 	}
-	c.Flags().StringVar(&o.Web, "web", "", "shows the sweep in a browser, on a terminal until you press Ctrl-C, at a free port or at `host:port` of this machine, as in --web=localhost:7411")
+	c.Flags().StringVar(&o.Web, "web", "", "show the sweep in a browser, on a terminal until you press Ctrl-C, at a free port or at `host:port` of this machine, as in --web=localhost:7411")
 	c.Flags().Lookup("web").NoOptDefVal = serve.AnyWebAddress
 	input.SweepFlags(c, &o.Sweep)
 	follow.NotifyFlag(c, &o.Notify)
-	c.Flags().IntVar(&o.Workers, "workers", 0, "`number` of worker slots (default: one a core)")
+	c.Flags().IntVar(&o.Workers, "workers", 0, "`number` of worker slots (default: one per core)")
 	serve.MemoryFlag(c, &o.Memory)
 	cli.OutFlag(c, &o.Out, &o.Overwrite)
 	results.RecoveryFlag(c, &o.Recovery)

@@ -433,6 +433,7 @@ func printConfusion(term *terminal.Terminal, m *recovery.Matrix) {
 	fmt.Fprintln(term.Out)
 }
 
+// NewRecover returns the command recover.
 func NewRecover(term *terminal.Terminal) *cobra.Command {
 	o := DefaultRecover
 	c := &cobra.Command{
@@ -471,7 +472,7 @@ probable one. It takes the flags of fit that choose a sweep.`,
 	c.Flags().Float64Var(&o.Noise.Concentration, "concentration", o.Noise.Concentration, "median `concentration` of beliefs round the posterior; the greater, the less noise")
 	input.SweepFlags(c, &o.Sweep)
 	follow.NotifyFlag(c, &o.Notify)
-	c.Flags().IntVar(&o.Workers, "workers", 0, "`number` of worker slots (default: one a core)")
+	c.Flags().IntVar(&o.Workers, "workers", 0, "`number` of worker slots (default: one per core)")
 	serve.MemoryFlag(c, &o.Memory)
 	c.Flags().BoolVar(&o.Submit, "submit", false, "give the sweeps to a coordinator and wait for them, in place of workers in this process")
 	connect.TargetFlags(c, &o.Coordinator)

@@ -15,6 +15,7 @@ import (
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
+// PrintSweep describes a sweep.
 func PrintSweep(term *terminal.Terminal, m *foiblev1.Sweep) {
 	term.Print("%s: %s, %s done", m.GetSweepId(), connect.StateText(m), connect.CellsText(m))
 	for _, reason := range []string{m.GetStalled(), m.GetDamage()} {
@@ -54,6 +55,7 @@ func PrintSweep(term *terminal.Terminal, m *foiblev1.Sweep) {
 	}
 }
 
+// PrintFits prints the best fits of each model as a table.
 func PrintFits(term *terminal.Terminal, fits []*foiblev1.Fit) error {
 	if len(fits) == 0 {
 		return nil
@@ -100,6 +102,7 @@ func SayVerify(term *terminal.Terminal, created *foiblev1.CreateSweepResponse, a
 	}
 }
 
+// VerifyFlag adds --verify.
 func VerifyFlag(c *cobra.Command, share *float64) {
 	c.Flags().Float64Var(share, "verify", 0, "`share` of the cells, from 0 to 1, to compute twice, by different workers where there are others; a job whose numbers differ fails, and the exit code says so")
 }

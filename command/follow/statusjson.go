@@ -93,6 +93,7 @@ func FieldNotes(of reflect.Type) string {
 	return text.String()
 }
 
+// NewSweepJSON describes a sweep for scripts, without its best fits.
 func NewSweepJSON(m *foiblev1.Sweep) SweepJSON {
 	p := m.GetProgress()
 	s := SweepJSON{
@@ -148,7 +149,7 @@ func (s SweepJSON) withBest(fits []*foiblev1.Fit) (SweepJSON, error) {
 	return s, nil
 }
 
-// status is a sweep with its best fits.
+// StatusOf is a sweep with its best fits.
 func StatusOf(ctx context.Context, c *connect.Client, m *foiblev1.Sweep) (SweepJSON, error) {
 	if m.GetDamage() != "" {
 		return NewSweepJSON(m), nil

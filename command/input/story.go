@@ -9,7 +9,8 @@ import (
 	"foible.dev/foible/domains"
 )
 
-func SetTitle(s *domains.Study, of string) string {
+// TitleWith is the title of a study with a text after it, and says if its participants are simulated.
+func TitleWith(s *domains.Study, of string) string {
 	title := s.Title
 	if title == "" {
 		title = s.Name
@@ -22,7 +23,7 @@ func SetTitle(s *domains.Study, of string) string {
 }
 
 // Title names a study.
-func Title(s *domains.Study) string { return SetTitle(s, "") }
+func Title(s *domains.Study) string { return TitleWith(s, "") }
 
 // Story is a stimulus at some steps, ascending, as people judged it.
 func Story(s *domains.Study, st *study.Stimulus, steps []int) (figure.Story, error) {
@@ -81,5 +82,5 @@ func FigureTitle(s *domains.Study, st *study.Stimulus) string {
 	if st.Category != "" {
 		of += ", " + st.Category
 	}
-	return SetTitle(s, of)
+	return TitleWith(s, of)
 }

@@ -31,6 +31,7 @@ import (
 // checkTime is how long commands that run a sweep try whether its models can be used.
 const checkTime = 5 * time.Second
 
+// StudyFile is the file that makes a directory a study.
 const StudyFile = "study.yaml"
 
 // OpenStudy finds a study: a directory, its study.yaml, the name of a domain
@@ -282,8 +283,9 @@ func MethodText(m *foiblev1.SweepConfig) string {
 		words.Count(c.Fit.Runs, "run"), words.Count(c.Fit.ParticlesPerGoal, "particle"), c.Inference.Observe) + more
 }
 
+// WithoutJudgementsFlag adds --without-judgements.
 func WithoutJudgementsFlag(c *cobra.Command, without *bool) {
-	c.Flags().BoolVar(without, "without-judgements", false, "go on though the study has no human judgements, to get the posteriors")
+	c.Flags().BoolVar(without, "without-judgements", false, "run a study without human judgements, for its posteriors only")
 }
 
 // SweepID is the id that the coordinator will give.
@@ -302,6 +304,7 @@ func SweepID(s *domains.Study, config *foiblev1.SweepConfig) (string, error) {
 // MinSlots slots are what a coordinator cuts jobs for.
 const MinSlots = 8
 
+// Trajectories counts trajectories in words.
 func Trajectories(n int) string {
 	if n == 1 {
 		return "1 trajectory"

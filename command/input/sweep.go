@@ -253,6 +253,7 @@ func axisValue(axis *sweep.Axis, text string) (protoreflect.Value, error) {
 	return protoreflect.ValueOfFloat64(x), nil
 }
 
+// SweepFlags adds the flags that choose a sweep.
 func SweepFlags(c *cobra.Command, s *SweepChoice) {
 	c.Flags().StringVar(&s.File, "sweep", "", "sweep `file` to use in place of the study's sweep.yaml")
 	c.Flags().StringSliceVar(&s.Models, "models", nil, "`names` of models to sweep, in place of all of the sweep's")
@@ -260,16 +261,17 @@ func SweepFlags(c *cobra.Command, s *SweepChoice) {
 	c.Flags().StringVar(&s.Preset, "preset", "", "published: the paper's grids and particle filter (sips), with the slips of the authors' code (per_action_odds)")
 	c.Flags().StringVar(&s.Method, "method", "", "`method` of inference, in place of the sweep's: marginal, or sips, the published particle filter")
 	c.Flags().Float64Var(&s.MCSE, "mc-se", 0, "`target` for the Monte-Carlo standard error of r, of marginal inference")
-	c.Flags().Float64Var(&s.PosteriorSE, "posterior-se", 0, "`target` for that of each probability at a judgement step, of marginal inference")
-	c.Flags().IntVar(&s.Particles, "particles", 0, "`number` of particles a goal in a run, of sips")
-	c.Flags().IntVar(&s.Runs, "runs", 0, "`number` of runs a cell, of sips; of batches of samples, of marginal inference")
-	c.Flags().IntVar(&s.TopUp, "top-up", 0, "most `times` the runs of --runs for settings that may be the best, twice as many each round, until one is left")
+	c.Flags().Float64Var(&s.PosteriorSE, "posterior-se", 0, "`target` for the Monte-Carlo standard error of each probability at a judgement step, of marginal inference")
+	c.Flags().IntVar(&s.Particles, "particles", 0, "`number` of particles per goal in a run, of sips")
+	c.Flags().IntVar(&s.Runs, "runs", 0, "`number` of runs per cell for sips, or of batches of samples for marginal inference")
+	c.Flags().IntVar(&s.TopUp, "top-up", 0, "maximum `factor` by which parameter sets that may be the best get more runs than --runs; the runs double each round until one is left")
 	c.Flags().StringVar(&s.Seed, "seed", "", "random seed, a `number`, in place of the sweep's seed")
 	cli.Complete(c, "method", Methods...)
 	cli.Alias(c, "models", "model")
 	CompleteModels(c, "models")
 }
 
+// CompleteModels gives a shell the names of models as values of a flag.
 func CompleteModels(c *cobra.Command, flag string) {
 	cli.Complete(c, flag, sweep.ModelNames()...)
 }
@@ -306,6 +308,7 @@ func (c *SweepChoice) Flags() string {
 	return b.String()
 }
 
+// SetFlag is a --set flag with values of an axis.
 func SetFlag(axis string, values []sweep.Setting) string {
 	texts := make([]string, len(values))
 	for i, v := range values {

@@ -42,6 +42,7 @@ func Owner(id string) output.Owner {
 	return output.Owner{Command: "fit", Of: id, About: "the sweep " + id}
 }
 
+// DefaultDir is the output directory of a study's sweep unless another is named.
 func DefaultDir(s *domains.Study) string { return "foible-" + s.Name }
 
 // Writer are the results of a sweep, and where to write them.
@@ -187,10 +188,12 @@ func ReadRecovery(dir string, s *domains.Study) (*report.Recovered, error) {
 	return recovered, nil
 }
 
+// RecoveryFlag adds --recovery.
 func RecoveryFlag(c *cobra.Command, dir *string) {
 	c.Flags().StringVar(dir, "recovery", "", "output `directory` of foible recover for the same study, to be shown in report.html")
 }
 
+// FailuresFile is the table of failures in an output directory.
 const FailuresFile = "failures.csv"
 
 // ahead is how many results may be received, and read, before they are gathered.

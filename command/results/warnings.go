@@ -21,7 +21,7 @@ type MoreValues struct {
 // Beyond is the command that goes on beyond the edges of a sweep's grid.
 type Beyond func([]MoreValues) string
 
-// warn prints what a sweep's fits have to be warned of, and how to go on beyond the edges of its grid.
+// PrintWarnings prints the warnings of a sweep's fits, and how to extend the sweep beyond the edges of its grid.
 func PrintWarnings(term *terminal.Terminal, warnings []sweep.Warning, c *sweep.Config, command Beyond) {
 	for _, w := range warnings {
 		term.Print("Warning: %s.", w.Text)

@@ -163,13 +163,14 @@ func RevokeToken(term *terminal.Terminal, data, id string) error {
 	return t.Revoke(id)
 }
 
+// NewToken returns the command token.
 func NewToken(term *terminal.Terminal) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "token",
-		Short: "Show, make and end the tokens of a coordinator",
+		Short: "Show, create, rotate and revoke the tokens of a coordinator",
 		Long: `Token works on the data directory of a coordinator, which takes up the changes whether or not it is running.
 
-A token says what its owner may do: a worker's does jobs, a user's gives and follows sweeps. It also says which
+A token says what its owner may do: a worker's token runs jobs, a user's submits and follows sweeps. It also says which
 coordinator its owner trusts. Whoever has it can use it: give it in a file that only its owner can read, or in FOIBLE_TOKEN.`,
 		GroupID: cli.GroupCluster, Args: cli.UnknownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
@@ -221,7 +222,7 @@ func newTokenCreate(term *terminal.Terminal) *cobra.Command {
 	var o CreateTokenOptions
 	c := &cobra.Command{
 		Use:     "create worker|user",
-		Short:   "Make and print another token",
+		Short:   "Create a token and print it",
 		Example: "  foible token create user --expires 24h --read-only --out guest.token",
 		RunE: func(_ *cobra.Command, args []string) error {
 			o.Kind = args[0]
@@ -258,7 +259,7 @@ func newTokenRevoke(term *terminal.Terminal) *cobra.Command {
 	var data string
 	c := &cobra.Command{
 		Use:   "revoke TOKEN",
-		Short: "End a token",
+		Short: "Revoke a token",
 		Args:  cli.ExactlyOne("name a token as `foible token list` does"),
 		RunE:  func(_ *cobra.Command, args []string) error { return RevokeToken(term, data, args[0]) },
 	}

@@ -30,6 +30,7 @@ import (
 	"foible.dev/foible/internal/replace"
 )
 
+// NewCoordinator returns the command coordinator.
 func NewCoordinator(term *terminal.Terminal) *cobra.Command {
 	o := CoordinatorOptions{Limits: DefaultLimits()}
 	c := &cobra.Command{

@@ -23,17 +23,18 @@ import (
 	"foible.dev/foible/worker"
 )
 
+// NewWorker returns the command worker.
 func NewWorker(term *terminal.Terminal) *cobra.Command {
 	var o WorkerOptions
 	c := &cobra.Command{
 		Use:     "worker",
-		Short:   "Do jobs for a coordinator",
-		Long:    "Worker does jobs until it is interrupted; then it finishes or hands back what it holds. It may be started before its\ncoordinator, and outlives it. It joins with the token that `foible token show worker` prints.",
+		Short:   "Run jobs for a coordinator",
+		Long:    "Worker runs jobs until it is interrupted; then it finishes or hands back what it holds. It may be started before its\ncoordinator, and outlives it. It joins with the token that `foible token show worker` prints.",
 		GroupID: cli.GroupCluster, Args: cli.AtMost(0),
 		RunE: func(c *cobra.Command, _ []string) error { return Worker(c.Context(), term, o) },
 	}
 	connect.TargetFlags(c, &o.Coordinator)
-	c.Flags().IntVar(&o.Slots, "slots", 0, "`number` of jobs done at once (default: one a core)")
+	c.Flags().IntVar(&o.Slots, "slots", 0, "`number` of jobs run at once (default: one per core)")
 	MemoryFlag(c, &o.Memory)
 	c.Flags().DurationVar(&o.Drain, "drain", 20*time.Second, "`time` that jobs may take after an interrupt, before they are handed back")
 	c.Flags().DurationVar(&o.Patience, "patience", 0, "`time` without a coordinator that answers, or without the token that it makes at its first start, after which it ends (default: it waits for ever)")

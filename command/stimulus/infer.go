@@ -281,6 +281,7 @@ type inferManifest struct {
 	Version   string   `json:"version"`
 }
 
+// NewInfer returns the command infer.
 func NewInfer(term *terminal.Terminal) *cobra.Command {
 	o := InferOptions{StimulusChoice: StimulusChoice{Models: []string{"full"}, Inference: sweep.Inference{Method: sweep.Marginal}}}
 	c := &cobra.Command{

@@ -231,6 +231,7 @@ func (s *simulation) print(e *terminal.Terminal) {
 	e.Print("Wrote %s%s and trajectories.csv to %s", s.file(0), last, words.Quoted(s.o.Out))
 }
 
+// NewSimulate returns the command simulate.
 func NewSimulate(term *terminal.Terminal) *cobra.Command {
 	o := SimulateOptions{
 		StimulusChoice: StimulusChoice{Models: []string{"full"}, Inference: sweep.MarginalInference},
@@ -238,7 +239,7 @@ func NewSimulate(term *terminal.Terminal) *cobra.Command {
 	}
 	c := &cobra.Command{
 		Use:   "simulate STUDY STIMULUS",
-		Short: "Let an agent act in one stimulus, mistakes and all",
+		Short: "Simulate an agent that makes mistakes in one stimulus",
 		Long: `Simulate writes what an agent does with a goal as plans, one file a trajectory, in which slips, confused goals and
 plans that lead out of the way are marked as comments, and a table of them. A trajectory ends when the goal is reached.
 An axis that is not set has the value that the 2021 paper fitted for the domain and the model, or else the middle one of

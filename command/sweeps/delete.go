@@ -66,10 +66,11 @@ func Delete(ctx context.Context, term *terminal.Terminal, o DeleteOptions) error
 	return nil
 }
 
+// NewDelete returns the command delete.
 func NewDelete(term *terminal.Terminal) *cobra.Command {
 	var o DeleteOptions
 	c := &cobra.Command{
-		Use: "delete SWEEP...", Short: "Remove sweeps and their results from the disk",
+		Use: "delete SWEEP...", Short: "Delete sweeps and their results from the coordinator's disk",
 		Long: `Delete removes sweeps that have ended, or were cancelled, from the coordinator's disk, with all that is recorded of them.
 What foible results has written stays. Submitted again, such a sweep starts from nothing. It asks first; where nobody can
 be asked, say --yes. Their studies stay at the coordinator: other sweeps may be of the same.`,

@@ -16,6 +16,7 @@ import (
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
+// NewExtend returns the command extend.
 func NewExtend(term *terminal.Terminal) *cobra.Command {
 	var o ExtendOptions
 	c := &cobra.Command{

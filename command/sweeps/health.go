@@ -47,12 +47,13 @@ func Health(ctx context.Context, term *terminal.Terminal, t connect.Target, live
 	return nil
 }
 
+// NewHealth returns the command health.
 func NewHealth(term *terminal.Terminal) *cobra.Command {
 	var target connect.Target
 	var live bool
 	c := &cobra.Command{
 		Use:   "health",
-		Short: "Say whether a coordinator serves",
+		Short: "Check whether a coordinator is ready",
 		Long: `Health asks a coordinator whether it serves, for scripts and probes. Its exit code is 0 if it does. One whose store does
 not accept writes, because its disk is full or most of its NATS servers are lost, answers and does not serve: health
 says why. For a probe that ends a coordinator which hangs, ask with --live: to end one with a full disk is of no use.`,

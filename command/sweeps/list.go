@@ -18,6 +18,7 @@ import (
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
+// NewList returns the command list.
 func NewList(term *terminal.Terminal) *cobra.Command {
 	var target connect.Target
 	var asJSON bool

@@ -12,6 +12,7 @@ import (
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
+// NewPause returns the command pause.
 func NewPause(term *terminal.Terminal) *cobra.Command {
 	return oneSweep("pause", "Pause a sweep",
 		"Pause starts no more jobs of a sweep. Those that workers have are finished and recorded.", func(ctx context.Context, target connect.Target, id string) error { return Pause(ctx, term, target, id) })
@@ -24,6 +25,7 @@ func Pause(ctx context.Context, term *terminal.Terminal, t connect.Target, id st
 	})
 }
 
+// NewResume returns the command resume.
 func NewResume(term *terminal.Terminal) *cobra.Command {
 	return oneSweep("resume", "Resume a paused sweep", "", func(ctx context.Context, target connect.Target, id string) error {
 		return Resume(ctx, term, target, id)
@@ -37,6 +39,7 @@ func Resume(ctx context.Context, term *terminal.Terminal, t connect.Target, id s
 	})
 }
 
+// NewCancel returns the command cancel.
 func NewCancel(term *terminal.Terminal) *cobra.Command {
 	return oneSweep("cancel", "Cancel a sweep",
 		"Cancel ends a sweep. What is recorded stays, `foible results --partial` writes it; what workers still have is refused when\nit comes. Submitted again, the sweep goes on from there.", func(ctx context.Context, target connect.Target, id string) error {

@@ -13,6 +13,7 @@ import (
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
+// NewPriority returns the command priority.
 func NewPriority(term *terminal.Terminal) *cobra.Command {
 	var target connect.Target
 	c := &cobra.Command{

@@ -89,6 +89,7 @@ func unfinished(term *terminal.Terminal, c *connect.Client, m *foiblev1.Sweep, p
 	return nil
 }
 
+// NewResults returns the command results.
 func NewResults(term *terminal.Terminal) *cobra.Command {
 	var o ResultsOptions
 	c := &cobra.Command{
@@ -103,6 +104,6 @@ func NewResults(term *terminal.Terminal) *cobra.Command {
 	connect.TargetFlags(c, &o.Coordinator)
 	cli.OutFlag(c, &o.Out, &o.Overwrite)
 	results.RecoveryFlag(c, &o.Recovery)
-	c.Flags().BoolVar(&o.Partial, "partial", false, "write what is there, though the sweep is not done")
+	c.Flags().BoolVar(&o.Partial, "partial", false, "write the results so far of a sweep that has not ended")
 	return c
 }

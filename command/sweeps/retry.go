@@ -22,8 +22,9 @@ func Retry(ctx context.Context, term *terminal.Terminal, t connect.Target, id st
 	})
 }
 
+// NewRetry returns the command retry.
 func NewRetry(term *terminal.Terminal) *cobra.Command {
-	return oneSweep("retry", "Try again what has failed of a sweep",
+	return oneSweep("retry", "Retry the failed jobs of a sweep",
 		`Retry removes the failures of a sweep from its results and computes what is missing: failed jobs, jobs with cells that
 could not be computed, and what rests on them: the stages after theirs. No cell that is good is
 computed again. Figures and tables are those of a sweep in which nothing failed, unless it fails again.

@@ -12,6 +12,7 @@ import (
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
+// NewStatus returns the command status.
 func NewStatus(term *terminal.Terminal) *cobra.Command {
 	var o StatusOptions
 	c := &cobra.Command{

@@ -71,11 +71,12 @@ func Submit(ctx context.Context, term *terminal.Terminal, o SubmitOptions) error
 	return nil
 }
 
+// NewSubmit returns the command submit.
 func NewSubmit(term *terminal.Terminal) *cobra.Command {
 	var o SubmitOptions
 	c := &cobra.Command{
 		Use:     "submit [STUDY]",
-		Short:   "Give a study's sweep to a coordinator",
+		Short:   "Submit a study's sweep to a coordinator",
 		Long:    "Submit sends a study and its sweep to a coordinator and prints the sweep's id. The same study and sweep have the same\nid, and are not done twice. One that was cancelled goes on, with the results that it has;\nwhat has failed of one is tried again, as by foible retry.",
 		GroupID: cli.GroupCluster, Args: cli.AtMost(1), ValidArgsFunction: input.CompleteStudy,
 		RunE: func(c *cobra.Command, args []string) error {

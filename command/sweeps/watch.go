@@ -15,6 +15,7 @@ import (
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
+// NewWatch returns the command watch.
 func NewWatch(term *terminal.Terminal) *cobra.Command {
 	var o WatchOptions
 	c := &cobra.Command{

@@ -89,6 +89,7 @@ func (term *Terminal) PrintCommand(lead, command string) {
 	fmt.Fprintln(term.Out, strings.ReplaceAll(filled("  ", parts, width-len(joined), 2*hanging), "\n", joined+"\n"))
 }
 
+// PrintJSON prints a value as indented JSON.
 func (term *Terminal) PrintJSON(v any) error {
 	out := json.NewEncoder(term.Out)
 	out.SetIndent("", "  ")

@@ -14,7 +14,7 @@ func newDelete(term *terminal.Terminal) *cobra.Command {
 	var volumes bool
 	c := &cobra.Command{
 		Use:   "delete",
-		Short: "End coordinator and workers; what is recorded stays",
+		Short: "Delete coordinator and workers, and keep what is recorded",
 		Long:  "Delete ends coordinator and workers. Volumes stay, and `apply` goes on with what they hold; so do the namespace, and\nauthority and tokens on this machine.",
 		Args:  cli.AtMost(0),
 		RunE:  func(c *cobra.Command, _ []string) error { return Delete(c.Context(), term, place, volumes) },

@@ -176,6 +176,7 @@ func natsPassword(path string) (string, error) {
 	return strings.TrimSpace(string(text)), err
 }
 
+// New returns the command kubernetes.
 func New(term *terminal.Terminal) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "kubernetes",

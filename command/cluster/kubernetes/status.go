@@ -15,7 +15,7 @@ func newStatus(term *terminal.Terminal) *cobra.Command {
 	var place Place
 	c := &cobra.Command{
 		Use:   "status",
-		Short: "Show what the cluster has of coordinator and workers",
+		Short: "Show the pods of coordinator and workers",
 		Args:  cli.AtMost(0),
 		RunE:  func(c *cobra.Command, _ []string) error { return Status(c.Context(), term, place) },
 	}

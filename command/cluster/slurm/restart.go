@@ -21,7 +21,7 @@ func newRestart(term *terminal.Terminal) *cobra.Command {
 	var jobs JobOptions
 	c := &cobra.Command{
 		Use:   "restart",
-		Short: "Go on with a sweep that was stopped or has lost its coordinator",
+		Short: "Restart a sweep that was stopped or has lost its coordinator",
 		Long:  "Restart starts the coordinator again, here or as a job, where there is none any more; it needs the coordinator's data\ndirectory. It submits workers for those that have left. Options for workers that are given hold from now on;\nthe others stay as they were.",
 		Args:  cli.AtMost(0),
 		RunE: func(c *cobra.Command, _ []string) error {

@@ -10,6 +10,7 @@ import (
 	"foible.dev/foible/command/terminal"
 )
 
+// New returns the command slurm.
 func New(term *terminal.Terminal) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "slurm",

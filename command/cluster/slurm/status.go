@@ -25,8 +25,8 @@ func newStatus(term *terminal.Terminal) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "status",
-		Short: "Show how far the sweep is, and what Slurm has of it",
-		Long:  "Status shows how far the sweep is, and what Slurm has of it. With --json it prints an object with the fields\n\n" + StatusFields(),
+		Short: "Show the progress of the sweep and its jobs in Slurm",
+		Long:  "Status shows the progress of the sweep and its jobs in Slurm. With --json it prints an object with the fields\n\n" + StatusFields(),
 		Args:  cli.AtMost(0),
 		RunE:  func(c *cobra.Command, _ []string) error { return Status(c.Context(), term, dir, asJSON) },
 	}

@@ -18,7 +18,7 @@ func newStop(term *terminal.Terminal) *cobra.Command {
 	var dir string
 	c := &cobra.Command{
 		Use:   "stop",
-		Short: "End workers and coordinator; what is recorded stays",
+		Short: "Stop workers and coordinator, and keep what is recorded",
 		Args:  cli.AtMost(0),
 		RunE:  func(c *cobra.Command, _ []string) error { return Stop(c.Context(), term, dir) },
 	}

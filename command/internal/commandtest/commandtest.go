@@ -156,4 +156,5 @@ func Shown() *foiblev1.Sweep {
 	}
 }
 
+// Moment is when the sweep of [Shown] was created.
 var Moment = time.Date(2021, 7, 26, 9, 0, 0, 0, time.UTC)

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Kubectl is the one on PATH, with where it is to look.
+// Client calls the kubectl on PATH, for a namespace and a context.
 type Client struct {
 	// Namespace and Context are kubectl's; "" for those that it takes by itself.
 	Namespace, Context string
@@ -30,6 +30,7 @@ type Error struct {
 	Err     error
 }
 
+// Error implements error.
 func (e *Error) Error() string {
 	text := fmt.Sprintf("kubectl %s: %v", e.Command, e.Err)
 	if e.Said != "" {
@@ -41,6 +42,7 @@ func (e *Error) Error() string {
 	return text
 }
 
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
 const (

@@ -45,6 +45,7 @@ type Error struct {
 	Err     error
 }
 
+// Error implements error.
 func (e *Error) Error() string {
 	text := e.Command + ": " + e.Err.Error()
 	if e.Said != "" {
@@ -56,6 +57,7 @@ func (e *Error) Error() string {
 	return text
 }
 
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
 // advice says what to do about what Slurm says.
