@@ -98,7 +98,7 @@ func checkPrivate(term *terminal.Terminal, c *cobra.Command, strict bool) error 
 	})
 }
 
-// logsInfo reports whether a command is one that logs what it does, unless told otherwise.
+// logsInfo reports whether a command is one that logs what it does, by default.
 func logsInfo(c *cobra.Command) bool { return c.Name() == "coordinator" || c.Name() == "worker" }
 
 var (

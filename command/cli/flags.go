@@ -114,5 +114,5 @@ const (
 	GroupCluster = "cluster"
 )
 
-// DefaultData is the directory in which a coordinator keeps its data unless told otherwise.
+// DefaultData is the directory in which a coordinator keeps its data by default.
 const DefaultData = "foible-data"

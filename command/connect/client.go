@@ -38,7 +38,7 @@ import (
 	"foible.dev/foible/worker"
 )
 
-// DefaultAddress is where a coordinator listens unless told otherwise.
+// DefaultAddress is where a coordinator listens by default.
 const DefaultAddress = "127.0.0.1:7410"
 
 // Client talks to a coordinator.
@@ -165,7 +165,7 @@ func NewClient(target string, options ...grpc.DialOption) (*Client, error) {
 	return c, nil
 }
 
-// sayVersion tells the coordinator which version calls, and warns once if the coordinator is of another.
+// sayVersion tells the coordinator which version calls, and warns once if the coordinator's is another.
 func (c *Client) sayVersion() grpc.UnaryClientInterceptor {
 	return func(ctx context.Context, method string, request, response any, conn *grpc.ClientConn, call grpc.UnaryInvoker, options ...grpc.CallOption) error {
 		var header metadata.MD

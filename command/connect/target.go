@@ -36,7 +36,7 @@ const (
 	TokenEnv     = "FOIBLE_TOKEN"
 )
 
-// DefaultWebAddress is where the dashboard of a coordinator listens unless told otherwise.
+// DefaultWebAddress is where the dashboard of a coordinator listens by default.
 const DefaultWebAddress = "127.0.0.1:7411"
 
 // CheckAddress checks an address given by a flag: without encryption, it must be of this machine.
@@ -145,7 +145,7 @@ func (t Target) Access(kind access.Kind) (*access.Client, error) {
 	return access.NewClient(func() (access.Token, error) { return t.Token(kind) }, roots)
 }
 
-// errNoToken is of a target for which no token was given.
+// errNoToken says that no token was given.
 var errNoToken = errors.New("no token")
 
 // probeTime is how long a coordinator may take to accept a connection.

@@ -22,7 +22,7 @@ import (
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
-// EstimateOptions say of which sweep to say what it takes.
+// EstimateOptions say which sweep to estimate, and how.
 type EstimateOptions struct {
 	Study   string
 	Sweep   input.SweepChoice
@@ -135,7 +135,7 @@ func foretell(ctx context.Context, s *domains.Study, config *foiblev1.SweepConfi
 	return f
 }
 
-// newPilot of a sweep, as a coordinator of so many slots would split it.
+// newPilot makes the pilot of a sweep. Its jobs are those of a coordinator whose workers have this number of slots.
 func newPilot(s *domains.Study, config *foiblev1.SweepConfig, slots int, limit time.Duration) (*pilot.Pilot, error) {
 	c, err := codec.Config(config)
 	if err != nil {

@@ -43,7 +43,7 @@ type Options struct {
 	Notify    follow.Notify
 	Web       string // address of the dashboard, of this machine; "": none
 	Overwrite bool   // what the directory holds of others
-	// WithoutJudgements: the study may be without judgements, for the posteriors alone.
+	// WithoutJudgements: the study may have no judgements; there are only posteriors then.
 	WithoutJudgements bool
 	Verify            float64 // share of the cells to compute twice, from 0 to 1
 	// Recovery is the directory of a recovery of the same study, for the page; "": none.
@@ -57,7 +57,7 @@ type Options struct {
 const StateDir = ".foible"
 
 // makeStateDir makes an output directory, and in it the directory of what is recorded so far, which has the study and what
-// participants answered, and is this user's alone.
+// participants answered, and only this user may read it.
 func makeStateDir(out string) (string, error) {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return "", err

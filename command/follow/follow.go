@@ -148,7 +148,7 @@ func watchSweep(ctx context.Context, c *connect.Client, id string, each func(*fo
 	}
 }
 
-// summary says what was done of a sweep, of which so many cells had results before.
+// summary says in a line what a sweep came to. before is the number of cells that had results earlier.
 func summary(before int64, last *foiblev1.Sweep, took time.Duration) string {
 	text := fmt.Sprintf("%s in %s", words.Count(last.GetProgress().GetCellsDone()-before, "cell"), took.Round(100*time.Millisecond))
 	switch {

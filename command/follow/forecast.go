@@ -23,7 +23,7 @@ func (f *Forecast) String() string {
 	return fmt.Sprintf("It will take about %s (%s to %s), by a pilot of %s; `foible estimate` looks longer.", Duration(f.Expected), Duration(f.Low), Duration(f.High), words.Count(f.Cells, "cell"))
 }
 
-// Duration is a time of so many seconds as people say it.
+// Duration is a number of seconds in words, such as 12 min.
 func Duration(seconds float64) string {
 	switch {
 	case seconds < 10:

@@ -25,7 +25,7 @@ func TitleWith(s *domains.Study, of string) string {
 // Title names a study.
 func Title(s *domains.Study) string { return TitleWith(s, "") }
 
-// Story is a stimulus at some steps, ascending, as people judged it.
+// Story is a stimulus at some steps, in ascending order, with the mean human judgements.
 func Story(s *domains.Study, st *study.Stimulus, steps []int) (figure.Story, error) {
 	pictures, err := s.Pictures(st, steps)
 	if err != nil {

@@ -160,7 +160,7 @@ func kindsOf(sets []sweep.ParameterSet) []sweep.ParameterSet {
 	return kinds
 }
 
-// checkSizes finds the stimuli of which a result would be too large. The error is of the sweep as a whole.
+// checkSizes finds the stimuli whose results would be too large. The error concerns the sweep as a whole.
 func (x *Examination) checkSizes() (study.Findings, error) {
 	c, err := codec.Config(x.Config)
 	if err != nil {
@@ -301,7 +301,7 @@ func SweepID(s *domains.Study, config *foiblev1.SweepConfig) (string, error) {
 	return s.Name + "-" + c.ID(s.Hash, cli.Version(), sets), nil
 }
 
-// MinSlots slots are what a coordinator cuts jobs for.
+// MinSlots is the smallest number of worker slots that a coordinator splits a sweep for.
 const MinSlots = 8
 
 // Trajectories counts trajectories in words.

@@ -23,7 +23,7 @@ import (
 // SweepChoice says which sweep to make of a study.
 type SweepChoice struct {
 	File      string   // a sweep.yaml; without one the study's own, else the domain's
-	Models    []string // keep these alone
+	Models    []string // keep only these
 	Set       []string // axis=value[,value...] for every model that has the axis
 	Preset    string   // "published": the domain's grids, inferred as in the paper and its code; in place of the study's sweep
 	Method    string   // of inference, with its defaults; "" leaves the sweep's

@@ -30,7 +30,7 @@ const (
 	manifestFile = "manifest.json"
 )
 
-// Owner is what an output is of: outputs of one owner replace each other.
+// Owner identifies what an output describes: outputs of one owner replace each other.
 type Owner struct {
 	Command string `json:"command"` // that writes it: fit (as results does), infer, simulate, recover, report
 	Of      string `json:"of"`      // the sweep, or what else tells it from others of the command
@@ -170,7 +170,7 @@ func (o *Dir) Create(name string) (io.WriteCloser, error) {
 	return o.create(path)
 }
 
-// CreateTable implements [report.TableOutput]: tables are Parquet beside the CSV.
+// CreateTable implements [report.TableOutput]: tables are written as Parquet next to the CSV.
 func (o *Dir) CreateTable(name string, columns []report.Column) (report.Rows, error) {
 	f, err := o.Create(name + ".parquet")
 	if err != nil {
@@ -262,7 +262,7 @@ func remove(dir, name string, due bool) error {
 	return nil
 }
 
-// NextTo is a directory beside one, which is not there yet: by the same name and a number.
+// NextTo is a directory that does not exist yet, next to another: it has the other's name and a number.
 func NextTo(dir string) string {
 	for n := 2; ; n++ {
 		next := fmt.Sprintf("%s-%d", strings.TrimRight(dir, "/"), n)

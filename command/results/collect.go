@@ -277,7 +277,7 @@ func rText(c *sweep.Correlation) string {
 	return words.Fixed(c.PearsonR, 3)
 }
 
-// pointsText is the number of points that an r is of, with that of all where it lacks some.
+// pointsText is the number of points of a correlation, with the number of all points where it lacks some.
 func pointsText(n, all int) string {
 	if n == all {
 		return words.Thousands(n)

@@ -78,7 +78,7 @@ func sheltered(path string) bool {
 	}
 }
 
-// PrintSecret prints a text with a secret, or writes it to a file that this user alone can read.
+// PrintSecret prints a text with a secret, or writes it to a file that only this user can read.
 func PrintSecret(term *terminal.Terminal, text []byte, path string) error {
 	if path != "" {
 		if err := replace.Content(path, 0o600, text); err != nil {

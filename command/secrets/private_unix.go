@@ -20,5 +20,5 @@ func othersRead(info fs.FileInfo) bool {
 	return mode.Perm()&0o004 != 0 || own && mode.Perm()&0o040 != 0
 }
 
-// KeepPrivate makes the files that this process creates from now on readable by this user alone.
+// KeepPrivate makes the files that this process creates from now on readable only by this user.
 func KeepPrivate() { syscall.Umask(0o077) }

@@ -237,7 +237,7 @@ func (o *CoordinatorOptions) explain(err error) error {
 // DefaultLease is how long a job stays with a worker that is not heard of.
 const DefaultLease = 30 * time.Second
 
-// DefaultLimits are what others can use up of a coordinator unless told otherwise.
+// DefaultLimits are what others can use up of a coordinator by default.
 func DefaultLimits() coordinator.Limits { return coordinator.DefaultLimits() }
 
 // distinctAddresses returns an error if two of the coordinator's flags name one address.

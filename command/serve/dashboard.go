@@ -19,7 +19,7 @@ import (
 
 // Addresses of dashboards.
 const (
-	AnyWebAddress = "127.0.0.1:0" // of a fit, unless told otherwise
+	AnyWebAddress = "127.0.0.1:0" // of a fit, by default
 	noWeb         = "off"
 )
 

@@ -27,7 +27,7 @@ type StimulusChoice struct {
 	Models   []string
 	Set      []string // axis=value for every model that has the axis
 	Seed     string
-	// Inference is how minds are inferred; of it a simulation uses ActionNoiseKind alone.
+	// Inference is how minds are inferred; a simulation uses only ActionNoiseKind of it.
 	Inference sweep.Inference
 }
 
@@ -304,7 +304,7 @@ func wordFlag(c *cobra.Command, f InferenceFlag, in *sweep.Inference) {
 }
 
 // stimulusOfStudy takes the arguments STUDY and STIMULUS. A missing stimulus is
-// left to the command, which knows those that there are.
+// left to the command, which can list the stimuli of the study.
 func stimulusOfStudy(o *StimulusChoice) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) == 0 {

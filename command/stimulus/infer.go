@@ -269,7 +269,7 @@ func writeInference(out report.Output, c *chosen, p sweep.Procedure, cells []swe
 	})
 }
 
-// inferManifest says what the files beside it are of.
+// inferManifest describes the files next to it.
 type inferManifest struct {
 	Study     string   `json:"study"`
 	StudyHash string   `json:"study_hash"` // SHA-256 of the study's bundle

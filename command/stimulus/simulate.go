@@ -133,7 +133,7 @@ func (s *simulation) create(name string, content func(io.Writer) error) error {
 	return errors.Join(content(f), f.Close())
 }
 
-// write writes a trajectory, under what it is of.
+// write writes a trajectory, below comments that name its study, stimulus and goal.
 func (s *simulation) write(i int, t *inference.Trajectory) error {
 	tally := t.Tally()
 	s.tallies = append(s.tallies, tally)

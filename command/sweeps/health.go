@@ -56,7 +56,7 @@ func NewHealth(term *terminal.Terminal) *cobra.Command {
 		Short: "Check whether a coordinator is ready",
 		Long: `Health asks a coordinator whether it serves, for scripts and probes. Its exit code is 0 if it does. One whose store does
 not accept writes, because its disk is full or most of its NATS servers are lost, answers and does not serve: health
-says why. For a probe that ends a coordinator which hangs, ask with --live: to end one with a full disk is of no use.`,
+says why. For a probe that ends a coordinator which hangs, ask with --live: ending one with a full disk does not help.`,
 		GroupID: cli.GroupCluster, Args: cli.AtMost(0),
 		RunE: func(c *cobra.Command, _ []string) error { return Health(c.Context(), term, target, live) },
 	}

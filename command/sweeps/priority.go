@@ -19,7 +19,7 @@ func NewPriority(term *terminal.Terminal) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "priority SWEEP N",
 		Short:   "Change a sweep's share of the workers",
-		Long:    fmt.Sprintf("Priority changes a sweep's share of the workers: of two sweeps, one of twice the priority is given twice as many jobs.\nIt is 1 to %d, and 10 unless told otherwise.", MaxPriority),
+		Long:    fmt.Sprintf("Priority changes a sweep's share of the workers: of two sweeps, one of twice the priority is given twice as many jobs.\nIt is 1 to %d, and 10 by default.", MaxPriority),
 		GroupID: cli.GroupCluster,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) < 2 {

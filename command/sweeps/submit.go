@@ -22,7 +22,7 @@ type SubmitOptions struct {
 	Verify      float64       // share of the cells to compute twice, from 0 to 1
 	Wait        bool          // until it ends, as Watch does
 	Notify      follow.Notify // of the end, if it waits for that
-	// WithoutJudgements: the study may be without judgements, for the posteriors alone.
+	// WithoutJudgements: the study may have no judgements; there are only posteriors then.
 	WithoutJudgements bool
 }
 

@@ -32,7 +32,7 @@ func Create(file io.WriteCloser, columns []report.Column) report.Rows {
 	}
 }
 
-// schema is of columns in their order, any of which may have nulls.
+// schema is the schema of columns in their order. Any column may have nulls.
 func schema(columns []report.Column) *parquet.Schema {
 	types := map[report.Kind]reflect.Type{
 		report.Real: reflect.TypeFor[float64](), report.Whole: reflect.TypeFor[int64](), report.Text: reflect.TypeFor[string](),

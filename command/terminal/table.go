@@ -17,7 +17,7 @@ type Table struct {
 }
 
 // Column is a column of a table. Where the table is too wide, those that lead are there
-// again when the others do not fit beside each other, and one that is below stands in a line
+// again when the others do not fit next to each other, and one that is below stands in a line
 // of its own below each row.
 type Column struct {
 	Head  string
@@ -156,7 +156,7 @@ func Wrapped(text string, width, indent int) string {
 	return strings.Join(lines, "\n")
 }
 
-// filled are lines of at most width characters, of which the first begins with begin and the others are indented.
+// filled are lines of at most width characters. The first begins with begin, and the others are indented.
 func filled(begin string, parts []string, width, indent int) string {
 	var b strings.Builder
 	b.WriteString(begin)

@@ -25,7 +25,7 @@ import (
 	"foible.dev/foible/core/words"
 )
 
-// DefaultData is where authority and tokens of a coordinator on Kubernetes are kept unless told otherwise.
+// DefaultData is where authority and tokens of a coordinator on Kubernetes are kept by default.
 const DefaultData = "foible-kubernetes"
 
 // Place is where in Kubernetes.

@@ -36,7 +36,7 @@ func newCoordinator(term *terminal.Terminal) *cobra.Command {
 const (
 	// noticeTime is how long before its time limit a job is told.
 	noticeTime = 90 * time.Second
-	// minTime is a time limit of which enough is left to work in.
+	// minTime is the smallest time limit that leaves enough time to work.
 	minTime = 5 * time.Minute
 	// drainTime is what jobs of a worker get then. It ends before Slurm's usual KillWait, 30 s.
 	drainTime = 20 * time.Second

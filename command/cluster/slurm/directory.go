@@ -167,7 +167,7 @@ func (d sweepDir) setRecord(r *sweepRecord) error {
 	return replace.Content(d.path(recordFile), d.mode(0o644), append(text, '\n'))
 }
 
-// errLocked is of a directory whose lock another process holds.
+// errLocked says that another process holds the lock of a directory.
 var errLocked = errors.New("another command works")
 
 // lock makes other commands on the directory wait, and brings the record, if

@@ -66,7 +66,7 @@ type SubmitOptions struct {
 	Given func(flag string) bool
 }
 
-// DefaultListen is where a coordinator listens unless told otherwise: all addresses, a free port.
+// DefaultListen is where a coordinator listens by default: all addresses, a free port.
 const DefaultListen = ":0"
 
 func (o *SubmitOptions) validate() error {
@@ -176,7 +176,7 @@ func (o *SubmitOptions) unchangeable(d sweepDir, known, asked *sweepRecord) erro
 	return nil
 }
 
-// errLeft is of jobs that could not be cancelled.
+// errLeft says what to do about jobs that could not be cancelled.
 var errLeft = errors.New("end them with scancel")
 
 // undone is an error after which nothing is left, unless that failed too.

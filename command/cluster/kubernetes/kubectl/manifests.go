@@ -61,7 +61,7 @@ func (o *Options) kustomization() object {
 	}
 	patch, err := json.Marshal(volume)
 	if err != nil {
-		panic(err) // strings alone
+		panic(err) // only strings
 	}
 	return object{
 		"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization",

@@ -32,7 +32,7 @@ const DefaultTimeout = 60 * time.Second
 // tries again, without an end in sight, for two minutes.
 const DefaultRetries = 5 * time.Second
 
-// ErrFull is of a Slurm that took no job for as long as it was tried.
+// ErrFull says that Slurm took no job for as long as it was tried.
 var ErrFull = errors.New("it takes no job now")
 
 // retrying is what sbatch writes to standard error before it tries again.
@@ -309,7 +309,7 @@ func (c Commands) maxSubmit(ctx context.Context, name, account string) int {
 	return least
 }
 
-// Split makes arrays of at most so many tasks, as equal as can be.
+// Split makes arrays of at most that many tasks, as equal as possible.
 func Split(tasks, most int) []int {
 	var arrays []int
 	for left := (tasks + most - 1) / most; left > 0; left-- {
