@@ -9,7 +9,7 @@ func Concordance(x, y []float64) (c float64, ok bool) {
 	if _, ok := Pearson(x, y); !ok {
 		return 0, false
 	}
-	mx, my := mean(x), mean(y)
+	mx, my := Mean(x), Mean(y)
 	apart := float64(float64(len(x)) * (mx - my) * (mx - my))
 	var xx, yy, xy float64
 	for i := range x {

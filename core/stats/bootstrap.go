@@ -219,7 +219,7 @@ func (b *Bootstrap) prepare(model [][]float64) (m prepared, ok bool) {
 	if len(m.x) == 0 || !finite(m.x) {
 		return m, false
 	}
-	m.shift = mean(m.x)
+	m.shift = Mean(m.x)
 	for p := range m.x {
 		m.x[p] -= m.shift
 	}

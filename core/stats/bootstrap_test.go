@@ -50,7 +50,7 @@ func bootstrapAgainstEnumeration(t *testing.T) {
 				t.Fatal(err)
 			}
 			rs := b.Pearson(tinyModel)
-			m := mean(rs)
+			m := Mean(rs)
 			var ss float64
 			for _, r := range rs {
 				ss += (r - m) * (r - m)
@@ -157,7 +157,7 @@ func naive(h Human, unit Unit, model [][]float64, rng *rand.Rand) (xs, ys []floa
 						answers = append(answers, row[p])
 					}
 				}
-				judged[p] = mean(answers)
+				judged[p] = Mean(answers)
 			}
 		}
 		for p, y := range judged {

@@ -71,7 +71,7 @@ func (d *drawer) centre() {
 	if len(b.mean) == 0 {
 		return
 	}
-	b.origin = mean(b.mean)
+	b.origin = Mean(b.mean)
 	for p := range b.mean {
 		b.mean[p] -= b.origin
 	}

@@ -204,7 +204,7 @@ func TestPublishedPaired(t *testing.T) {
 				t.Fatalf("%s by %v: %d values", what, unit, len(xs))
 			}
 			se := of.SD * math.Sqrt(1/float64(resamples)+1/float64(want.Resamples))
-			near(t, what+" by "+unit.String()+": mean", mean(xs), of.Mean, 4*se)
+			near(t, what+" by "+unit.String()+": mean", Mean(xs), of.Mean, 4*se)
 			near(t, what+" by "+unit.String()+": low", low, of.Low, 4*2.7*se+.06*of.SD)
 			near(t, what+" by "+unit.String()+": high", high, of.High, 4*2.7*se+.06*of.SD)
 			return low, high
@@ -214,7 +214,7 @@ func TestPublishedPaired(t *testing.T) {
 			rs := b.Pearson(model)
 			low, high := check("r of "+name, rs, of[name])
 			r, _ := Pearson(flat(model), flat(h.means()))
-			bounds[name][unit], shift[name][unit] = [2]float64{low, high}, mean(rs)-r
+			bounds[name][unit], shift[name][unit] = [2]float64{low, high}, Mean(rs)-r
 		}
 		differences := want.Differences[unit.String()]
 		check("difference of r", b.Difference(models["sharp"], models["late"]), differences["pearson_r"])

@@ -12,7 +12,7 @@ func Pearson(x, y []float64) (r float64, ok bool) {
 	if len(x) < 2 || constant(x) || constant(y) {
 		return 0, false
 	}
-	mx, my := mean(x), mean(y)
+	mx, my := Mean(x), Mean(y)
 	var xx, yy, xy float64
 	for i := range x {
 		dx, dy := x[i]-mx, y[i]-my
@@ -50,7 +50,8 @@ func ratio(covariance, scale float64) (r float64, ok bool) {
 	return max(-1, min(1, r)), true
 }
 
-func mean(x []float64) float64 {
+// Mean is the arithmetic mean of x; NaN of nothing.
+func Mean(x []float64) float64 {
 	var sum float64
 	for _, v := range x {
 		sum += v

@@ -147,8 +147,8 @@ func TestPublishedInterval(t *testing.T) {
 		}
 		rs := b.Pearson(model)
 		low, high, ok := Interval(rs, 0.95)
-		if !ok || math.Abs(low-c.low) > 0.001 || math.Abs(high-c.high) > 0.001 || math.Abs(mean(rs)-c.mean) > 0.0005 {
-			t.Errorf("%s: mean %.5f, interval [%.4f, %.4f]; want %v, [%v, %v]", c.model, mean(rs), low, high, c.mean, c.low, c.high)
+		if !ok || math.Abs(low-c.low) > 0.001 || math.Abs(high-c.high) > 0.001 || math.Abs(Mean(rs)-c.mean) > 0.0005 {
+			t.Errorf("%s: mean %.5f, interval [%.4f, %.4f]; want %v, [%v, %v]", c.model, Mean(rs), low, high, c.mean, c.low, c.high)
 		}
 	}
 }

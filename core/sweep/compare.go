@@ -7,18 +7,6 @@ import (
 	"foible.dev/foible/core/stats"
 )
 
-// Predictions are what the cells of a parameter set predict; not ok where one is missing.
-func (p *Plan) Predictions(g *Gathered) (predictions []Prediction, ok bool) {
-	predictions = make([]Prediction, len(g.Cells))
-	for i, cell := range g.Cells {
-		if cell == nil {
-			return nil, false
-		}
-		predictions[i] = p.Stimuli[i].Predict(cell)
-	}
-	return predictions, true
-}
-
 // Difference is how much better one model agrees with people than another, over
 // the points that both predict.
 type Difference struct {

@@ -297,37 +297,3 @@ func slowest(axes []string) []string {
 	slices.SortStableFunc(ordered, func(a, b string) int { return slices.Index(cost, b) - slices.Index(cost, a) })
 	return ordered
 }
-
-// points checks values and drops those that are there already.
-func (a *Axis) points(values []Setting) ([]Setting, error) {
-	var points []Setting
-	seen := map[Setting]bool{}
-	for _, v := range values {
-		if err := a.Check(v); err != nil {
-			return nil, err
-		}
-		if v.Number == 0 {
-			v.Number = 0 // -0 and 0 are one point
-		}
-		if !seen[v] {
-			seen[v] = true
-			points = append(points, v)
-		}
-	}
-	return points, nil
-}
-
-// Check says what is wrong with a value of the axis.
-func (a *Axis) Check(v Setting) error {
-	switch {
-	case len(a.Words) > 0 && !slices.Contains(a.Words, v.Word):
-		return fmt.Errorf("%s is %q; it can be %s", a.Name, v.String(), words.Options(v.String(), a.Words))
-	case len(a.Words) == 0 && v.Word != "":
-		return fmt.Errorf("%s is %q, not a number", a.Name, v.Word)
-	case a.Whole && v.Number != math.Trunc(v.Number):
-		return fmt.Errorf("%s is %v, not a whole number", a.Name, v.Number)
-	case len(a.Words) == 0 && (math.IsNaN(v.Number) || v.Number < a.Min || v.Number > a.Max):
-		return fmt.Errorf("%s is %v; it must lie between %v and %v", a.Name, v.Number, a.Min, a.Max)
-	}
-	return nil
-}

@@ -1,6 +1,10 @@
 package sweep
 
-import "slices"
+import (
+	"slices"
+
+	"foible.dev/foible/core/stats"
+)
 
 // CrossValidator leaves each stimulus out in turn, chooses the parameters of each
 // model by r over the others, and keeps what these predict of the one left out:
@@ -73,7 +77,7 @@ func NewCrossValidator(s *Scorer, p *Plan) *CrossValidator {
 		people.add(r.Mean, r.Mean)
 	}
 	if len(people.human) > 0 {
-		c.y0 = mean(people.human)
+		c.y0 = stats.Mean(people.human)
 	}
 	for _, m := range p.Models() {
 		n := len(p.Stimuli)

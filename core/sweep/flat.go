@@ -6,69 +6,9 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"foible.dev/foible/core/stats"
 	"gonum.org/v1/gonum/stat/distuv"
 )
-
-// PseudoValues of the overall r, one a run: n r - (n - 1) r_without_i, where run i
-// is left out of every stimulus. Their mean is r but for its bias, their spread that
-// of runs. Nil where the predictions have fewer than two runs, or r is not defined.
-// A stimulus with fewer runs than others, but two, leaves out each of them in turn.
-func (s *Scorer) PseudoValues(predictions []Prediction) []float64 {
-	n, points := 0, 0
-	for i := range predictions {
-		n = max(n, predictions[i].Runs.Len())
-		points += len(s.human.Stimuli[i].Mean)
-	}
-	if n < 2 {
-		return nil
-	}
-	all := newPoints(points)
-	at, ends := make([]int32, 0, points), make([]int, len(predictions)) // places in the stimulus; by stimulus
-	for i := range predictions {
-		human, k := s.human.Stimuli[i].Mean, 0
-		for _, row := range predictions[i].Rows {
-			for _, x := range row {
-				if !math.IsNaN(x) && !math.IsNaN(human[k]) {
-					all.model, all.human, at = append(all.model, x), append(all.human, human[k]), append(at, int32(k))
-				}
-				k++
-			}
-		}
-		ends[i] = len(at)
-	}
-	if len(all.model) < 2 {
-		return nil
-	}
-	whole := moments{x0: mean(all.model), y0: mean(all.human)}
-	whole.add(all.model, all.human)
-	r, ok := whole.pearson()
-	if !ok {
-		return nil
-	}
-	ys := all.human
-	for i := range ys {
-		ys[i] -= whole.y0
-	}
-	values := make([]float64, n)
-	for k := range values {
-		without := whole // of the people, all sums stay
-		without.x, without.xx, without.xy = 0, 0, 0
-		from := 0
-		for i, to := range ends {
-			predictions[i].Runs.addLeft(&without, all.model[from:to], ys[from:to], at[from:to], k)
-			from = to
-		}
-		rest, ok := without.pearson()
-		if !ok {
-			return nil
-		}
-		values[k] = float64(float64(n)*r) - float64(float64(n-1)*rest)
-	}
-	return values
-}
-
-// flatLevel is the chance that settings which are all the same are told apart.
-const flatLevel = 0.05
 
 // Permutations of the test of [Alike], and of how many values in all they are not fewer.
 const (
@@ -100,7 +40,7 @@ func Alike(values [][]float64, levels [][]int, rng *rand.Rand) (p float64, permu
 			block[i] = values[i][b]
 			size = max(size, math.Abs(block[i]))
 		}
-		m := mean(block)
+		m := stats.Mean(block)
 		for i := range block {
 			if block[i] -= m; math.Abs(block[i]) <= 1e-12*size {
 				block[i] = 0 // but for rounding
@@ -210,19 +150,6 @@ func tails(xs []float64) []float64 {
 	return out
 }
 
-// arrangements says whether so many settings and runs have enough permutations for
-// [Alike] to tell anything apart.
-func arrangements(settings, runs int) bool {
-	enough := 2 / flatLevel
-	ways := 1.0
-	for range runs - 1 {
-		for k := 2; k <= settings && ways < enough; k++ {
-			ways *= float64(k)
-		}
-	}
-	return ways >= enough
-}
-
 // AlikeByErrors is p of a chi-squared test of equal r, where there are too few runs to
 // permute: errors are taken as independent, and normal.
 func AlikeByErrors(rs, ses []float64) float64 {
@@ -237,69 +164,4 @@ func AlikeByErrors(rs, ses []float64) float64 {
 		q += float64((r-m)*(r-m)) / max(1e-24, float64(ses[i]*ses[i]))
 	}
 	return distuv.ChiSquared{K: float64(len(rs) - 1)}.Survival(q)
-}
-
-// Tie is a setting that may be the best, by its place among those given.
-type Tie struct {
-	Index       int
-	Probability float64 // of being the best
-}
-
-// tieLevel is the probability that the best is among the ties.
-const tieLevel = 0.95
-
-// Draws of Ties, and of how many numbers in all they are not more.
-const (
-	mostDraws  = 2000
-	leastDraws = 200
-	drawn      = 20_000_000
-)
-
-// Ties are the settings which are the best with a probability of 0.95 together, the
-// most probable first: the fewest of which that is true, if each r is off by
-// independent normal errors. Settings of marginal inference that share samples are off
-// together, so that in truth fewer may be tied.
-func Ties(rs, ses []float64, rng *rand.Rand) []Tie {
-	const far = 4 // standard errors, beyond which none is the best
-	least := math.Inf(-1)
-	for i, r := range rs {
-		least = max(least, r-far*ses[i])
-	}
-	var near []int
-	for i, r := range rs {
-		if r+far*ses[i] >= least {
-			near = append(near, i)
-		}
-	}
-	draws := max(leastDraws, min(mostDraws, drawn/max(1, len(near))))
-	wins := make([]int, len(near))
-	for range draws {
-		best, at := math.Inf(-1), 0
-		for k, i := range near {
-			x := rs[i]
-			if ses[i] > 0 {
-				x += float64(ses[i] * rng.NormFloat64())
-			}
-			if x > best {
-				best, at = x, k
-			}
-		}
-		wins[at]++
-	}
-	order := make([]int, len(near))
-	for k := range order {
-		order[k] = k
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(wins[b], wins[a]), cmp.Compare(rs[near[b]], rs[near[a]]))
-	})
-	var ties []Tie
-	sum := 0
-	for _, k := range order {
-		ties = append(ties, Tie{near[k], float64(wins[k]) / float64(draws)})
-		if sum += wins[k]; float64(sum) >= tieLevel*float64(draws) {
-			break
-		}
-	}
-	return ties
 }

@@ -5,7 +5,12 @@
 package sweep
 
 import (
+	"fmt"
+	"math"
 	"slices"
+	"strconv"
+
+	"foible.dev/foible/core/words"
 )
 
 // Model is a family of agents; its axes are the parameters it has.
@@ -180,4 +185,66 @@ func axisOf(name string) *Axis {
 		}
 	}
 	return nil
+}
+
+// points checks values and drops those that are there already.
+func (a *Axis) points(values []Setting) ([]Setting, error) {
+	var points []Setting
+	seen := map[Setting]bool{}
+	for _, v := range values {
+		if err := a.Check(v); err != nil {
+			return nil, err
+		}
+		if v.Number == 0 {
+			v.Number = 0 // -0 and 0 are one point
+		}
+		if !seen[v] {
+			seen[v] = true
+			points = append(points, v)
+		}
+	}
+	return points, nil
+}
+
+// Check says what is wrong with a value of the axis.
+func (a *Axis) Check(v Setting) error {
+	switch {
+	case len(a.Words) > 0 && !slices.Contains(a.Words, v.Word):
+		return fmt.Errorf("%s is %q; it can be %s", a.Name, v.String(), words.Options(v.String(), a.Words))
+	case len(a.Words) == 0 && v.Word != "":
+		return fmt.Errorf("%s is %q, not a number", a.Name, v.Word)
+	case a.Whole && v.Number != math.Trunc(v.Number):
+		return fmt.Errorf("%s is %v, not a whole number", a.Name, v.Number)
+	case len(a.Words) == 0 && (math.IsNaN(v.Number) || v.Number < a.Min || v.Number > a.Max):
+		return fmt.Errorf("%s is %v; it must lie between %v and %v", a.Name, v.Number, a.Min, a.Max)
+	}
+	return nil
+}
+
+// Beyond goes on from a grid's edge as it comes from the value next to it: by the
+// same factor, 2 at most, or the same difference, or half of the way to the bound of
+// the axis.
+// It is not ok where no value is legal beyond the edge.
+func (a *Axis) Beyond(edge, next float64) (beyond float64, ok bool) {
+	if edge*next > 0 {
+		beyond = edge * min(2, max(0.5, edge/next))
+	} else {
+		beyond = edge + (edge - next)
+	}
+	bound := a.Max
+	if edge < next {
+		bound = a.Min
+	}
+	if (beyond-bound)*(edge-bound) < 0 || beyond == bound && edge == bound {
+		beyond = edge + (bound-edge)/2
+	}
+	if a.Whole {
+		if beyond = math.Floor(beyond); edge < next && beyond == edge {
+			beyond--
+		}
+	} else if rounded, err := strconv.ParseFloat(strconv.FormatFloat(beyond, 'g', 3, 64), 64); err == nil {
+		beyond = rounded
+	}
+	outward := beyond > edge && edge > next || beyond < edge && edge < next
+	return beyond, outward && a.Check(Setting{Number: beyond}) == nil
 }

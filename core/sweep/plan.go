@@ -379,3 +379,33 @@ func (p *Plan) ReportJobs() []int {
 	}
 	return p.RoundJobs(p.TopUps() + 1)
 }
+
+// Predict takes the judgement steps out of a cell.
+func (s *Shape) Predict(c *Cell) Prediction {
+	p := Prediction{Rows: c.Posterior, Undefined: c.Undefined != nil, Failed: c.Failed(), Runs: c.Runs}
+	if !c.Judged {
+		p.Rows = rows(c.Posterior, s.JudgementSteps)
+	}
+	return p
+}
+
+// Errors are the Monte-Carlo standard errors of what a cell predicts, [judgement
+// step][goal]; none of an exact model.
+func (s *Shape) Errors(c *Cell) [][]float64 {
+	if c.Judged {
+		return c.SE
+	}
+	return rows(c.SE, s.JudgementSteps)
+}
+
+// Predictions are what the cells of a parameter set predict; not ok where one is missing.
+func (p *Plan) Predictions(g *Gathered) (predictions []Prediction, ok bool) {
+	predictions = make([]Prediction, len(g.Cells))
+	for i, cell := range g.Cells {
+		if cell == nil {
+			return nil, false
+		}
+		predictions[i] = p.Stimuli[i].Predict(cell)
+	}
+	return predictions, true
+}

@@ -30,10 +30,10 @@ func Profiles(model Model, sets iter.Seq2[*ParameterSet, float64]) []AxisProfile
 
 func profile(axis string, sets iter.Seq2[*ParameterSet, float64]) AxisProfile {
 	p := AxisProfile{Axis: axis}
-	slot := axisOf(axis).slot
+	a := axisOf(axis)
 	at := map[Setting]int{} // of a value in Values
 	for set := range sets {
-		if v := *slot(&set.Parameters); !has(at, v) {
+		if v := *a.Of(set); !has(at, v) {
 			at[v] = 0
 			p.Values = append(p.Values, v)
 		}
@@ -48,7 +48,7 @@ func profile(axis string, sets iter.Seq2[*ParameterSet, float64]) AxisProfile {
 		if math.IsNaN(r) {
 			continue
 		}
-		k := at[*slot(&set.Parameters)]
+		k := at[*a.Of(set)]
 		if !(p.Best[k] >= r) {
 			p.Best[k] = r
 		}

@@ -130,15 +130,6 @@ func rows[T any](all []T, steps []int) []T {
 	return out
 }
 
-// Errors are the Monte-Carlo standard errors of what a cell predicts, [judgement
-// step][goal]; none of an exact model.
-func (s *Shape) Errors(c *Cell) [][]float64 {
-	if c.Judged {
-		return c.SE
-	}
-	return rows(c.SE, s.JudgementSteps)
-}
-
 // Undefined says from which step on there is no posterior: an outcome of the model,
 // unless it says that the cell has failed.
 type Undefined struct {
@@ -147,35 +138,4 @@ type Undefined struct {
 	Failed bool
 	Step   int    // first step without a posterior
 	Reason string // e.g. "no particle is left at step 3, action (up)"
-}
-
-// Fit is how well a parameter set agrees with people.
-type Fit struct {
-	Overall    Correlation
-	ByCategory []Correlation // in order of first appearance
-	ByStimulus []Correlation // in the study's order
-	Intervals  []Interval    // of the overall r
-	Undefined  int           // stimuli without a posterior from some step on; their later points are not in n
-	Failed     int           // of these, stimuli whose cell could not be computed
-	// MCSE is the Monte-Carlo standard error of the overall r, from the spread
-	// of runs; 0 for exact models, where Overall is not defined, and where it is not known.
-	MCSE float64
-	// MCSEUnknown: a stimulus was sampled in a single run, which has no spread.
-	MCSEUnknown bool
-}
-
-// Correlation is Pearson's r with what it rests on.
-type Correlation struct {
-	Group    string // category or stimulus; empty for the whole study
-	N        int    // points: (stimulus, judgement step, goal)
-	PearsonR float64
-	Defined  bool    // r exists: at least FewestPoints, and both sides vary
-	RMSE     float64 // root mean squared error; 0 where N is 0
-}
-
-// Interval is a 95 % percentile interval of the overall r, or of a difference.
-type Interval struct {
-	Unit      string // participants, stimuli or both
-	Low, High float64
-	Resamples int // in which it was defined
 }

@@ -1,10 +1,9 @@
 package sweep
 
 import (
-	"fmt"
 	"math"
 
-	"foible.dev/foible/core/words"
+	"foible.dev/foible/core/stats"
 )
 
 // Rise is how r grows with the runs that are averaged: noise of runs is variance of the
@@ -60,7 +59,7 @@ func (s *Scorer) Rises(predictions []Prediction) (rise Rise, ok bool) {
 			for k := range runs {
 				values[k] = runs[k][j]
 			}
-			a[j], b[j] = mean(values[:n/2]), mean(values[n/2:])
+			a[j], b[j] = stats.Mean(values[:n/2]), stats.Mean(values[n/2:])
 			if !math.IsNaN(human[j]) {
 				of += squares(values) / float64(n*(n-1))
 			}
@@ -97,35 +96,4 @@ const mostRise = 0.005
 func (r *Rise) Matters() bool {
 	gain := r.Limit - r.R
 	return gain > mostRise && gain > 2*r.SE
-}
-
-// rises warns of a best setting, as it is reported, whose r more runs would raise.
-func (w *Warner) rises(model *Model, g *Gathered) (text string, ok bool) {
-	if model.Exact || w.config.Inference.Method != SIPS {
-		return "", false
-	}
-	predictions, ok := w.plan.Predictions(g)
-	if !ok {
-		return "", false
-	}
-	rise, ok := w.scorer.Rises(predictions)
-	if !ok || !rise.Matters() {
-		return "", false
-	}
-	gain := rise.Limit - rise.R
-	enough := runsFor(rise.Runs, gain)
-	how := fmt.Sprintf("--runs %d", enough)
-	if g.Stage == ReportStage {
-		how = fmt.Sprintf("`report: {runs: %d}` in sweep.yaml", enough)
-	}
-	return fmt.Sprintf("r still rises with runs: of half of the %s it is %s, of all %s, and of ever more it would be %s (%s higher, with an error of %s), by the spread of the runs; %s comes within %v of that",
-		words.Count(rise.Runs, "run"), decimal(rise.Half), decimal(rise.R), decimal(rise.Limit), decimal(gain), decimal(rise.SE), how, mostRise), true
-}
-
-// runsFor is how many runs leave a gain of at most mostRise, where so many leave this one;
-// to two digits, upwards.
-func runsFor(runs int, gain float64) int {
-	n := math.Ceil(float64(runs) * gain / mostRise)
-	unit := math.Pow(10, max(0, math.Floor(math.Log10(n))-1))
-	return int(math.Ceil(n/unit) * unit)
 }

@@ -95,7 +95,7 @@ func (r Runs) AppendRun(b []float64, run int) []float64 {
 	return b
 }
 
-// appendBytes appends what [appendBytes] makes of a run.
+// AppendBytes appends the numbers of a run in double precision, little-endian.
 func (r Runs) appendBytes(b []byte, run int) []byte {
 	size := r.rows * r.goals
 	if r.short != nil {

@@ -36,8 +36,6 @@ func stream(seed uint64, purpose, what, of string, n uint64) *rand.Rand {
 	return fromHash([]byte(purpose), append(word(seed), word(n)...), []byte(what), []byte(of))
 }
 
-func word(n uint64) []byte { return binary.LittleEndian.AppendUint64(nil, n) }
-
 func fromHash(parts ...[]byte) *rand.Rand {
 	h := Hash(parts...)
 	return rand.New(rand.NewPCG(binary.LittleEndian.Uint64(h), binary.LittleEndian.Uint64(h[8:])))

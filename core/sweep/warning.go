@@ -321,11 +321,11 @@ func (w *Warner) alike(model *Model, s *settings) (p float64, how string) {
 func (w *Warner) levels(model *Model, s *settings) [][]int {
 	var all [][]int
 	for _, name := range model.Axes {
-		slot := axisOf(name).slot
+		axis := axisOf(name)
 		at := map[Setting]int{}
 		level := make([]int, len(s.index))
 		for k, i := range s.index {
-			v := *slot(&w.plan.Sets[i].Parameters)
+			v := *axis.Of(&w.plan.Sets[i])
 			if !has(at, v) {
 				at[v] = len(at)
 			}
@@ -381,7 +381,7 @@ func (w *Warner) edges(model *Model, s *settings) []Warning {
 			continue
 		}
 		last := len(p.Values) - 1
-		at := slices.Index(p.Values, *axis.slot(&best.Parameters))
+		at := slices.Index(p.Values, *axis.Of(best))
 		edge, next := "smallest", 1
 		if at == last {
 			edge, next = "greatest", last-1
@@ -404,34 +404,6 @@ func (w *Warner) edges(model *Model, s *settings) []Warning {
 		Kind: EdgeWarning, Model: model.Name, Edges: edges,
 		Text: model.Name + ": the best setting lies on the edge of the grid, and r may be higher beyond: " + strings.Join(evidence, "; "),
 	}}
-}
-
-// Beyond goes on from a grid's edge as it comes from the value next to it: by the
-// same factor, 2 at most, or the same difference, or half of the way to the bound of
-// the axis.
-// It is not ok where no value is legal beyond the edge.
-func (a *Axis) Beyond(edge, next float64) (beyond float64, ok bool) {
-	if edge*next > 0 {
-		beyond = edge * min(2, max(0.5, edge/next))
-	} else {
-		beyond = edge + (edge - next)
-	}
-	bound := a.Max
-	if edge < next {
-		bound = a.Min
-	}
-	if (beyond-bound)*(edge-bound) < 0 || beyond == bound && edge == bound {
-		beyond = edge + (bound-edge)/2
-	}
-	if a.Whole {
-		if beyond = math.Floor(beyond); edge < next && beyond == edge {
-			beyond--
-		}
-	} else if rounded, err := strconv.ParseFloat(strconv.FormatFloat(beyond, 'g', 3, 64), 64); err == nil {
-		beyond = rounded
-	}
-	outward := beyond > edge && edge > next || beyond < edge && edge < next
-	return beyond, outward && a.Check(Setting{Number: beyond}) == nil
 }
 
 // outcomes says of the best setting, as it is reported, what makes its r doubtful.
@@ -457,8 +429,8 @@ func (w *Warner) outcomes(model *Model, s *settings) []Warning {
 			continue
 		}
 		st := &w.study.Stimuli[i]
-		if !model.Exact && cell.Undefined == nil && cell.possible() < len(st.Goals) {
-			dead = append(dead, fmt.Sprintf("%s (%d of %d goals left)", st.ID, cell.possible(), len(st.Goals)))
+		if !model.Exact && cell.Undefined == nil && possible(cell) < len(st.Goals) {
+			dead = append(dead, fmt.Sprintf("%s (%d of %d goals left)", st.ID, possible(cell), len(st.Goals)))
 		}
 	}
 	if len(dead) > 0 {
@@ -505,6 +477,12 @@ func (w *Warner) undefined(model *Model, g *Gathered) []Warning {
 	return []Warning{{Kind: UndefinedWarning, Model: model.Name, Text: text}}
 }
 
+// placed is the fit by which a parameter set ranks; the zero value without one.
+func placed(s *Standing, set int) Place {
+	p, _ := s.Place(set)
+	return p
+}
+
 // setAside says how many settings of a model are not compared with the best, since they are
 // of other points.
 func (w *Warner) setAside(model *Model, s *settings) []Warning {
@@ -513,22 +491,22 @@ func (w *Warner) setAside(model *Model, s *settings) []Warning {
 		if w.standing.Rival(i, s.chosen.Index) {
 			continue
 		}
-		if n++; highest < 0 || w.standing.at(i).r > w.standing.at(highest).r {
+		if n++; highest < 0 || placed(w.standing, i).PearsonR > placed(w.standing, highest).PearsonR {
 			highest = i
 		}
 	}
 	if n == 0 {
 		return nil
 	}
-	chosen, other := w.standing.at(s.chosen.Index), w.standing.at(highest)
+	chosen, other := placed(w.standing, s.chosen.Index), placed(w.standing, highest)
 	has := "all " + words.Thousands(w.standing.Points())
-	if !w.standing.complete(int(chosen.n)) {
-		has = fmt.Sprintf("%s of %s", words.Thousands(chosen.n), words.Thousands(w.standing.Points()))
+	if !chosen.Complete {
+		has = fmt.Sprintf("%s of %s", words.Thousands(chosen.N), words.Thousands(w.standing.Points()))
 	}
 	text := fmt.Sprintf("%s: %s of %s are not compared with the best, which has a posterior at %s points, since theirs are not the same",
 		model.Name, words.Thousands(n), words.Count(len(s.index), "setting"), has)
-	if other.r > chosen.r {
-		text += fmt.Sprintf("; #%d %s has the higher r, %s, but over %s", highest+1, w.plan.Sets[highest].Settings(), decimal(other.r), words.Count(other.n, "point"))
+	if other.PearsonR > chosen.PearsonR {
+		text += fmt.Sprintf("; #%d %s has the higher r, %s, but over %s", highest+1, w.plan.Sets[highest].Settings(), decimal(other.PearsonR), words.Count(other.N, "point"))
 	}
 	return []Warning{{Kind: PointsWarning, Model: model.Name, Text: text}}
 }
@@ -569,7 +547,7 @@ func few(xs []string) string {
 }
 
 // possible is the number of goals that have not died by the last row.
-func (c *Cell) possible() int {
+func possible(c *Cell) int {
 	n, last := 0, len(c.Posterior)-1
 	if last < 0 {
 		return 0
@@ -702,4 +680,20 @@ func decimal(x float64) string {
 		return strconv.FormatFloat(x, 'g', 2, 64)
 	}
 	return strconv.FormatFloat(x, 'f', 3, 64)
+}
+
+// flatLevel is the chance that settings which are all the same are told apart.
+const flatLevel = 0.05
+
+// arrangements says whether so many settings and runs have enough permutations for
+// [Alike] to tell anything apart.
+func arrangements(settings, runs int) bool {
+	enough := 2 / flatLevel
+	ways := 1.0
+	for range runs - 1 {
+		for k := 2; k <= settings && ways < enough; k++ {
+			ways *= float64(k)
+		}
+	}
+	return ways >= enough
 }
