@@ -100,6 +100,8 @@ type Engine struct {
 
 	writes *writes
 
+	finishing sync.RWMutex // held for reading by what the embedded server must finish, for writing while it is stopped for good
+
 	life      context.Context // ends, with cause ErrClosed, before Close stops anything
 	end       context.CancelCauseFunc
 	running   sync.WaitGroup
@@ -330,6 +332,8 @@ func (e *Engine) provide(ctx context.Context, js jetstream.JetStream, cfg jetstr
 
 // createStream makes a stream that is kept on as many servers as there are, up to maxReplicas.
 func (e *Engine) createStream(ctx context.Context, js jetstream.JetStream, cfg jetstream.StreamConfig) (jetstream.Stream, error) {
+	ctx, end := e.uninterrupted(ctx)
+	defer end()
 	for cfg.Replicas = e.replicas; ; cfg.Replicas-- {
 		stream, err := js.CreateStream(ctx, cfg)
 		var api *jetstream.APIError
@@ -355,6 +359,8 @@ func (e *Engine) Close() error {
 	e.closeOnce.Do(func() {
 		e.end(ErrClosed)
 		e.running.Wait()
+		e.finishing.Lock()
+		defer e.finishing.Unlock()
 		e.link().close()
 		if e.lock != nil {
 			e.closeErr = e.lock.Unlock()
@@ -382,6 +388,29 @@ func (e *Engine) within(ctx context.Context, limit time.Duration, cause error) (
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, cause)
 	stop := context.AfterFunc(e.life, func() { end(ErrClosed) })
 	return ctx, func() { stop(); cancel(); end(nil) }
+}
+
+// uninterrupted is for what the embedded server must finish before it is stopped, because it would leave goroutines and files
+// behind: the creation of a stream, and a batch of messages. Such a call goes on when the caller, or the engine, ends, until
+// the server answers, as long as a call may take, or until the store accepts no writes. Servers of a site go on by themselves.
+func (e *Engine) uninterrupted(ctx context.Context) (context.Context, func()) {
+	if e.Shared() {
+		return ctx, func() {}
+	}
+	e.finishing.RLock()
+	going, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) && !errors.Is(cause, ErrClosed) {
+			cancel(cause)
+		}
+	})
+	going, end := context.WithTimeoutCause(going, callTimeout, errTimeout)
+	return going, func() {
+		stop()
+		end()
+		cancel(nil)
+		e.finishing.RUnlock()
+	}
 }
 
 // cause says in this package's errors why a call with this context failed, where there is a word for it.

@@ -81,6 +81,11 @@ func (e *Engine) publishBatch(ctx context.Context, msgs []*nats.Msg) (last uint6
 		return 0, err
 	}
 	defer cancel()
+	if ctx.Err() != nil {
+		return 0, context.Cause(ctx)
+	}
+	ctx, end := e.uninterrupted(ctx)
+	defer end()
 	conn, id := e.link().conn, []string{e.batchID.next()}
 	for i, msg := range msgs {
 		if msg.Header == nil {
