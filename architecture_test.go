@@ -69,8 +69,8 @@ var arrows = []arrow{
 	{from: []string{"foible.dev/foible/coordinator/engine"}, never: []string{"foible.dev/foible/..."}},
 	{from: []string{"foible.dev/foible/coordinator/web"}, never: []string{"foible.dev/foible/coordinator/..."}, but: []string{"foible.dev/foible/coordinator/access", "foible.dev/foible/coordinator/service"}},
 	{from: []string{"foible.dev/foible/coordinator/access"}, never: []string{"foible.dev/foible/..."}, but: []string{"foible.dev/foible/proto/foible/v1", "foible.dev/foible/internal/replace", "foible.dev/foible/core/files", "foible.dev/foible/core/words"}},
-	{ // when a sweep will end is arithmetic
-		from: []string{"foible.dev/foible/coordinator/eta"}, direct: true,
+	{ // when a sweep will end, and what follows from its results, is arithmetic
+		from: []string{"foible.dev/foible/coordinator/eta", "foible.dev/foible/coordinator/ledger"}, direct: true,
 		never: []string{"foible.dev/foible/...", "google.golang.org/...", "github.com/...", "go.opentelemetry.io/..."}, but: []string{"foible.dev/foible/core/sweep"},
 	},
 	{ // traces are sent by the daemons; others have spans alone
@@ -125,9 +125,9 @@ func TestArrows(t *testing.T) {
 	}
 }
 
-// In core, and in what says when a sweep will end, nothing reads a clock, and chance is an argument.
+// In core, and in what says how a sweep stands and when it will end, nothing reads a clock, and chance is an argument.
 func TestCoreIsPure(t *testing.T) {
-	for _, dir := range []string{"core", "coordinator/eta"} {
+	for _, dir := range []string{"core", "coordinator/eta", "coordinator/ledger"} {
 		checkPure(t, dir)
 	}
 }

@@ -193,7 +193,7 @@ func (r *sweepRun) adopt(spec *foiblev1.Sweep, revision uint64) bool {
 
 // rest ends the following of results once there will be none to follow. The caller holds mu.
 func (r *sweepRun) rest() {
-	if r.stopFollowing != nil && (r.state == cancelled || !unended(r.state) && r.progress.Complete()) {
+	if r.stopFollowing != nil && (r.state == cancelled || !unended(r.state) && r.ledger.Complete()) {
 		r.stopFollowing()
 	}
 }

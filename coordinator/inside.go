@@ -3,6 +3,7 @@ package coordinator
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -79,19 +80,14 @@ func (r *sweepRun) inside() *web.Inside {
 	defer r.mu.Unlock()
 	in := &web.Inside{
 		Config: r.config, Sets: r.plan.Sets, Stimuli: r.plan.Stimuli,
-		Coverage: r.progress.Coverage(), Chosen: slices.Clone(r.plan.Chosen()),
+		Coverage: r.ledger.Coverage(), Chosen: r.ledger.Chosen(), Scored: r.ledger.Scored(),
 	}
-	_, known := r.plan.RoundChunks(r.plan.KnownRounds() - 1)
-	in.Scored = make([]bool, known)
-	for chunk := range in.Scored {
-		in.Scored[chunk] = r.progress.Done(r.plan.ScoreJob(chunk))
-	}
-	for _, f := range r.failures.listed {
-		job := r.plan.Job(f.job)
-		failure := web.Failure{Job: f.job, Stage: job.Stage, Score: job.Score, Sets: job.Sets, Reason: f.reason}
-		if f.cells != nil {
+	for _, f := range r.ledger.FailedJobs() {
+		job := r.ledger.Job(f.Job)
+		failure := web.Failure{Job: f.Job, Stage: job.Stage, Score: job.Score, Sets: job.Sets, Reason: f.Reason}
+		if f.Places != nil {
 			failure.Cells, failure.Sets = true, nil
-			for _, place := range f.cells {
+			for _, place := range f.Places {
 				if place < len(job.Sets) {
 					failure.Sets = append(failure.Sets, job.Sets[place])
 				}
@@ -103,6 +99,19 @@ func (r *sweepRun) inside() *web.Inside {
 		in.Failures = append(in.Failures, failure)
 	}
 	return in
+}
+
+// fits reads those of a score job, one a parameter set; none if it has failed.
+func (r *sweepRun) fits(ctx context.Context, job int) ([]sweep.Fit, error) {
+	result, err := r.result(ctx, job)
+	if err != nil {
+		return nil, err
+	}
+	entry, err := entryOf(result)
+	if err != nil {
+		return nil, fmt.Errorf("job %d: %w", job, err)
+	}
+	return entry.Fits, nil
 }
 
 // ChunkFits implements [web.Coordinator].
@@ -150,9 +159,9 @@ func (r *sweepRun) cells(set, stimulus int) []cellPlace {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var at []cellPlace
-	for round := r.plan.KnownRounds() - 1; round > 0; round-- {
+	for round := r.ledger.KnownRounds() - 1; round > 0; round-- {
 		for chunk, end := r.plan.RoundChunks(round); chunk < end; chunk++ {
-			job := r.plan.Job(chunk*len(r.plan.Stimuli) + stimulus)
+			job := r.ledger.Job(chunk*len(r.plan.Stimuli) + stimulus)
 			for place := range job.Sets {
 				if job.Index(place) == set {
 					at = append(at, cellPlace{job.Number, place})

@@ -233,5 +233,5 @@ func echo(m *foiblev1.ParameterSet, want *sweep.ParameterSet, hash, wantHash []b
 func (r *sweepRun) scorable(chunk int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.progress.Scorable(chunk)
+	return r.ledger.Scorable(chunk)
 }

@@ -33,7 +33,7 @@ type lease struct {
 func (c *Coordinator) lend(l *lease) bool {
 	l.run.mu.Lock()
 	before := l.run.leases[l.job] // of the same entry, it has run out
-	needed := !l.run.progress.Done(l.job) && (before == nil || before.delivery.Entry() == l.delivery.Entry())
+	needed := !l.run.ledger.Done(l.job) && (before == nil || before.delivery.Entry() == l.delivery.Entry())
 	if needed {
 		l.run.lend(l, before)
 	}

@@ -111,14 +111,14 @@ var sweepGauges = []struct {
 	value func(*sweepRun) float64 // called with mu held
 }{
 	{sweepDesc("cells", "Cells of the sweep."), func(r *sweepRun) float64 { return float64(r.plan.Cells()) }},
-	{sweepDesc("cells_done", "Cells of the sweep whose job has a result."), func(r *sweepRun) float64 { return float64(r.progress.CellsDone()) }},
+	{sweepDesc("cells_done", "Cells of the sweep whose job has a result."), func(r *sweepRun) float64 { return float64(r.ledger.CellsDone()) }},
 	{sweepDesc("jobs", "Jobs of the sweep."), func(r *sweepRun) float64 { return float64(r.plan.Jobs()) }},
-	{sweepDesc("jobs_done", "Jobs of the sweep with a result."), func(r *sweepRun) float64 { return float64(r.progress.JobsDone()) }},
-	{sweepDesc("jobs_failed", "Jobs of the sweep whose result is a failure."), func(r *sweepRun) float64 { return float64(r.failures.jobs) }},
-	{sweepDesc("cells_failed", "Cells of the sweep that could not be computed, of jobs that have a result."), func(r *sweepRun) float64 { return float64(r.failures.cells) }},
+	{sweepDesc("jobs_done", "Jobs of the sweep with a result."), func(r *sweepRun) float64 { return float64(r.ledger.JobsDone()) }},
+	{sweepDesc("jobs_failed", "Jobs of the sweep whose result is a failure."), func(r *sweepRun) float64 { return float64(r.ledger.Counts().JobsFailed) }},
+	{sweepDesc("cells_failed", "Cells of the sweep that could not be computed, of jobs that have a result."), func(r *sweepRun) float64 { return float64(r.ledger.Counts().CellsFailed) }},
 	{sweepDesc("jobs_leased", "Jobs of the sweep that workers of this coordinator have."), func(r *sweepRun) float64 { return float64(len(r.leases)) }},
 	{sweepDesc("jobs_queued", "Jobs of the sweep that can be done, have no result, and are with no worker of this coordinator."), func(r *sweepRun) float64 {
-		return float64(max(0, r.progress.Waiting()-len(r.leases)))
+		return float64(max(0, r.ledger.Waiting()-len(r.leases)))
 	}},
 }
 

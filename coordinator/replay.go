@@ -3,12 +3,15 @@ package coordinator
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
 	"foible.dev/foible/coordinator/engine"
 	"foible.dev/foible/coordinator/eta"
+	"foible.dev/foible/coordinator/ledger"
 	"foible.dev/foible/coordinator/service"
+	"foible.dev/foible/proto/codec"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
@@ -82,65 +85,104 @@ func (r *sweepRun) enqueue(ctx context.Context) error {
 		return err
 	}
 	r.mu.Lock()
-	missing := r.missingJobs()
+	missing := r.ledger.Missing()
 	r.mu.Unlock()
 	return r.c.engine.RequeueReady(ctx, r.id, missing)
 }
 
-// replay makes the progress from the results. Jobs that have become possible were queued when the last result that
+// replay makes the ledger from the results. Jobs that have become possible were queued when the last result that
 // they rest on was recorded; should that have been cut short, audit finds out.
 func (r *sweepRun) replay(ctx context.Context) error {
-	begun := make([]bool, r.plan.Chunks())
+	recorded, begun := make([]bool, r.plan.Jobs()), make([]bool, r.plan.Chunks())
 	r.mu.Lock()
 	r.eta = eta.New(r.plan, &r.config, time.Now())
 	r.eta.Running(time.Now(), r.state == running)
 	r.mu.Unlock()
 	err := r.c.engine.Recorded(ctx, r.id, r.plan.Jobs(), func(job int) error {
-		r.progress.Add(job)
 		r.eta.Known(job)
-		begun[r.plan.Job(job).Chunk] = true
+		recorded[job], begun[r.plan.Job(job).Chunk] = true, true
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	if err := r.choose(ctx, r.progress.Open()); err != nil {
-		return err
-	}
-	r.replayed = int64(r.progress.JobsDone())
 	for chunk := range begun {
-		if !begun[chunk] {
-			continue
-		}
-		if err := r.recall(ctx, chunk); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// recall finds the failures of a chunk, in the order of its jobs. If it was scored, its fits say whether there are any.
-func (r *sweepRun) recall(ctx context.Context, chunk int) error {
-	number := r.plan.ScoreJob(chunk)
-	score, err := r.result(ctx, number)
-	if err != nil && !errors.Is(err, service.ErrNotFound) {
-		return err
-	}
-	if score.GetScore() == nil || lacksCells(score) {
-		for i := range r.plan.Stimuli {
-			job := chunk*len(r.plan.Stimuli) + i
-			switch result, err := r.result(ctx, job); {
-			case err == nil:
-				r.take(job, result)
-			case !errors.Is(err, service.ErrNotFound):
+		if begun[chunk] {
+			if err := r.recall(ctx, chunk, recorded); err != nil {
 				return err
 			}
 		}
 	}
+	r.replayed = int64(r.ledger.JobsDone())
+	return nil
+}
+
+// recall enters the recorded results of a chunk into the ledger, in the order of its jobs. If it was scored, its fits say
+// whether any of its cells failed; else nothing follows from its infer jobs but that they are done, and they are not read.
+func (r *sweepRun) recall(ctx context.Context, chunk int, recorded []bool) error {
+	number := r.plan.ScoreJob(chunk)
+	var score *foiblev1.JobResult
+	if recorded[number] {
+		var err error
+		if score, err = r.result(ctx, number); err != nil {
+			return err
+		}
+	}
+	for i := range r.plan.Stimuli {
+		job := chunk*len(r.plan.Stimuli) + i
+		if !recorded[job] {
+			continue
+		}
+		result := &foiblev1.JobResult{}
+		if score.GetScore() == nil || lacksCells(score) {
+			var err error
+			if result, err = r.result(ctx, job); err != nil && !errors.Is(err, service.ErrNotFound) {
+				return err
+			}
+		}
+		if _, _, err := r.enter(job, result); err != nil {
+			return err
+		}
+	}
 	if score != nil {
-		r.take(number, score)
+		_, _, err := r.enter(number, score)
+		return err
 	}
 	return nil
+}
+
+// enter takes a recorded result into the ledger. It says whether that is news, and which jobs can be done now that could
+// not be done before. The error says that the result is damaged; then nothing has changed.
+func (r *sweepRun) enter(job int, result *foiblev1.JobResult) (news bool, ready []int, err error) {
+	entry, err := entryOf(result)
+	if err != nil {
+		return false, nil, fmt.Errorf("job %d: the recorded result is %w: %w", job, engine.ErrDamaged, err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	news, ready = r.ledger.Record(job, entry)
+	return news, ready, nil
+}
+
+// entryOf is what the ledger needs to know of a recorded result.
+func entryOf(m *foiblev1.JobResult) (ledger.Result, error) {
+	var entry ledger.Result
+	if f := m.GetFailure(); f != nil {
+		entry.Failed, entry.Reason = true, f.GetReason()
+	}
+	if m.GetInfer() != nil {
+		for place, reason := range codec.FailedCells(m.GetInfer()) {
+			entry.Cells = append(entry.Cells, ledger.CellFailure{Place: place, Reason: reason})
+		}
+	}
+	for _, m := range m.GetScore().GetFits() {
+		fit, err := codec.ReadFit(m)
+		if err != nil {
+			return ledger.Result{}, err
+		}
+		entry.Fits = append(entry.Fits, fit)
+	}
+	return entry, nil
 }
 
 // lacksCells says whether scores are of parameter sets some of whose cells could not be computed.

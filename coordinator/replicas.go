@@ -185,7 +185,8 @@ func (r *sweepRun) follow(ctx context.Context, after uint64) error {
 			}
 			result := &foiblev1.JobResult{}
 			if err := proto.Unmarshal(value, result); err != nil {
-				r.c.log.Error("a recorded result is damaged", "sweep", r.id, "job", job, "error", err)
+				r.spoil(fmt.Errorf("job %d: the recorded result is %w: %w", job, engine.ErrDamaged, err))
+				return nil
 			}
 			r.note(ctx, job, result, 0)
 			return nil
@@ -214,7 +215,7 @@ func (r *sweepRun) knows(ctx context.Context, job int) (bool, error) {
 		return r.known(job), nil
 	}
 	// Another coordinator queued it; the fits that it rests on are recorded, though not seen here yet.
-	if err := r.choose(ctx, r.round(job)); err != nil && !errors.Is(err, service.ErrNotFound) {
+	if err := r.learn(ctx, r.round(job)); err != nil && !errors.Is(err, service.ErrNotFound) {
 		return false, err
 	}
 	return r.known(job), nil

@@ -12,20 +12,19 @@ import (
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
-// opened finds a sweep's run; one that is not in memory is planned again.
-func (c *Coordinator) opened(ctx context.Context, id string) (*sweepRun, error) {
+// opened finds a sweep's run; one that is not in memory is planned again, and knows none of its results.
+func (c *Coordinator) opened(ctx context.Context, id string) (run *sweepRun, taken bool, err error) {
 	if run, ok := c.find(ctx, id); ok {
-		return run, nil
+		return run, true, nil
 	}
 	spec, _, err := c.stored(ctx, id)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	run, err := c.newRun(ctx, spec)
-	if err != nil {
-		return nil, err
+	if run, err = c.newRun(ctx, spec); err != nil {
+		return nil, false, err
 	}
-	return run, c.samePlan(ctx, run)
+	return run, false, c.samePlan(ctx, run)
 }
 
 // undone says why a sweep may lack results.
@@ -33,7 +32,7 @@ var undone = map[foiblev1.SweepState]string{running: "is still running", paused:
 
 // Results implements [service.Sweeps].
 func (c *Coordinator) Results(ctx context.Context, id string, partial bool, each func(int, []byte) error) error {
-	run, err := c.opened(ctx, id)
+	run, _, err := c.opened(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -68,21 +67,21 @@ func (c *Coordinator) Results(ctx context.Context, id string, partial bool, each
 
 // Fits implements [service.Sweeps].
 func (c *Coordinator) Fits(ctx context.Context, id string, perModel int) ([]*foiblev1.Fit, error) {
-	run, err := c.opened(ctx, id)
+	run, taken, err := c.opened(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	standing := sweep.NewStanding(run.plan.Points())
 	kept := map[int]*foiblev1.Fit{} // by index of the parameter set; none that is not among the perModel best
-	if err := run.choose(ctx, run.plan.TopUps()); err != nil && !errors.Is(err, service.ErrNotFound) {
-		return nil, err
-	}
-	for round := min(run.plan.TopUps(), run.knownRounds()-1); round >= 0; round-- {
+	for round := 0; round <= run.plan.TopUps() && round < run.knownRounds(); round++ {
 		for chunk, end := run.plan.RoundChunks(round); chunk < end; chunk++ {
 			job := run.job(run.plan.ScoreJob(chunk))
 			result, err := run.result(ctx, job.Number)
 			if errors.Is(err, service.ErrNotFound) {
 				continue
+			}
+			if err == nil && !taken { // by the fits of this round it is known what the next one is
+				_, _, err = run.enter(job.Number, result)
 			}
 			if err != nil {
 				return nil, err

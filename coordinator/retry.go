@@ -321,14 +321,3 @@ func hasFailedCells(m *foiblev1.InferResult) bool {
 	}
 	return false
 }
-
-// missingJobs are those that can be done and have no result. The caller holds mu.
-func (r *sweepRun) missingJobs() []int {
-	missing := r.progress.Ready()
-	for job := range r.plan.FitJobs() {
-		if !r.progress.Done(job) {
-			missing = append(missing, job)
-		}
-	}
-	return missing
-}

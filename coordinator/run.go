@@ -13,6 +13,7 @@ import (
 
 	"foible.dev/foible/coordinator/engine"
 	"foible.dev/foible/coordinator/eta"
+	"foible.dev/foible/coordinator/ledger"
 	"foible.dev/foible/coordinator/service"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/proto/codec"
@@ -36,36 +37,33 @@ type sweepRun struct {
 
 	recording sync.RWMutex // held for reading while a result is recorded, for writing while the sweep is cancelled
 
-	mu            sync.Mutex // guards what follows
-	stopFollowing func()     // nil where there are no other coordinators to follow
-	progress      *sweep.Progress
-	noted         time.Time // when a result was last taken into the progress, or the jobs were queued
-	revision      uint64    // of what is stored, as far as it is known
+	mu            sync.Mutex     // guards what follows
+	stopFollowing func()         // nil where there are no other coordinators to follow
+	ledger        *ledger.Ledger // of the recorded results, as far as they have been seen
+	noted         time.Time      // when a result was last taken into the ledger, or the jobs were queued
+	revision      uint64         // of what is stored, as far as it is known
 	state         foiblev1.SweepState
 	priority      int32
 	endTime       *timestamppb.Timestamp
 	final         *foiblev1.Progress // as stored when it ended
 	queued        bool               // every job that can be done from the start is in the queue
 	ending        bool               // its end is being stored
-	failures      failures
-	troubles      map[int]*trouble         // of jobs without a result
-	returned      map[int]int              // by job without a result, deliveries that were put back and do not count as tries
-	first         map[int]*computed        // by job without a result, the first one of a job that is computed twice
-	warned        map[string]bool          // causes of failures that were logged as warnings
-	leases        map[int]*lease           // by job, the lease given out last for a delivery of the queue
-	copies        map[int][]*lease         // by job, further leases for the same delivery, see overdue; none without the one in leases
-	lookedOver    time.Time                // when overdue jobs were last looked for
-	tallied       tally                    // since the coordinator started
-	eta           *eta.Estimator           // nil until the sweep is started
-	forecast      forecast                 // what it said last
-	remaining     remaining                // see remainingWork
-	standing      *sweep.Standing          // of recorded fits, without those of the report
-	best          map[string]*foiblev1.Fit // by model: parameters and overall alone
-	retryDue      bool                     // failures are tried again when all other jobs are done
-	discarded     bool                     // see discard
-	replayed      int64                    // jobs that were recorded before
-	audited       time.Time                // when the queue was last compared with the results
-	changed       chan struct{}            // closed at the next change
+	troubles      map[int]*trouble   // of jobs without a result
+	returned      map[int]int        // by job without a result, deliveries that were put back and do not count as tries
+	first         map[int]*computed  // by job without a result, the first one of a job that is computed twice
+	warned        map[string]bool    // causes of failures that were logged as warnings
+	leases        map[int]*lease     // by job, the lease given out last for a delivery of the queue
+	copies        map[int][]*lease   // by job, further leases for the same delivery, see overdue; none without the one in leases
+	lookedOver    time.Time          // when overdue jobs were last looked for
+	tallied       tally              // since the coordinator started
+	eta           *eta.Estimator     // nil until the sweep is started
+	forecast      forecast           // what it said last
+	remaining     remaining          // see remainingWork
+	retryDue      bool               // failures are tried again when all other jobs are done
+	discarded     bool               // see discard
+	replayed      int64              // jobs that were recorded before
+	audited       time.Time          // when the queue was last compared with the results
+	changed       chan struct{}      // closed at the next change
 }
 
 // tally counts what is in no result.
@@ -121,16 +119,14 @@ func (c *Coordinator) newRun(ctx context.Context, spec *foiblev1.Sweep) (*sweepR
 	}
 	return &sweepRun{
 		c: c, id: spec.GetSweepId(), spec: spec, config: config, plan: plan, parent: extended,
-		progress: sweep.NewProgress(plan),
-		state:    spec.GetState(), priority: spec.GetPriority(), endTime: spec.GetEndTime(), retryDue: spec.GetRetryDue(),
+		ledger: ledger.New(plan),
+		state:  spec.GetState(), priority: spec.GetPriority(), endTime: spec.GetEndTime(), retryDue: spec.GetRetryDue(),
 		troubles: map[int]*trouble{},
 		returned: map[int]int{},
 		first:    map[int]*computed{},
 		warned:   map[string]bool{},
 		leases:   map[int]*lease{},
 		copies:   map[int][]*lease{},
-		standing: sweep.NewStanding(plan.Points()),
-		best:     map[string]*foiblev1.Fit{},
 		changed:  make(chan struct{}),
 	}, nil
 }
@@ -146,21 +142,6 @@ func (r *sweepRun) result(ctx context.Context, job int) (*foiblev1.JobResult, er
 		return nil, fmt.Errorf("job %d: the recorded result is %w: %w", job, engine.ErrDamaged, err)
 	}
 	return m, nil
-}
-
-// fits reads those of a score job, one a parameter set; none if it has failed.
-func (r *sweepRun) fits(ctx context.Context, job int) ([]sweep.Fit, error) {
-	result, err := r.result(ctx, job)
-	if err != nil {
-		return nil, err
-	}
-	fits := make([]sweep.Fit, len(result.GetScore().GetFits()))
-	for i, m := range result.GetScore().GetFits() {
-		if fits[i], err = codec.ReadFit(m); err != nil {
-			return nil, fmt.Errorf("job %d: %w", job, err)
-		}
-	}
-	return fits, nil
 }
 
 // recordedBytes are what is recorded of a job, as it is.
@@ -218,34 +199,37 @@ func (r *sweepRun) record(ctx context.Context, job int, result *foiblev1.JobResu
 	return fresh, nil
 }
 
-// note takes a recorded result into the progress; the number is of the worker that it came from, 0 if that is not known. A failure in what follows from it is not one of the result;
+// note takes a recorded result into the ledger; the number is of the worker that it came from, 0 if that is not known. A failure in what follows from it is not one of the result;
 // audit tries again.
 func (r *sweepRun) note(ctx context.Context, job int, result *foiblev1.JobResult, session uint64) {
 	if !r.known(job) { // another coordinator found out what it is of
-		if err := r.choose(ctx, r.round(job)); err != nil {
+		if err := r.learn(ctx, r.round(job)); err != nil {
 			r.c.log.Error("find what a job is of", "sweep", r.id, "job", job, "error", err)
 		}
 	}
+	entry, err := entryOf(result)
+	if err != nil {
+		r.spoil(fmt.Errorf("job %d: the recorded result is %w: %w", job, engine.ErrDamaged, err))
+		return
+	}
 	r.mu.Lock()
-	before := r.progress.CellsDone()
-	fresh, ready := r.progress.Add(job)
-	r.c.metrics.cells.Add(float64(r.progress.CellsDone() - before))
+	before := r.ledger.CellsDone()
+	news, ready := r.ledger.Record(job, entry)
+	r.c.metrics.cells.Add(float64(r.ledger.CellsDone() - before))
 	r.noted = time.Now()
-	if fresh {
+	if news {
 		r.eta.Done(r.noted, job, session)
-		r.take(job, result)
 	}
 	delete(r.troubles, job)
 	delete(r.returned, job)
 	delete(r.first, job)
 	delete(r.leases, job) // what comes of them is a duplicate
 	delete(r.copies, job)
-	open := r.progress.Open()
 	r.change()
 	r.rest()
 	r.mu.Unlock()
 	if len(ready) > 0 {
-		if err := r.queueReady(ctx, ready, open); err != nil {
+		if err := r.queueReady(ctx, ready); err != nil {
 			r.c.log.Error("queue jobs that are ready", "sweep", r.id, "jobs", len(ready), "error", err)
 		}
 		r.c.demand.signal()
@@ -253,11 +237,8 @@ func (r *sweepRun) note(ctx context.Context, job int, result *foiblev1.JobResult
 	r.finish(ctx)
 }
 
-// queueReady queues jobs that could not be done before, of rounds up to one.
-func (r *sweepRun) queueReady(ctx context.Context, jobs []int, round int) error {
-	if err := r.choose(ctx, round); err != nil {
-		return err
-	}
+// queueReady queues jobs that could not be done before.
+func (r *sweepRun) queueReady(ctx context.Context, jobs []int) error {
 	if r.c.engine.Shared() { // others may have been faster, up to the sweep's end
 		spec, _, err := r.c.stored(ctx, r.id)
 		if err != nil || !unended(spec.GetState()) {
@@ -267,43 +248,21 @@ func (r *sweepRun) queueReady(ctx context.Context, jobs []int, round int) error 
 	return r.c.engine.RequeueReady(ctx, r.id, jobs)
 }
 
-// choose finds the parameter sets of the rounds up to one from the recorded fits, once: contenders, and those of the
-// report. Every coordinator finds the same.
-func (r *sweepRun) choose(ctx context.Context, upTo int) error {
-	standing := sweep.NewStanding(r.plan.Points())
-	for round := 0; ; round++ { // each rests on the fits of those before
-		known := r.knownRounds()
-		if known > upTo {
-			return nil
-		}
-		for ; round < known-1; round++ {
-			if err := r.readFits(ctx, round, standing); err != nil {
-				return err
-			}
-		}
-		if err := r.readFits(ctx, round, standing); err != nil {
-			return err
-		}
-		r.mu.Lock()
-		if r.plan.KnownRounds() == known {
-			r.plan.Choose(standing)
-		}
-		r.mu.Unlock()
-	}
-}
-
-// readFits takes up the recorded fits of a known round.
-func (r *sweepRun) readFits(ctx context.Context, round int, standing *sweep.Standing) error {
-	for chunk, end := r.plan.RoundChunks(round); chunk < end; chunk++ {
-		job := r.job(r.plan.ScoreJob(chunk))
-		fits, err := r.fits(ctx, job.Number)
+// learn takes up the fits on which the parameter sets of a round rest, and which others have recorded, though they have not been seen here
+// yet.
+func (r *sweepRun) learn(ctx context.Context, round int) error {
+	r.mu.Lock()
+	unscored := r.ledger.Unscored(round)
+	r.mu.Unlock()
+	for _, job := range unscored {
+		result, err := r.result(ctx, job)
 		if errors.Is(err, engine.ErrDamaged) {
 			r.spoil(err)
 		}
 		if err != nil {
 			return err
 		}
-		standing.AddJob(&job, fits)
+		r.note(ctx, job, result, 0)
 	}
 	return nil
 }
@@ -312,7 +271,7 @@ func (r *sweepRun) readFits(ctx context.Context, round int, standing *sweep.Stan
 func (r *sweepRun) knownRounds() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.plan.KnownRounds()
+	return r.ledger.KnownRounds()
 }
 
 // round is that of a job.
@@ -325,23 +284,13 @@ func (r *sweepRun) known(number int) bool { return r.round(number) < r.knownRoun
 func (r *sweepRun) job(number int) sweep.Job {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.plan.Job(number)
-}
-
-// take keeps what is shown of a recorded result. The caller holds mu, or alone has r.
-func (r *sweepRun) take(job int, result *foiblev1.JobResult) {
-	r.blame(job, result)
-	if fits := result.GetScore().GetFits(); len(fits) > 0 {
-		if j := r.plan.Job(job); j.Stage != sweep.ReportStage && r.plan.Known(j.Round) {
-			r.rank(&j, fits)
-		}
-	}
+	return r.ledger.Job(number)
 }
 
 // finish ends the sweep if all is done: the state is stored, the queue is removed. If that fails, audit tries again.
 func (r *sweepRun) finish(ctx context.Context) {
 	r.mu.Lock()
-	due := r.progress.Complete() && r.queued && unended(r.state) && !r.ending
+	due := r.ledger.Complete() && r.queued && unended(r.state) && !r.ending
 	if !due {
 		r.mu.Unlock()
 		return
@@ -432,17 +381,13 @@ func (r *sweepRun) audit(ctx context.Context) error {
 		r.mu.Unlock()
 		return nil
 	}
-	missing := r.missingJobs()
-	open := r.progress.Open()
+	missing := r.ledger.Missing()
 	r.mu.Unlock()
 	if len(missing) == 0 {
 		r.finish(ctx)
 		return nil
 	}
 	r.c.log.Warn("jobs missing from the queue are queued again", "sweep", r.id, "jobs", len(missing))
-	if err := r.choose(ctx, open); err != nil {
-		return err
-	}
 	return r.c.engine.Requeue(ctx, r.id, missing)
 }
 
@@ -495,11 +440,11 @@ func (r *sweepRun) ended() bool { return !unended(r.now()) }
 func (r *sweepRun) done(job int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.progress.Done(job)
+	return r.ledger.Done(job)
 }
 
 func (r *sweepRun) jobsDone() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.progress.JobsDone()
+	return r.ledger.JobsDone()
 }

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"foible.dev/foible/coordinator/eta"
+	"foible.dev/foible/coordinator/ledger"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/proto/codec"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
@@ -100,13 +101,13 @@ func (r *sweepRun) count() *foiblev1.Progress {
 	_, _, elsewhere := r.c.others.sum(r.id)
 	t := r.tallied
 	t.add(elsewhere.tally)
+	s := r.ledger.Snapshot()
 	p := &foiblev1.Progress{
-		Cells: int64(r.plan.Cells()), CellsDone: int64(r.progress.CellsDone()),
-		Jobs: int64(r.plan.Jobs()), JobsDone: int64(r.progress.JobsDone()),
-		JobsFailed: int64(r.failures.jobs), JobsLeased: int64(len(r.leases)) + elsewhere.Leased,
-		Duplicates: t.Duplicates, Retries: t.Retries, LeasesLost: t.Lost, Copies: t.Copies, CellsVerified: t.Verified, CellsVerifiedAlone: t.Alone, Failures: slices.Clone(r.failures.reasons),
-		CellsFailed: r.failures.cells, FailedCells: r.failures.messages(),
-		Stages: parts(r.progress.Stages()), Models: parts(r.progress.Models()), Best: r.bestFits(),
+		Cells: int64(s.Cells), CellsDone: int64(s.CellsDone), Jobs: int64(s.Jobs), JobsDone: int64(s.JobsDone),
+		JobsFailed: int64(s.JobsFailed), JobsLeased: int64(len(r.leases)) + elsewhere.Leased,
+		Duplicates: t.Duplicates, Retries: t.Retries, LeasesLost: t.Lost, Copies: t.Copies, CellsVerified: t.Verified, CellsVerifiedAlone: t.Alone, Failures: s.Reasons,
+		CellsFailed: int64(s.CellsFailed), FailedCells: failedCells(s.Causes),
+		Stages: parts(s.Stages), Models: parts(s.Models), Best: r.bestFits(s.Best),
 	}
 	if unended(r.state) {
 		p.Troubles = r.troublesOfJobs()
@@ -117,7 +118,7 @@ func (r *sweepRun) count() *foiblev1.Progress {
 		p.WorkerSecondsEstimated = true
 	}
 	if len(r.plan.Stimuli) <= maxShownStimuli {
-		p.Stimuli = parts(r.progress.Stimuli())
+		p.Stimuli = parts(s.Stimuli)
 	}
 	if f := r.final; f != nil && p.JobsDone < f.GetJobsDone() { // another coordinator was faster
 		p.Cells, p.CellsDone = f.GetCells(), f.GetCellsDone()
@@ -138,30 +139,23 @@ func parts(of []sweep.Part) []*foiblev1.PartProgress {
 	return all
 }
 
-// rank takes up recorded fits, and keeps each model's best so far. The caller holds mu, or alone has r.
-func (r *sweepRun) rank(job *sweep.Job, fits []*foiblev1.Fit) {
-	for i, m := range fits {
-		fit, err := codec.ReadFit(m)
-		if err != nil {
-			r.c.log.Error("read a recorded fit", "sweep", r.id, "job", job.Number, "error", err)
-			continue
-		}
-		if model := job.Sets[i].Model; r.standing.Add(model, job.Index(i), job.Round, &fit) {
-			r.best[model] = &foiblev1.Fit{ParameterSet: m.GetParameterSet(), Overall: m.GetOverall(), Number: int32(job.Index(i) + 1)}
-		}
+// failedCells are messages of why cells could not be computed.
+func failedCells(causes []ledger.Cause) []*foiblev1.FailedCells {
+	var ms []*foiblev1.FailedCells
+	for _, c := range causes {
+		ms = append(ms, &foiblev1.FailedCells{Model: c.Model, Reason: c.Reason, Cells: int64(c.Cells)})
 	}
+	return ms
 }
 
-// bestFits are those of the models that have one, in the plan's order. The caller holds mu.
-func (r *sweepRun) bestFits() []*foiblev1.Fit {
+// bestFits are messages of the best parameter sets: parameters and overall correlation only.
+func (r *sweepRun) bestFits(best []ledger.Best) []*foiblev1.Fit {
 	var fits []*foiblev1.Fit
-	for _, m := range r.plan.Models() {
-		if best := r.best[m.Name]; best != nil {
-			place, _ := r.standing.Place(int(best.GetNumber()) - 1)
-			fits = append(fits, &foiblev1.Fit{
-				ParameterSet: best.GetParameterSet(), Overall: best.GetOverall(), Number: best.GetNumber(), Incomplete: !place.Complete,
-			})
-		}
+	for _, b := range best {
+		fit := codec.Fit(&sweep.Fit{Overall: b.Overall})
+		fits = append(fits, &foiblev1.Fit{
+			ParameterSet: codec.ParameterSet(&r.plan.Sets[b.Set]), Overall: fit.GetOverall(), Number: int32(b.Set + 1), Incomplete: !b.Complete,
+		})
 	}
 	return fits
 }
