@@ -60,7 +60,7 @@ func (e *Engine) Enqueue(ctx context.Context, sweep string, n int) error {
 		switch {
 		case err == nil:
 			next, last, failures = next+len(msgs), seq, 0
-		case e.passing(err) && failures < maxFailures:
+		case (e.passing(err) || isDropped(err)) && failures < maxFailures:
 			failures++
 			fallthrough
 		case isWrongSequence(err):
@@ -101,7 +101,7 @@ func (e *Engine) Enqueued(ctx context.Context, sweep string) (int, error) {
 	return n, nil
 }
 
-// maxFailures is how many batches in a row may find no server.
+// maxFailures is how many batches in a row may find no server, or be dropped by it.
 const maxFailures = 10
 
 // enqueued also returns the sequence of the last job enqueued, 0 if there is none.

@@ -23,7 +23,7 @@ const (
 
 // publish stores messages of one stream; errs[i] belongs to msgs[i] and is nil only when the message is on
 // disk. Few messages go singly. Many go as one atomic batch; if the stream refuses it because it refuses
-// one of them, its halves are tried.
+// one of them, its halves are tried. If the server has dropped it, they go singly, which says why, if there is a reason.
 func (e *Engine) publish(ctx context.Context, msgs []*nats.Msg) (errs []error) {
 	if len(msgs) < minBatch {
 		return e.publishSingly(ctx, msgs)
@@ -32,6 +32,9 @@ func (e *Engine) publish(ctx context.Context, msgs []*nats.Msg) (errs []error) {
 	if err != nil && isTaken(err) {
 		half := len(msgs) / 2
 		return append(e.publish(ctx, msgs[:half]), e.publish(ctx, msgs[half:])...)
+	}
+	if isDropped(err) {
+		return e.publishSingly(ctx, msgs)
 	}
 	errs = make([]error, len(msgs))
 	if err != nil {
@@ -129,6 +132,15 @@ func isTaken(err error) bool {
 	var api *jetstream.APIError
 	return errors.As(err, &api) && api.ErrorCode == storeFailed && api.Description == subjectFull
 }
+
+// isDropped says whether the server has dropped a batch before its end, because it could not be staged on disk, or took
+// longer than ten seconds. Nothing of it is stored, and the server says no reason.
+func isDropped(err error) bool {
+	var api *jetstream.APIError
+	return errors.As(err, &api) && api.ErrorCode == incompleteBatch
+}
+
+const incompleteBatch jetstream.ErrorCode = 10176
 
 // What the server answers when a subject holds MaxMsgsPerSubject messages.
 const (

@@ -159,7 +159,7 @@ func (e *Engine) wrote(err error) {
 	case err == nil:
 		e.writes.succeeded()
 	case errors.Is(err, ErrStalled), errors.Is(err, ErrClosed):
-	case !e.Shared() && (failed || errors.Is(err, ErrUnavailable)):
+	case !e.Shared() && (failed || isDropped(err) || errors.Is(err, ErrUnavailable)):
 		if trouble := tryWriting(e.cfg.Dir); trouble != nil {
 			e.writes.stop(writeTrouble(e.cfg.Dir, trouble))
 		}

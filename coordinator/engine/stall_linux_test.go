@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"foible.dev/foible/internal/smalldisk"
 )
 
@@ -203,5 +205,39 @@ func TestVersion(t *testing.T) {
 		if _, err := Open(t.Context(), Config{Dir: dir}); !errors.Is(err, ErrVersion) || !bytes.Contains([]byte(err.Error()), []byte(says)) {
 			t.Errorf("version %s: %v", value, err)
 		}
+	}
+}
+
+// The embedded server drops a batch that it cannot stage, and says no reason. A little may be written even then: that is
+// no reason to take the disk for one with room.
+func TestFullDiskDropsBatch(t *testing.T) {
+	for name, write := range map[string]func(*Engine) error{
+		"results": func(e *Engine) error {
+			msgs := make([]*nats.Msg, 64)
+			for job := range msgs {
+				msgs[job] = &nats.Msg{Subject: resultSubject("s", job), Data: diskResult(job)}
+			}
+			return e.write(t.Context(), resultsName("s"), func(ctx context.Context) error { return errors.Join(e.publish(ctx, msgs)...) })
+		},
+		"jobs": func(e *Engine) error { return e.Enqueue(t.Context(), "s", 3*maxBatch) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			disk := smalldisk.New(t, 24)
+			e := openTest(t, Config{Dir: disk.Path("data")})
+			if _, err := e.CreateSweep(t.Context(), "s", nil); err != nil {
+				t.Fatal(err)
+			}
+			if err := e.Enqueue(t.Context(), "s", 1); err != nil {
+				t.Fatal(err)
+			}
+			disk.Fill()
+			if err := write(e); err == nil {
+				t.Fatal("a full disk takes everything")
+			}
+			reason := awaitStall(t, e, true)
+			if want := "the disk of " + disk.Path("data") + " is full; goes on when there is room"; reason != want {
+				t.Errorf("it says %q, not %q", reason, want)
+			}
+		})
 	}
 }
