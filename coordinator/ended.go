@@ -25,8 +25,7 @@ func (c *Coordinator) retire(run *sweepRun) {
 }
 
 // discard forgets a run that is of no more use: its sweep has ended, is deleted, or goes on in another life. The caller
-// holds the
-// sweep's lock in taking.
+// holds the sweep's lock in taking.
 func (c *Coordinator) discard(run *sweepRun) {
 	run.stopQueueing()
 	run.dropLeases()

@@ -8,7 +8,8 @@ type locks struct {
 	names map[string]*namedLock
 }
 
-// namedLock is there as long as it is held or waited for.
+// namedLock is there as long as it is held or waited for. It is a channel, and not a mutex, because fake time in tests does
+// not go on while a goroutine waits for a mutex.
 type namedLock struct {
 	token chan struct{} // taken by who holds the lock
 	users int           // who hold it or wait for it

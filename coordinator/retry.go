@@ -93,8 +93,7 @@ func (c *Coordinator) RetrySweep(ctx context.Context, id string) (*foiblev1.Swee
 	return run.snapshot(), retried, nil
 }
 
-// retry lets a sweep that has ended, and failed in part, begin another life. The caller holds its lock in
-// taking.
+// retry lets a sweep that has ended, and failed in part, begin another life. The caller holds its lock in taking.
 func (c *Coordinator) retry(ctx context.Context, spec *foiblev1.Sweep) (*foiblev1.Sweep, *foiblev1.Retried, error) {
 	id := spec.GetSweepId()
 	if err := c.checkStudy(ctx, spec, map[string]error{}); err != nil {
