@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"google.golang.org/grpc"
@@ -84,9 +85,12 @@ func (h *hand) beat(leases ...uint64) {
 	h.send(&foiblev1.WorkRequest{Message: &foiblev1.WorkRequest_Heartbeat{Heartbeat: &foiblev1.Heartbeat{Leases: leases}}})
 }
 
+// drain says that the worker takes no more jobs, and hands back those of the leases. The coordinator has heard it when
+// drain returns; the caller is in a bubble.
 func (h *hand) drain(leases ...uint64) {
 	h.t.Helper()
 	h.send(&foiblev1.WorkRequest{Message: &foiblev1.WorkRequest_Drain{Drain: &foiblev1.Drain{Released: leases}}})
+	synctest.Wait()
 }
 
 // tell sends a result and returns what the coordinator says to it.

@@ -165,7 +165,6 @@ func TestWorkersAreShown(t *testing.T) {
 			t.Error(p)
 		}
 		two.drain()
-		synctest.Wait()
 		if w := c.inner.Workers(); !w[0].Draining {
 			t.Errorf("draining: %+v", w[0])
 		}
