@@ -83,7 +83,7 @@ func TestPublished(t *testing.T) {
 			checkStates(t, s, states[domain])
 			all := inferBoltzmann(t, s)
 			checkGolden(t, domain, s, all)
-			fits := score(t, s, all)
+			fits := fitsOf(t, s, all)
 			logFits(t, fits)
 			for _, fit := range fits {
 				name, _, _ := strings.Cut(fit.Set.Settings(), " unreachable_value")
@@ -188,8 +188,8 @@ type parameterFit struct {
 	sweep.Fit
 }
 
-// score fits with the bootstrap of a sweep that says nothing of it.
-func score(t *testing.T, s *domains.Study, all inferred) []parameterFit {
+// fitsOf fits with the bootstrap of a sweep that says nothing of it.
+func fitsOf(t *testing.T, s *domains.Study, all inferred) []parameterFit {
 	t.Helper()
 	scorer, err := sweep.NewScorer(s.Study, sweep.DefaultBootstrap, 2021)
 	if err != nil {

@@ -35,8 +35,8 @@ var shapes = []sweep.Shape{
 	{Stimulus: "c", Goals: 4, Actions: 7, JudgementSteps: []int{0, 2, 4, 7}},
 }
 
-// random posteriors of each set, and the same with a little noise.
-func random(sets int, noise float64) (truth, fit Posteriors) {
+// madeUp makes posteriors of each set, and the same with a little noise.
+func madeUp(sets int, noise float64) (truth, fit Posteriors) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	l := newLayout(shapes)
 	truth, fit = NewPosteriors(sets), NewPosteriors(sets)
@@ -72,7 +72,7 @@ func run(t *testing.T, truth, fit Posteriors, c Config) *Result {
 var quiet = participant.Noise{Concentration: 1e6}
 
 func TestQuietParticipantsAreRecovered(t *testing.T) {
-	truth, fit := random(5, 0.005)
+	truth, fit := madeUp(5, 0.005)
 	for _, answers := range []string{Probability, Selection} {
 		r := run(t, truth, fit, Config{Datasets: 12, Participants: []int{3}, Answers: answers, Noise: quiet, Seed: 7})
 		if len(r.Datasets) != 24 || r.Unjudged != 0 {
@@ -95,7 +95,7 @@ func TestQuietParticipantsAreRecovered(t *testing.T) {
 
 // A dataset is scored as a sweep scores people.
 func TestScoresAreThoseOfASweep(t *testing.T) {
-	truth, fit := random(5, 0.3)
+	truth, fit := madeUp(5, 0.3)
 	c := Config{Datasets: 2, Participants: []int{4}, Answers: Probability, Noise: participant.DefaultNoise, Seed: 3}
 	r := run(t, truth, fit, c)
 	l := newLayout(shapes)
@@ -143,7 +143,7 @@ func TestScoresAreThoseOfASweep(t *testing.T) {
 
 // A sample is what it is, whatever larger and smaller ones there are; and linked or not, people differ.
 func TestSamplesAreNested(t *testing.T) {
-	truth, fit := random(5, 0.1)
+	truth, fit := madeUp(5, 0.1)
 	c := Config{Datasets: 3, Participants: []int{2, 5, 9}, Answers: Probability, Noise: participant.DefaultNoise, Seed: 3}
 	all := run(t, truth, fit, c)
 	c.Participants = []int{5}
@@ -165,7 +165,7 @@ func TestSamplesAreNested(t *testing.T) {
 
 // Where an observer has no posterior nobody answers; a fitted set without one is even.
 func TestUndefinedPosteriors(t *testing.T) {
-	truth, fit := random(5, 0)
+	truth, fit := madeUp(5, 0)
 	nan := math.NaN()
 	for at := 6; at < 12; at++ { // steps 6 and 9 of stimulus a
 		truth[0][at], fit[1][at] = nan, nan
@@ -210,7 +210,7 @@ func TestUndefinedPosteriors(t *testing.T) {
 }
 
 func TestRunRefuses(t *testing.T) {
-	truth, fit := random(5, 0)
+	truth, fit := madeUp(5, 0)
 	sets := grid(t)
 	for want, c := range map[string]Config{
 		"datasets": {Participants: []int{1}}, "participants": {Datasets: 1}, "ascending": {Datasets: 1, Participants: []int{2, 1}},

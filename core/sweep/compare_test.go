@@ -237,7 +237,7 @@ func TestCrossValidationAgainstScoringAgain(t *testing.T) {
 				others.Stimuli = slices.Delete(slices.Clone(st.Stimuli), out, out+1)
 				best, n, r := -1, 0, 0.0
 				for i := m.First; i < m.First+6; i++ {
-					fit := score(t, &others, sweep.Bootstrap{}, 1, slices.Delete(slices.Clone(all[i]), out, out+1))
+					fit := fitOf(t, &others, sweep.Bootstrap{}, 1, slices.Delete(slices.Clone(all[i]), out, out+1))
 					more := fit.Overall.N - n // a set that lacks points does not win by it
 					if fit.Overall.Defined && (best < 0 || more > 0 || more == 0 && fit.Overall.PearsonR > r) {
 						best, n, r = i, fit.Overall.N, fit.Overall.PearsonR
@@ -248,7 +248,7 @@ func TestCrossValidationAgainstScoringAgain(t *testing.T) {
 				}
 				held[out] = all[best][out]
 			}
-			want := score(t, st, sweep.Bootstrap{}, 1, held)
+			want := fitOf(t, st, sweep.Bootstrap{}, 1, held)
 			compareCorrelation(t, got.Overall, want.Overall)
 			for i := range got.Folds {
 				compareCorrelation(t, got.Folds[i].Correlation, want.ByStimulus[i])
@@ -351,7 +351,7 @@ func TestUnequalSizesAreWarnedOf(t *testing.T) {
 				if stage == "report" && c.stages[i] == "fit" {
 					continue
 				}
-				fit := score(t, st, sweep.Bootstrap{}, 1, predictions())
+				fit := fitOf(t, st, sweep.Bootstrap{}, 1, predictions())
 				g := &sweep.Gathered{Stage: stage, Index: i, Set: sets[i], Fit: &fit}
 				for _, p := range predictions() {
 					g.Cells = append(g.Cells, &sweep.Cell{Judged: true, Posterior: p.Rows})

@@ -95,7 +95,7 @@ func TestTooFewPredicted(t *testing.T) {
 	for i := range 2 {
 		predictions[i] = sweep.Prediction{Undefined: true}
 	}
-	fit := score(t, st, b, 1, predictions)
+	fit := fitOf(t, st, b, 1, predictions)
 	if len(fit.Intervals) != 1 || fit.Intervals[0].Unit != "participants" {
 		t.Errorf("intervals over 4 stimuli: %+v", fit.Intervals)
 	}
@@ -109,7 +109,7 @@ func TestTooFewPointsAndRuns(t *testing.T) {
 		st.Stimuli[i].Human.Mean[0][2] = 1 - st.Stimuli[i].Human.Mean[0][0] - st.Stimuli[i].Human.Mean[0][1]
 	}
 	st.Stimuli[1].Goals, st.Stimuli[1].Human.Mean[0], predictions[1].Rows = st.Stimuli[1].Goals[:2], []float64{.25, .75}, [][]float64{{.5, .5}, {.25, .75}}
-	fit := score(t, st, sweep.Bootstrap{}, 1, predictions)
+	fit := fitOf(t, st, sweep.Bootstrap{}, 1, predictions)
 	if fit.Overall.N != 5 || !fit.Overall.Defined || !fit.ByStimulus[0].Defined || fit.ByStimulus[1].N != 2 || fit.ByStimulus[1].Defined {
 		t.Errorf("%+v", fit)
 	}
@@ -117,7 +117,7 @@ func TestTooFewPointsAndRuns(t *testing.T) {
 		t.Error("the error of an exact model is not known")
 	}
 	predictions[0].Runs = sweep.RunsOf(predictions[0].Rows)
-	if fit = score(t, st, sweep.Bootstrap{}, 1, predictions); !fit.MCSEUnknown || fit.MCSE != 0 {
+	if fit = fitOf(t, st, sweep.Bootstrap{}, 1, predictions); !fit.MCSEUnknown || fit.MCSE != 0 {
 		t.Errorf("of a single run: %+v", fit)
 	}
 	s := sweep.NewStanding(0)

@@ -46,7 +46,7 @@ func predictions() []sweep.Prediction {
 	}
 }
 
-func score(t *testing.T, st *study.Study, b sweep.Bootstrap, seed uint64, p []sweep.Prediction) sweep.Fit {
+func fitOf(t *testing.T, st *study.Study, b sweep.Bootstrap, seed uint64, p []sweep.Prediction) sweep.Fit {
 	t.Helper()
 	s, err := sweep.NewScorer(st, b, seed)
 	if err != nil {
@@ -72,7 +72,7 @@ func compareCorrelation(t *testing.T, got, want sweep.Correlation) {
 // and -2/15 4/15 -2/15; over both, n = 7, sum x = sum y = 3, sum xy = 1.55,
 // sum xx = 1.875, sum yy = 1.565.
 func TestScoreByHand(t *testing.T) {
-	fit := score(t, judged(), sweep.Bootstrap{}, 1, predictions())
+	fit := fitOf(t, judged(), sweep.Bootstrap{}, 1, predictions())
 	a := sweep.Correlation{N: 4, PearsonR: 1, Defined: true, RMSE: math.Sqrt(0.125 / 4)}
 	b := sweep.Correlation{N: 3, PearsonR: -0.5, Defined: true, RMSE: math.Sqrt(0.215 / 3)}
 	compareCorrelation(t, fit.Overall, sweep.Correlation{
@@ -103,7 +103,7 @@ func TestScoreOfNothing(t *testing.T) {
 		"constant":      {constant, 4, math.Sqrt(0.125 / 4), 1},
 		"no posteriors": {none, 0, 0, 2},
 	} {
-		fit := score(t, judged(), sweep.Bootstrap{Resamples: 20, Units: sweep.DefaultBootstrap.Units}, 1, test.p)
+		fit := fitOf(t, judged(), sweep.Bootstrap{Resamples: 20, Units: sweep.DefaultBootstrap.Units}, 1, test.p)
 		compareCorrelation(t, fit.Overall, sweep.Correlation{N: test.n, RMSE: test.rmse})
 		if fit.Undefined != test.undefined || len(fit.Intervals) != 0 {
 			t.Errorf("%s: %+v", name, fit)
@@ -123,9 +123,9 @@ func TestPredict(t *testing.T) {
 	}
 }
 
-// random is a study with so many people that intervals mean something; some do
+// madeUp is a study with so many people that intervals mean something; some do
 // not answer everywhere.
-func random(seed uint64, linked bool) (*study.Study, []sweep.Prediction) {
+func madeUp(seed uint64, linked bool) (*study.Study, []sweep.Prediction) {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	draw := func() []float64 {
 		a, b, c := rng.ExpFloat64(), rng.ExpFloat64(), rng.ExpFloat64()
@@ -167,8 +167,8 @@ func random(seed uint64, linked bool) (*study.Study, []sweep.Prediction) {
 // of a study which does not have these judgement steps.
 func TestUndefinedPointsAreLeftOut(t *testing.T) {
 	for _, linked := range []bool{false, true} {
-		st, model := random(7, linked)
-		smaller, _ := random(7, linked)
+		st, model := madeUp(7, linked)
+		smaller, _ := madeUp(7, linked)
 		for i, steps := range []int{4, 1, 4, 0, 4, 3} {
 			if steps == 4 {
 				continue
@@ -182,14 +182,14 @@ func TestUndefinedPointsAreLeftOut(t *testing.T) {
 			}
 		}
 		b := sweep.Bootstrap{Resamples: 200, Units: sweep.DefaultBootstrap.Units}
-		got := score(t, st, b, 5, model)
+		got := fitOf(t, st, b, 5, model)
 		if got.Undefined != 3 {
 			t.Errorf("%d undefined stimuli", got.Undefined)
 		}
 		for i := range model {
 			model[i].Undefined = false
 		}
-		want := score(t, smaller, b, 5, model)
+		want := fitOf(t, smaller, b, 5, model)
 		if got.Undefined = 0; !reflect.DeepEqual(got, want) {
 			t.Errorf("linked %v:\ngot  %+v\nwant %+v", linked, got, want)
 		}
@@ -201,7 +201,7 @@ func TestUndefinedPointsAreLeftOut(t *testing.T) {
 
 // Scoring a broken prediction leaves the scorer as it was, and it may be used by many at once.
 func TestScorerIsPure(t *testing.T) {
-	st, model := random(8, false)
+	st, model := madeUp(8, false)
 	broken := slices.Clone(model)
 	broken[2] = sweep.Prediction{Rows: model[2].Rows[:1], Undefined: true}
 	s, err := sweep.NewScorer(st, sweep.Bootstrap{Resamples: 50, Units: sweep.DefaultBootstrap.Units}, 1)
@@ -230,8 +230,8 @@ func TestScorerIsPure(t *testing.T) {
 // Resamples are paired: the same seed gives every parameter set the same ones,
 // in whatever order they are scored; another seed gives others.
 func TestResamplesArePaired(t *testing.T) {
-	st, model := random(9, false)
-	_, other := random(10, false)
+	st, model := madeUp(9, false)
+	_, other := madeUp(10, false)
 	b := sweep.Bootstrap{Resamples: 100, Units: sweep.DefaultBootstrap.Units}
 	s, err := sweep.NewScorer(st, b, 11)
 	if err != nil {
@@ -244,14 +244,14 @@ func TestResamplesArePaired(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := score(t, st, b, 11, model); !reflect.DeepEqual(got.Intervals, want.Intervals) {
+	if want := fitOf(t, st, b, 11, model); !reflect.DeepEqual(got.Intervals, want.Intervals) {
 		t.Errorf("got %v, want %v", got.Intervals, want.Intervals)
 	}
-	if elsewhere := score(t, st, b, 12, model); reflect.DeepEqual(got.Intervals, elsewhere.Intervals) {
+	if elsewhere := fitOf(t, st, b, 12, model); reflect.DeepEqual(got.Intervals, elsewhere.Intervals) {
 		t.Error("two seeds give the same intervals")
 	}
 	// A unit has its stream to itself: others beside it change nothing.
-	alone := score(t, st, sweep.Bootstrap{Resamples: 100, Units: []string{"both"}}, 11, model)
+	alone := fitOf(t, st, sweep.Bootstrap{Resamples: 100, Units: []string{"both"}}, 11, model)
 	if !reflect.DeepEqual(alone.Intervals, got.Intervals[2:]) {
 		t.Errorf("got %v, want %v", alone.Intervals, got.Intervals[2:])
 	}
@@ -285,12 +285,12 @@ func TestResamplesArePaired(t *testing.T) {
 
 // Where only means are known, people cannot be resampled: the stimuli are.
 func TestScoreOfMeans(t *testing.T) {
-	st, model := random(12, false)
-	full := score(t, st, sweep.Bootstrap{Resamples: 100, Units: sweep.DefaultBootstrap.Units}, 3, model)
+	st, model := madeUp(12, false)
+	full := fitOf(t, st, sweep.Bootstrap{Resamples: 100, Units: sweep.DefaultBootstrap.Units}, 3, model)
 	for i := range st.Stimuli {
 		st.Stimuli[i].Human.Participants, st.Stimuli[i].Human.Responses = nil, nil
 	}
-	fit := score(t, st, sweep.Bootstrap{Resamples: 100, Units: sweep.DefaultBootstrap.Units}, 3, model)
+	fit := fitOf(t, st, sweep.Bootstrap{Resamples: 100, Units: sweep.DefaultBootstrap.Units}, 3, model)
 	if len(fit.Intervals) != 1 || fit.Intervals[0] != full.Intervals[1] || fit.Intervals[0].Unit != "stimuli" {
 		t.Errorf("got %+v, want %+v", fit.Intervals, full.Intervals[1:2])
 	}
@@ -302,7 +302,7 @@ func TestUnansweredPoints(t *testing.T) {
 	st := judged()
 	h := &st.Stimuli[0].Human
 	h.Mean[1], h.Responses[0][1], h.Responses[1][1] = nil, nil, nil
-	fit := score(t, st, sweep.Bootstrap{Resamples: 10, Units: []string{"participants"}}, 1, predictions())
+	fit := fitOf(t, st, sweep.Bootstrap{Resamples: 10, Units: []string{"participants"}}, 1, predictions())
 	if fit.Overall.N != 5 || fit.ByStimulus[0].N != 2 || fit.ByStimulus[0].Defined {
 		t.Errorf("%+v", fit)
 	}
@@ -397,7 +397,7 @@ func jackknife(t *testing.T, st *study.Study, model []sweep.Prediction) float64 
 		for k := range n {
 			left := slices.Clone(model)
 			left[i].Rows = meanOf(model[i].Runs, k)
-			fit := score(t, st, sweep.Bootstrap{}, 1, left)
+			fit := fitOf(t, st, sweep.Bootstrap{}, 1, left)
 			rs = append(rs, fit.Overall.PearsonR)
 			mean += fit.Overall.PearsonR / float64(n)
 		}
@@ -418,12 +418,12 @@ func TestMonteCarloErrorAgainstBruteForce(t *testing.T) {
 		"some of one run":    {[]int{0, 3, 1, 0, 2, 0}, 4},
 		"a broken stimulus":  {[]int{3, 3, 3, 3, 3, 3}, 2},
 	} {
-		st, model := random(13, false)
+		st, model := madeUp(13, false)
 		last := &model[5]
 		last.Rows, last.Undefined = last.Rows[:test.undefined], test.undefined < 4
 		sampled(model, test.runs...)
 		b := sweep.Bootstrap{Resamples: 20, Units: []string{"stimuli"}}
-		fit := score(t, st, b, 1, model)
+		fit := fitOf(t, st, b, 1, model)
 		want := jackknife(t, st, model)
 		if unknown := slices.Contains(test.runs, 1); unknown != fit.MCSEUnknown {
 			t.Errorf("%s: the error is not known: %v", name, fit.MCSEUnknown)
@@ -437,7 +437,7 @@ func TestMonteCarloErrorAgainstBruteForce(t *testing.T) {
 		for i := range model {
 			model[i].Runs = sweep.Runs{}
 		}
-		exact := score(t, st, b, 1, model)
+		exact := fitOf(t, st, b, 1, model)
 		if exact.MCSE != 0 || exact.MCSEUnknown {
 			t.Errorf("%s: error %v without runs", name, exact.MCSE)
 		}
@@ -456,23 +456,23 @@ func TestMonteCarloErrorByHand(t *testing.T) {
 	h.Mean = [][]float64{{0, 1}, {0.5, 0.5}}
 	h.Participants, h.Responses = nil, nil
 	p := sweep.Prediction{Rows: [][]float64{{0.45, 0.55}, {0.5, 0.5}}, Runs: sweep.RunsOf([][]float64{{0, 1}, {0.5, 0.5}}, [][]float64{{0.9, 0.1}, {0.5, 0.5}})}
-	if got := score(t, st, sweep.Bootstrap{}, 1, []sweep.Prediction{p}).MCSE; math.Abs(got-1) > 1e-12 {
+	if got := fitOf(t, st, sweep.Bootstrap{}, 1, []sweep.Prediction{p}).MCSE; math.Abs(got-1) > 1e-12 {
 		t.Errorf("%v, want 1", got)
 	}
 }
 
 // Equal runs, and runs of a model without r, have no error.
 func TestNoMonteCarloError(t *testing.T) {
-	st, model := random(14, false)
+	st, model := madeUp(14, false)
 	for i := range model {
 		model[i].Runs = sweep.RunsOf(model[i].Rows, model[i].Rows, model[i].Rows)
 	}
-	if got := score(t, st, sweep.Bootstrap{}, 1, model).MCSE; got > 1e-12 {
+	if got := fitOf(t, st, sweep.Bootstrap{}, 1, model).MCSE; got > 1e-12 {
 		t.Errorf("equal runs have an error of %v", got)
 	}
 	constant := []sweep.Prediction{{Rows: [][]float64{{0.5, 0.5}, {0.5, 0.5}}}, {Undefined: true}}
 	constant[0].Runs = sweep.RunsOf([][]float64{{0, 1}, {1, 0}}, [][]float64{{1, 0}, {0, 1}})
-	if fit := score(t, judged(), sweep.Bootstrap{}, 1, constant); fit.Overall.Defined || fit.MCSE != 0 {
+	if fit := fitOf(t, judged(), sweep.Bootstrap{}, 1, constant); fit.Overall.Defined || fit.MCSE != 0 {
 		t.Errorf("%+v", fit)
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 // cell is what a sweep keeps of the result of the i-th parameter set. The error is that of
 // ctx, if it ends before.
-func (m *Inference) cell(ctx context.Context, r *Request, i int, found *result) (sweep.Cell, error) {
+func (m *Inference) cell(ctx context.Context, r *Request, i int, found *setResult) (sweep.Cell, error) {
 	p, q := &r.Parameters[i], r.Procedure
 	cell := sweep.Cell{Samples: found.samples, Judged: q.Detail == sweep.DetailJudged}
 	if u := m.path.Impossible; u != nil {
@@ -43,14 +43,14 @@ func (m *Inference) cell(ctx context.Context, r *Request, i int, found *result) 
 
 // defined is the number of steps that have a posterior. If it is not all of them, the cell
 // says why.
-func (m *Inference) defined(ctx context.Context, p *agent.Parameters, found *result, judged []int, cell *sweep.Cell) (int, error) {
+func (m *Inference) defined(ctx context.Context, p *agent.Parameters, found *setResult, judged []int, cell *sweep.Cell) (int, error) {
 	for step := range found.evidence {
 		if cell.Judged && !slices.Contains(judged, step) || found.sum(step) > 0 {
 			continue
 		}
 		if cell.Judged { // an earlier step may be the first
 			o := m.segments.outcomes
-			if err := m.infer(ctx, []*result{found}, &evidenceRequest{o.samples, []agent.Parameters{*p}, o.levels, nil}); err != nil {
+			if err := m.infer(ctx, []*setResult{found}, &evidenceRequest{o.samples, []agent.Parameters{*p}, o.levels, nil}); err != nil {
 				return 0, err
 			}
 			for step = 0; found.sum(step) > 0; step++ {
@@ -65,7 +65,7 @@ func (m *Inference) defined(ctx context.Context, p *agent.Parameters, found *res
 
 // addPosteriors adds posteriors and evidence of steps, and standard errors if the cell has
 // all steps.
-func (m *Inference) addPosteriors(cell *sweep.Cell, found *result, steps []int) {
+func (m *Inference) addPosteriors(cell *sweep.Cell, found *setResult, steps []int) {
 	goals := len(m.hidden)
 	cell.Posterior = rows(len(steps), goals)
 	if !cell.Judged {
@@ -94,7 +94,7 @@ func (m *Inference) addPosteriors(cell *sweep.Cell, found *result, steps []int) 
 
 // runs are the pseudo-values of the jackknife at judgement steps, one run for each batch;
 // none if some batch is all that a posterior rests on.
-func runs(found *result, judged []int, batches, goals int) (none sweep.Runs) {
+func runs(found *setResult, judged []int, batches, goals int) (none sweep.Runs) {
 	values := make([]float64, batches*len(judged)*goals)
 	for at, step := range judged {
 		all, without := found.posterior(step)

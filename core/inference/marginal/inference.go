@@ -35,7 +35,7 @@ type Inference struct {
 	switches []switches  // [group of batches × candidate]
 	forward  forward     // that ran last
 	backward backward    // buffers
-	results  [kernel.Noises]*result
+	results  [kernel.Noises]*setResult
 	done     Counts
 
 	distances      *policy.Distances // nil until tried, or where there are too many states
@@ -63,7 +63,7 @@ func New(p *observed.Path, stimulus string, goals []string, bytes int) *Inferenc
 		m.keep = bytes / bytesPerEvent
 	}
 	for i := range m.results {
-		m.results[i] = &result{}
+		m.results[i] = &setResult{}
 	}
 	m.sampler.path, m.sampler.rng, m.sampler.thinFrom = p, rand.New(&m.sampler.pcg), thinFrom
 	m.seeds = func(stage string, tau, goal int, noise float64, seed uint64) [2]uint64 {
@@ -109,7 +109,7 @@ type Request struct {
 // range, or that of ctx, if it ends before; the Inference is then of no more use.
 func (m *Inference) Cells(ctx context.Context, r *Request) ([]sweep.Cell, error) {
 	cells := make([]sweep.Cell, len(r.Parameters))
-	err := m.converge(ctx, r, func(i int, found *result) (err error) {
+	err := m.converge(ctx, r, func(i int, found *setResult) (err error) {
 		cells[i], err = m.cell(ctx, r, i, found)
 		return err
 	})
@@ -118,7 +118,7 @@ func (m *Inference) Cells(ctx context.Context, r *Request) ([]sweep.Cell, error)
 
 // converge computes results that are as precise as asked for. yield gets them in any
 // order; its error ends the work.
-func (m *Inference) converge(ctx context.Context, r *Request, yield func(i int, found *result) error) error {
+func (m *Inference) converge(ctx context.Context, r *Request, yield func(i int, found *setResult) error) error {
 	for i := range r.Parameters {
 		if err := r.Parameters[i].Validate(); err != nil {
 			return err
@@ -185,7 +185,7 @@ type evidenceRequest struct {
 
 // infer computes the evidence, and leaves it in the first results. It is right at named
 // steps only, if there are any. The error is that of ctx, if it ends before.
-func (m *Inference) infer(ctx context.Context, results []*result, r *evidenceRequest) error {
+func (m *Inference) infer(ctx context.Context, results []*setResult, r *evidenceRequest) error {
 	l, err := m.segmentsFor(ctx, r.samples, &r.parameters[0], r.levels)
 	if err != nil {
 		return err
@@ -215,7 +215,7 @@ func (m *Inference) infer(ctx context.Context, results []*result, r *evidenceReq
 }
 
 // inferGroup computes the evidence for one candidate and a group of batches.
-func (m *Inference) inferGroup(ctx context.Context, results []*result, r *evidenceRequest, l *segments, at place) error {
+func (m *Inference) inferGroup(ctx context.Context, results []*setResult, r *evidenceRequest, l *segments, at place) error {
 	h := &m.hidden[at.candidate]
 	var s *switches
 	if r.named != nil {
@@ -249,7 +249,7 @@ func (m *Inference) inferGroup(ctx context.Context, results []*result, r *eviden
 }
 
 // inferOne is infer for one parameter set, at all steps. The result is good until the next call.
-func (m *Inference) inferOne(ctx context.Context, s *samples, p *agent.Parameters, at *levels) (*result, error) {
+func (m *Inference) inferOne(ctx context.Context, s *samples, p *agent.Parameters, at *levels) (*setResult, error) {
 	return m.results[0], m.infer(ctx, m.results[:1], &evidenceRequest{s, []agent.Parameters{*p}, at, nil})
 }
 

@@ -69,7 +69,7 @@ func enumerated(t testing.TB, m *Inference, p *agent.Parameters, goal, tau int) 
 }
 
 // enumeratedResult runs the recursion with enumerated tables in place of sampled ones.
-func enumeratedResult(t testing.TB, m *Inference, p *agent.Parameters) *result {
+func enumeratedResult(t testing.TB, m *Inference, p *agent.Parameters) *setResult {
 	t.Helper()
 	goals := len(m.path.Goals.Heuristic) // the maze has one more, which nobody pursues
 	s := &samples{samplesKey: samplesKey{batches: 1, unlimited: p.Unlimited, offPath: true}}

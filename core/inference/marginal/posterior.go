@@ -7,8 +7,8 @@ import (
 	"foible.dev/foible/core/inference/internal/kernel"
 )
 
-// result is the evidence of a parameter set.
-type result struct {
+// setResult is the evidence of a parameter set.
+type setResult struct {
 	// evidence is [step][goal][batch]: Z of each candidate goal, times exp(-shift[step]).
 	evidence [][][]float64
 	shift    []float64
@@ -28,9 +28,9 @@ type posterior struct {
 }
 
 // reset makes an empty result.
-func (r *result) reset(batches, goals, steps int) {
+func (r *setResult) reset(batches, goals, steps int) {
 	if len(r.evidence) == 0 || len(r.evidence[0][0]) != batches {
-		*r = result{shift: make([]float64, steps), evidence: make([][][]float64, steps), scale: make([][]int, steps), posteriors: make([]posterior, steps)}
+		*r = setResult{shift: make([]float64, steps), evidence: make([][][]float64, steps), scale: make([][]int, steps), posteriors: make([]posterior, steps)}
 		for step := range r.evidence {
 			r.evidence[step], r.scale[step] = rows(goals, batches), make([]int, groups(batches)*goals)
 			r.posteriors[step] = posterior{all: make([]float64, goals), without: rows(batches, goals)}
@@ -42,7 +42,7 @@ func (r *result) reset(batches, goals, steps int) {
 }
 
 // align brings the evidence of a step to one scale.
-func (r *result) align(batches, goals int) {
+func (r *setResult) align(batches, goals int) {
 	for step, scales := range r.scale {
 		least := slices.Min(scales)
 		r.shift[step] = -float64(least) * math.Ln2
@@ -59,7 +59,7 @@ func (r *result) align(batches, goals int) {
 }
 
 // sum of the evidence at a step.
-func (r *result) sum(step int) (sum float64) {
+func (r *setResult) sum(step int) (sum float64) {
 	for _, by := range r.evidence[step] {
 		for _, e := range by {
 			sum += e
@@ -70,7 +70,7 @@ func (r *result) sum(step int) (sum float64) {
 
 // vanishes reports whether the evidence at a named step is so small that it may have lost
 // digits, or none.
-func (r *result) vanishes(named []bool) bool {
+func (r *setResult) vanishes(named []bool) bool {
 	for step := range r.evidence {
 		if named[step] && r.sum(step) < 1e-200 {
 			return true
@@ -81,7 +81,7 @@ func (r *result) vanishes(named []bool) bool {
 
 // posterior over goals at a step, and without each of the batches that leave any; nil if
 // there is none. They are good as long as the result.
-func (r *result) posterior(step int) (all []float64, without [][]float64) {
+func (r *setResult) posterior(step int) (all []float64, without [][]float64) {
 	p := &r.posteriors[step]
 	if !p.known {
 		p.find(r.evidence[step])

@@ -33,7 +33,7 @@ const varianceOfR = 25
 
 // met reports whether a result is precise enough: every probability, and all of them together,
 // so that r is.
-func (want *precision) met(r *result) bool {
+func (want *precision) met(r *setResult) bool {
 	var squares, n float64
 	for _, step := range want.judged {
 		if step >= len(r.evidence) {
@@ -160,7 +160,7 @@ func (pt *point) variance(goal int) (v float64) {
 // the delta method: the evidence is linear in every table, and batches tell how much a table
 // varies. excess is how many times too great the worst variance is; 0 if none is. The error
 // is that of ctx, if it ends before.
-func (m *Inference) contributions(ctx context.Context, r *result, goalNoise float64, want precision) (shares []contribution, excess float64, err error) {
+func (m *Inference) contributions(ctx context.Context, r *setResult, goalNoise float64, want precision) (shares []contribution, excess float64, err error) {
 	points, err := m.points(ctx, r, goalNoise, want.judged)
 	if err != nil {
 		return nil, 0, err
@@ -219,7 +219,7 @@ func (m *Inference) addVariances(sums []float64, pt *point) {
 }
 
 // points are the judgement steps that have a posterior, but step 0.
-func (m *Inference) points(ctx context.Context, r *result, goalNoise float64, judged []int) ([]point, error) {
+func (m *Inference) points(ctx context.Context, r *setResult, goalNoise float64, judged []int) ([]point, error) {
 	m.backward.used = 0
 	planning := make([][][]float64, len(m.hidden)) // [candidate][τ][hidden goal]: F, mean of batches
 	for candidate := range m.hidden {

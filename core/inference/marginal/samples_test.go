@@ -413,8 +413,8 @@ func TestLongPlansDoNotUnderflow(t *testing.T) {
 }
 
 // convergeOne is converge of one parameter set.
-func (m *Inference) convergeOne(p agent.Parameters, q *sweep.Procedure, seed uint64, judged []int) (one *result, err error) {
-	err = m.converge(context.Background(), &Request{[]agent.Parameters{p}, q, seed, judged}, func(_ int, r *result) error {
+func (m *Inference) convergeOne(p agent.Parameters, q *sweep.Procedure, seed uint64, judged []int) (one *setResult, err error) {
+	err = m.converge(context.Background(), &Request{[]agent.Parameters{p}, q, seed, judged}, func(_ int, r *setResult) error {
 		one = r
 		return nil
 	})
@@ -450,7 +450,7 @@ func TestGoalNoisesSideBySide(t *testing.T) {
 					t.Fatalf("%+v and %+v are not inferred together", some[0], some[n-1])
 				}
 				m, seen := few(&p), 0
-				err := m.converge(context.Background(), &Request{some, q, 1, judged}, func(i int, r *result) error {
+				err := m.converge(context.Background(), &Request{some, q, 1, judged}, func(i int, r *setResult) error {
 					got := must(m.cell(context.Background(), &Request{some, q, 1, judged}, i, r))
 					alone := few(&p)
 					one, err := alone.convergeOne(some[i], q, 1, judged)

@@ -64,7 +64,7 @@ func TestOriginsAreTheRecursion(t *testing.T) {
 }
 
 // scaled is the evidence of a result, [step][goal][batch].
-func scaled(r *result) [][][]float64 {
+func scaled(r *setResult) [][][]float64 {
 	all := make([][][]float64, len(r.evidence))
 	for step, goals := range r.evidence {
 		for _, by := range goals {
