@@ -9,8 +9,8 @@ import (
 
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/report"
-	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/proto/codec"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
@@ -27,7 +27,7 @@ func TestParametersAreComplete(t *testing.T) {
 		t.Fatal(err)
 	}
 	messages := []protoreflect.ProtoMessage{&foiblev1.ModelConfig{}, &foiblev1.ParameterSet{}, &foiblev1.ParameterColumns{}}
-	for _, axis := range sweep.Axes {
+	for _, axis := range model.Axes {
 		for _, m := range messages {
 			d := m.ProtoReflect().Descriptor()
 			if d.Fields().ByName(protoreflect.Name(axis.Name)) == nil {
@@ -48,16 +48,16 @@ func TestParametersAreComplete(t *testing.T) {
 				t.Errorf("%s: %s does not explain it", axis.Name, page)
 			}
 		}
-		if !slices.ContainsFunc(sweep.Models, func(m sweep.Model) bool { return m.Has(axis.Name) }) {
+		if !slices.ContainsFunc(model.Models, func(m model.Model) bool { return m.Has(axis.Name) }) {
 			t.Errorf("%s: no model has it", axis.Name)
 		}
 	}
-	for _, m := range sweep.Models {
+	for _, m := range model.Models {
 		if m.Meaning == "" || !strings.Contains(string(models), "`"+m.Name+"`") {
 			t.Errorf("%s: its row has no meaning, or docs/models.md does not explain it", m.Name)
 		}
 		for _, axis := range m.Axes {
-			if _, ok := sweep.AxisByName(axis); !ok {
+			if _, ok := model.AxisByName(axis); !ok {
 				t.Errorf("%s: no parameter %s", m.Name, axis)
 			}
 		}
@@ -65,15 +65,15 @@ func TestParametersAreComplete(t *testing.T) {
 }
 
 // survives sends each default of a parameter through messages and back.
-func survives(axis sweep.Axis) error {
-	for _, m := range sweep.Models {
+func survives(axis model.Axis) error {
+	for _, m := range model.Models {
 		if !m.Has(axis.Name) {
 			continue
 		}
 		for _, value := range axis.Default {
-			set := sweep.ParameterSet{Model: m.Name}
+			set := model.ParameterSet{Model: m.Name}
 			for _, name := range m.Axes {
-				other, _ := sweep.AxisByName(name)
+				other, _ := model.AxisByName(name)
 				set.Set(name, other.Default[0])
 			}
 			set.Set(axis.Name, value)

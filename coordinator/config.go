@@ -19,6 +19,7 @@ import (
 	"foible.dev/foible/coordinator/access"
 	"foible.dev/foible/coordinator/engine"
 	"foible.dev/foible/coordinator/web"
+	"foible.dev/foible/core/score"
 	"foible.dev/foible/core/sweep"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
@@ -55,7 +56,7 @@ type Config struct {
 	Shapes func(bundle []byte) ([]*foiblev1.StimulusShape, error)
 	// Scorer reads the judgements of a study from its bundle, so that the fits that workers send can be computed again and
 	// compared; nil: fits are checked for what they can be, no more.
-	Scorer func(bundle []byte, b sweep.Bootstrap, seed uint64) (*sweep.Scorer, error)
+	Scorer func(bundle []byte, b sweep.Bootstrap, seed uint64) (*score.Scorer, error)
 	// Web serves the dashboard; nil: there is none.
 	Web *web.Server
 	// Listening is called when calls are answered; its error ends the coordinator. nil: nothing.

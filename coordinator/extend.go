@@ -7,6 +7,8 @@ import (
 	"fmt"
 
 	"foible.dev/foible/coordinator/service"
+	"foible.dev/foible/core/model"
+	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/proto/codec"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
@@ -43,7 +45,7 @@ func (c *Coordinator) ExtendSweep(ctx context.Context, m *foiblev1.ExtendSweepRe
 	return made.GetSweep(), made.GetExisted(), err
 }
 
-func setsOf(m *foiblev1.SweepConfig) ([]sweep.ParameterSet, error) {
+func setsOf(m *foiblev1.SweepConfig) ([]model.ParameterSet, error) {
 	config, err := codec.Config(m)
 	if err != nil {
 		return nil, err
@@ -109,8 +111,8 @@ func (r *sweepRun) keeps() bool { return r.parent != nil || r.spec.GetRetries() 
 
 // kept are the cells of an infer job that the sweep extended by this one has recorded, or this one before it was tried
 // again, in the job's order; nil where there is none. They are as this sweep records them.
-func (r *sweepRun) kept(ctx context.Context, job *sweep.Job) ([]*sweep.Cell, error) {
-	kept := make([]*sweep.Cell, len(job.Sets))
+func (r *sweepRun) kept(ctx context.Context, job *sweep.Job) ([]*result.Cell, error) {
+	kept := make([]*result.Cell, len(job.Sets))
 	wanted := r.plan.ProcedureOf(&r.config, job.Round)
 	if r.parent != nil {
 		recorded := r.parent.run.plan.ProcedureOf(&r.parent.run.config, job.Round)
@@ -127,7 +129,7 @@ func (r *sweepRun) kept(ctx context.Context, job *sweep.Job) ([]*sweep.Cell, err
 }
 
 // keep takes the cells of a job from what is recorded of others, by one procedure, as they are by the one that is wanted.
-func (r *sweepRun) keep(ctx context.Context, job *sweep.Job, kept []*sweep.Cell, from []int, recorded, wanted sweep.Procedure,
+func (r *sweepRun) keep(ctx context.Context, job *sweep.Job, kept []*result.Cell, from []int, recorded, wanted sweep.Procedure,
 	read func(context.Context, int) (*foiblev1.JobResult, error),
 ) error {
 	shape := &r.plan.Stimuli[job.Stimulus]
@@ -177,8 +179,8 @@ func (r *sweepRun) cellHashes(job *sweep.Job, p sweep.Procedure) [][]byte {
 }
 
 // answer is the message of all cells of a job, none of which is nil.
-func (r *sweepRun) answer(job *sweep.Job, kept []*sweep.Cell) *foiblev1.InferResult {
-	cells := make([]sweep.Cell, len(kept))
+func (r *sweepRun) answer(job *sweep.Job, kept []*result.Cell) *foiblev1.InferResult {
+	cells := make([]result.Cell, len(kept))
 	for i, cell := range kept {
 		cells[i] = *cell
 	}
@@ -187,8 +189,8 @@ func (r *sweepRun) answer(job *sweep.Job, kept []*sweep.Cell) *foiblev1.InferRes
 }
 
 // missing are the parameter sets of an infer job that a worker is to run; kept are all cells of the job if there are none.
-func (r *sweepRun) missing(ctx context.Context, job *sweep.Job) (sets []sweep.ParameterSet, kept *foiblev1.InferResult, err error) {
-	var cells []*sweep.Cell
+func (r *sweepRun) missing(ctx context.Context, job *sweep.Job) (sets []model.ParameterSet, kept *foiblev1.InferResult, err error) {
+	var cells []*result.Cell
 	if !r.keeps() {
 		sets = job.Sets
 	} else if cells, err = r.kept(ctx, job); err != nil {

@@ -10,6 +10,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
+	"foible.dev/foible/core/model"
+	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/proto/codec"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
@@ -17,29 +19,29 @@ import (
 )
 
 // partly answers jobs rightly, but for cells that it cannot compute.
-type partly func(stimulus string, set *sweep.ParameterSet) (reason string)
+type partly func(stimulus string, set *model.ParameterSet) (reason string)
 
 // Execute implements [worker.Executor].
 func (fails partly) Execute(_ context.Context, job *foiblev1.Assign) (*foiblev1.JobResult, error) {
-	result := answer(job)
+	out := answer(job)
 	work := job.GetInfer()
 	if work == nil {
-		return result, nil
+		return out, nil
 	}
 	p, sets, err := codec.ReadInferJob(work)
 	if err != nil {
 		return nil, err
 	}
-	cells := must(codec.ReadCells(result.GetInfer(), &codec.Shapes(stimuli(1))[0]))
+	cells := must(codec.ReadCells(out.GetInfer(), &codec.Shapes(stimuli(1))[0]))
 	var hashes []byte
 	for i := range cells {
 		if reason := fails(work.GetStimulus(), &sets[i]); reason != "" {
-			cells[i] = sweep.FailedCell(reason)
+			cells[i] = result.FailedCell(reason)
 			if p.Detail == sweep.DetailJudged {
 				cells[i].Judge([]int{2, actions})
 			}
 		}
-		hashes = append(hashes, codec.CellHash(result.GetInfer(), i)...)
+		hashes = append(hashes, codec.CellHash(out.GetInfer(), i)...)
 	}
 	return &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Infer{Infer: codec.InferResult(cells, hashes)}}, nil
 }
@@ -55,7 +57,7 @@ func TestFailedCells(t *testing.T) {
 				var drains []func()
 				for range workers {
 					drains = append(drains, c.employ("test", 2, func(*grpc.ClientConn) worker.Executor {
-						return partly(func(stimulus string, set *sweep.ParameterSet) string {
+						return partly(func(stimulus string, set *model.ParameterSet) string {
 							switch {
 							case set.Model == "plan-lesioned":
 								return "no heuristic"
@@ -128,7 +130,7 @@ func TestFailedCellsAreKnownAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, nil)
 		id := c.submit(c.request(2, 2))
-		bad := partly(func(stimulus string, _ *sweep.ParameterSet) string {
+		bad := partly(func(stimulus string, _ *model.ParameterSet) string {
 			if stimulus == "s00" {
 				return "too many states"
 			}

@@ -9,7 +9,9 @@ import (
 	"sync"
 	"time"
 
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/optional"
+	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/proto/codec"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
@@ -53,12 +55,12 @@ func answer(job *foiblev1.Assign) *foiblev1.JobResult {
 		kept := procedure
 		kept.Detail = "" // the numbers do not depend on how many of them are kept
 		numbers := sweep.NewCellHash(job.GetStudyHash(), work.GetStimulus(), job.GetSeed(), kept)
-		var cells []sweep.Cell
+		var cells []result.Cell
 		var hashes []byte
 		for i := range sets {
 			cell := predicted(numbers.Of(&sets[i]), &sets[i], procedure)
 			if strings.HasPrefix(work.GetStimulus(), "long") { // its judgement steps come before that
-				cell.Undefined = &sweep.Undefined{Step: actions + 1, Reason: "too long"}
+				cell.Undefined = &result.Undefined{Step: actions + 1, Reason: "too long"}
 				if cell.ESS != nil {
 					cell.FailedRuns = procedure.Runs
 				}
@@ -69,7 +71,7 @@ func answer(job *foiblev1.Assign) *foiblev1.JobResult {
 	}
 	work := job.GetScore()
 	bootstrap := codec.ReadBootstrap(work.GetBootstrap())
-	result := &foiblev1.ScoreResult{}
+	out := &foiblev1.ScoreResult{}
 	n := len(work.GetJudged())
 	if n == 0 {
 		n = len(work.GetScored()[0].GetPredictions())
@@ -80,9 +82,9 @@ func answer(job *foiblev1.Assign) *foiblev1.JobResult {
 		set := must(codec.ReadParameterSet(scored.GetParameterSet()))
 		predictions := all[i]
 		hash := sweep.ScoreHash(job.GetStudyHash(), job.GetSeed(), bootstrap, &set, predictions)
-		f := sweep.Fit{}
+		f := result.Fit{}
 		for i := range predictions {
-			of := sweep.Correlation{Group: shapes[i].Stimulus, N: len(predictions[i].Rows) * goals}
+			of := result.Correlation{Group: shapes[i].Stimulus, N: len(predictions[i].Rows) * goals}
 			if of.N > 0 {
 				of.RMSE = 0.5
 			}
@@ -98,16 +100,16 @@ func answer(job *foiblev1.Assign) *foiblev1.JobResult {
 		if f.Overall.N > 0 {
 			f.Overall.RMSE = 0.5
 		}
-		f.ByCategory = []sweep.Correlation{f.Overall}
+		f.ByCategory = []result.Correlation{f.Overall}
 		f.Overall.PearsonR, f.Overall.Defined = unit(hash), set.Model != undefined && f.Overall.N > 0
 		if runs := predictions[0].Runs.Len(); runs > 0 && f.Overall.Defined {
 			f.MCSE = 0.2 / math.Sqrt(float64(runs))
 		}
 		fit := codec.Fit(&f)
 		fit.ParameterSet, fit.ScoreHash = scored.GetParameterSet(), hash
-		result.Fits = append(result.Fits, fit)
+		out.Fits = append(out.Fits, fit)
 	}
-	return &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Score{Score: result}}
+	return &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Score{Score: out}}
 }
 
 // longSweeps are those with stimuli made up by long: their ids, by sweep.
@@ -125,7 +127,7 @@ func stimuliOf(sweep string, n int) []*foiblev1.StimulusShape {
 }
 
 // asked are the parameter sets of an infer job; none of another.
-func asked(work *foiblev1.InferJob) []sweep.ParameterSet {
+func asked(work *foiblev1.InferJob) []model.ParameterSet {
 	_, sets, err := codec.ReadInferJob(work)
 	return must(sets, err)
 }
@@ -134,12 +136,12 @@ func asked(work *foiblev1.InferJob) []sweep.ParameterSet {
 const undefined = "action-lesioned"
 
 // predicted makes a cell out of a hash; of a model that is not exact, with runs.
-func predicted(hash []byte, set *sweep.ParameterSet, p sweep.Procedure) *sweep.Cell {
-	c := &sweep.Cell{Posterior: posterior(hash)}
+func predicted(hash []byte, set *model.ParameterSet, p sweep.Procedure) *result.Cell {
+	c := &result.Cell{Posterior: posterior(hash)}
 	if p.Detail == sweep.DetailJudged {
 		defer c.Judge([]int{2, actions})
 	}
-	if model, ok := sweep.ModelByName(set.Model); !ok || model.Exact {
+	if m, ok := model.ByName(set.Model); !ok || m.Exact {
 		c.UnreachableFrom = []int{-1, -1, -1}
 		return c
 	}
@@ -160,8 +162,8 @@ func predicted(hash []byte, set *sweep.ParameterSet, p sweep.Procedure) *sweep.C
 	}
 	c.Samples = 64
 	if p.Detail == sweep.DetailMistakes {
-		some := make([]sweep.Estimate, actions)
-		c.Mistakes = &sweep.Mistakes{Confused: some, Slip: some, OffPath: optional.Known(some)}
+		some := make([]result.Estimate, actions)
+		c.Mistakes = &result.Mistakes{Confused: some, Slip: some, OffPath: optional.Known(some)}
 	}
 	return c
 }

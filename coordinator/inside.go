@@ -9,6 +9,7 @@ import (
 
 	"foible.dev/foible/coordinator/service"
 	"foible.dev/foible/coordinator/web"
+	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/proto/codec"
 )
@@ -102,7 +103,7 @@ func (r *sweepRun) inside() *web.Inside {
 }
 
 // fits reads those of a score job, one a parameter set; none if it has failed.
-func (r *sweepRun) fits(ctx context.Context, job int) ([]sweep.Fit, error) {
+func (r *sweepRun) fits(ctx context.Context, job int) ([]result.Fit, error) {
 	result, err := r.result(ctx, job)
 	if err != nil {
 		return nil, err
@@ -115,7 +116,7 @@ func (r *sweepRun) fits(ctx context.Context, job int) ([]sweep.Fit, error) {
 }
 
 // ChunkFits implements [web.Coordinator].
-func (c *Coordinator) ChunkFits(ctx context.Context, id string, chunk int) (sweep.Job, []sweep.Fit, error) {
+func (c *Coordinator) ChunkFits(ctx context.Context, id string, chunk int) (sweep.Job, []result.Fit, error) {
 	run, err := c.viewed(ctx, id)
 	if err != nil {
 		return sweep.Job{}, nil, err
@@ -129,7 +130,7 @@ func (c *Coordinator) ChunkFits(ctx context.Context, id string, chunk int) (swee
 }
 
 // Cell implements [web.Coordinator]. That of the latest stage goes first.
-func (c *Coordinator) Cell(ctx context.Context, id string, set, stimulus int) (*sweep.Cell, error) {
+func (c *Coordinator) Cell(ctx context.Context, id string, set, stimulus int) (*result.Cell, error) {
 	run, err := c.viewed(ctx, id)
 	if err != nil {
 		return nil, err

@@ -11,6 +11,8 @@ import (
 
 	"foible.dev/foible/coordinator/engine"
 	"foible.dev/foible/coordinator/service"
+	"foible.dev/foible/core/model"
+	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/proto/codec"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
@@ -170,7 +172,7 @@ func (r *sweepRun) checkCells(job sweep.Job, answer *foiblev1.InferResult) error
 		}
 	}
 	var wrong error // the first
-	err := codec.VisitCells(answer, shape, func(i int, c *sweep.Cell) {
+	err := codec.VisitCells(answer, shape, func(i int, c *result.Cell) {
 		if err := shape.CheckCell(c, &job.Sets[i], &procedure); err != nil && wrong == nil {
 			wrong = fmt.Errorf("stimulus %s: %s: %w", shape.Stimulus, &job.Sets[i], err)
 		}
@@ -178,7 +180,7 @@ func (r *sweepRun) checkCells(job sweep.Job, answer *foiblev1.InferResult) error
 	return cmp.Or(err, wrong)
 }
 
-func otherHash(set *sweep.ParameterSet) error {
+func otherHash(set *model.ParameterSet) error {
 	return fmt.Errorf("%s: the hash is of another computation", set)
 }
 
@@ -214,7 +216,7 @@ func (r *sweepRun) checkRecordedFits(job *sweep.Job, score *foiblev1.ScoreResult
 }
 
 // echo compares what a worker says it has computed with what it was asked for.
-func echo(m *foiblev1.ParameterSet, want *sweep.ParameterSet, hash, wantHash []byte) error {
+func echo(m *foiblev1.ParameterSet, want *model.ParameterSet, hash, wantHash []byte) error {
 	if m == nil {
 		return errors.New("an answer without its parameters")
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/hashing"
 	"foible.dev/foible/proto/codec"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
@@ -55,7 +55,7 @@ func TestJudgedJobs(t *testing.T) {
 		h := c.join(1, 0)
 		job := h.job()
 		for want, spoil := range map[string]func(*foiblev1.JobResult){
-			"the hash is of another computation":         func(r *foiblev1.JobResult) { judged(r).CellHashes[sweep.HashSize] ^= 1 },
+			"the hash is of another computation":         func(r *foiblev1.JobResult) { judged(r).CellHashes[hashing.HashSize] ^= 1 },
 			"bytes of hashes, of 32 bytes each":          func(r *foiblev1.JobResult) { judged(r).CellHashes = append(judged(r).CellHashes, 0) },
 			"0 cells for":                                func(r *foiblev1.JobResult) { r.GetInfer().Judged = &foiblev1.JudgedCells{} },
 			"1 cells besides packed ones":                func(r *foiblev1.JobResult) { r.GetInfer().Cells = []*foiblev1.Cell{{}} },

@@ -16,6 +16,7 @@ import (
 
 	"foible.dev/foible/coordinator"
 	"foible.dev/foible/coordinator/engine"
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/internal/await"
 	"foible.dev/foible/proto/codec"
@@ -36,10 +37,10 @@ func (d *diary) note(_ context.Context, job *foiblev1.Assign) error {
 }
 
 // report is the parameter sets of each infer job of the report, by stimulus.
-func (d *diary) report() map[string][]sweep.ParameterSet {
+func (d *diary) report() map[string][]model.ParameterSet {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	jobs := map[string][]sweep.ParameterSet{}
+	jobs := map[string][]model.ParameterSet{}
 	for _, job := range d.jobs {
 		if work := job.GetInfer(); work.GetStage() == sweep.ReportStage {
 			jobs[work.GetStimulus()] = asked(work)
@@ -50,7 +51,7 @@ func (d *diary) report() map[string][]sweep.ParameterSet {
 
 // winners are each model's parameter set of the highest r, out of the recorded fits of all jobs but the last, which is
 // the report's.
-func (c *cluster) winners(id string) []sweep.ParameterSet {
+func (c *cluster) winners(id string) []model.ParameterSet {
 	c.t.Helper()
 	best := map[string]*foiblev1.Fit{}
 	stream, err := c.sweeps.ExportResults(c.t.Context(), &foiblev1.ExportResultsRequest{SweepId: id, Partial: true})
@@ -69,17 +70,17 @@ func (c *cluster) winners(id string) []sweep.ParameterSet {
 	if !errors.Is(err, io.EOF) {
 		c.t.Fatal(err)
 	}
-	var sets []sweep.ParameterSet
-	for _, model := range sweep.Models {
-		if best[model.Name] != nil {
-			sets = append(sets, must(codec.ReadParameterSet(best[model.Name].GetParameterSet())))
+	var sets []model.ParameterSet
+	for _, m := range model.Models {
+		if best[m.Name] != nil {
+			sets = append(sets, must(codec.ReadParameterSet(best[m.Name].GetParameterSet())))
 		}
 	}
 	return sets
 }
 
 // wantReport checks that the report was of these parameter sets, on every stimulus.
-func wantReport(t *testing.T, got map[string][]sweep.ParameterSet, want []sweep.ParameterSet, n int) {
+func wantReport(t *testing.T, got map[string][]model.ParameterSet, want []model.ParameterSet, n int) {
 	t.Helper()
 	if len(got) != n {
 		t.Errorf("a report on %d stimuli, want %d", len(got), n)
@@ -91,7 +92,7 @@ func wantReport(t *testing.T, got map[string][]sweep.ParameterSet, want []sweep.
 	}
 }
 
-func models(sets []sweep.ParameterSet) (names []string) {
+func models(sets []model.ParameterSet) (names []string) {
 	for _, set := range sets {
 		names = append(names, set.Model)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"foible.dev/foible/coordinator/service"
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/proto/codec"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
@@ -96,8 +97,8 @@ func (c *Coordinator) Fits(ctx context.Context, id string, perModel int) ([]*foi
 	}
 	drop(standing, kept, run.plan, perModel)
 	var fits []*foiblev1.Fit
-	for _, model := range sweep.Models {
-		for _, set := range standing.Ranking(model.Name) {
+	for _, m := range model.Models {
+		for _, set := range standing.Ranking(m.Name) {
 			if fit := kept[set]; fit != nil {
 				fits = append(fits, numbered(fit, standing, set))
 			}

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"foible.dev/foible/coordinator"
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/proto/codec"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
@@ -69,13 +70,13 @@ func failing(fails func(*foiblev1.Assign) bool) worker.Executor {
 func mishaps() []mishap {
 	return []mishap{
 		{"jobs of the fit stage", failing(func(job *foiblev1.Assign) bool { return job.GetJob() == 1 || job.GetJob() == 2 })},
-		{"cells", partly(func(stimulus string, set *sweep.ParameterSet) string {
+		{"cells", partly(func(stimulus string, set *model.ParameterSet) string {
 			if stimulus == "s01" && set.Model == "boltzmann" && set.Alpha.Number < 1.5 {
 				return "no memory"
 			}
 			return ""
 		})},
-		{"cells of all stages", partly(func(stimulus string, set *sweep.ParameterSet) string {
+		{"cells of all stages", partly(func(stimulus string, set *model.ParameterSet) string {
 			if stimulus == "s00" && set.Model == "full" {
 				return "no memory"
 			}
@@ -412,7 +413,7 @@ func TestRetryExtends(t *testing.T) {
 		larger := func(c *cluster) *foiblev1.CreateSweepRequest { return c.request(6, 2) }
 		want, _ := reference(t, larger)
 		c := newCluster(t, atOnce)
-		bad := mishap{do: partly(func(stimulus string, set *sweep.ParameterSet) string {
+		bad := mishap{do: partly(func(stimulus string, set *model.ParameterSet) string {
 			if stimulus == "s01" && set.Alpha.Number < 1.2 {
 				return "no memory"
 			}

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"sync"
 
+	"foible.dev/foible/core/model"
+	"foible.dev/foible/core/result"
+	"foible.dev/foible/core/score"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/proto/codec"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
@@ -24,7 +27,7 @@ type scorer struct {
 	key string
 
 	mu    sync.Mutex // guards ready; held while it is made
-	ready *sweep.Scorer
+	ready *score.Scorer
 }
 
 // of finds the scorer of a key, or makes room for one.
@@ -46,7 +49,7 @@ func (s *scorers) of(key string) *scorer {
 }
 
 // scorer compares the predictions of a stage with the judgements of the sweep's study; nil without Config.Scorer.
-func (r *sweepRun) scorer(ctx context.Context, stage string) (*sweep.Scorer, error) {
+func (r *sweepRun) scorer(ctx context.Context, stage string) (*score.Scorer, error) {
 	if r.c.cfg.Scorer == nil {
 		return nil, nil
 	}
@@ -71,12 +74,12 @@ func (r *sweepRun) scorer(ctx context.Context, stage string) (*sweep.Scorer, err
 // expectedFit is what is known of a fit before a worker makes it.
 type expectedFit struct {
 	hash     []byte
-	outlines []sweep.Outline // of the predictions, one a stimulus
-	fit      *sweep.Fit      // as it is to be; nil where only its outlines are known
+	outlines []score.Outline // of the predictions, one a stimulus
+	fit      *result.Fit     // as it is to be; nil where only its outlines are known
 }
 
 // expectedFits are those of a score job, one a parameter set.
-func (r *sweepRun) expectedFits(ctx context.Context, job sweep.Job, predictions [][]sweep.Prediction) ([]expectedFit, error) {
+func (r *sweepRun) expectedFits(ctx context.Context, job sweep.Job, predictions [][]result.Prediction) ([]expectedFit, error) {
 	scorer, err := r.scorer(ctx, job.Stage)
 	if err != nil {
 		return nil, err
@@ -84,7 +87,7 @@ func (r *sweepRun) expectedFits(ctx context.Context, job sweep.Job, predictions 
 	fits := make([]expectedFit, len(job.Sets))
 	hasher := sweep.NewScoreHash(r.spec.GetStudyHash(), r.config.Seed, r.plan.BootstrapOf(&r.config, job.Stage))
 	for i := range job.Sets {
-		fits[i] = expectedFit{hash: hasher.Of(&job.Sets[i], predictions[i]), outlines: sweep.Outlines(predictions[i])}
+		fits[i] = expectedFit{hash: hasher.Of(&job.Sets[i], predictions[i]), outlines: score.Outlines(predictions[i])}
 		if scorer == nil {
 			continue
 		}
@@ -98,7 +101,7 @@ func (r *sweepRun) expectedFits(ctx context.Context, job sweep.Job, predictions 
 }
 
 // check says why a worker's fit of a parameter set is not the one expected; nil if it is.
-func (e *expectedFit) check(m *foiblev1.Fit, set *sweep.ParameterSet, stimuli []sweep.Shape, b sweep.Bootstrap) error {
+func (e *expectedFit) check(m *foiblev1.Fit, set *model.ParameterSet, stimuli []sweep.Shape, b sweep.Bootstrap) error {
 	if err := echo(m.GetParameterSet(), set, m.GetScoreHash(), e.hash); err != nil {
 		return err
 	}
@@ -106,7 +109,7 @@ func (e *expectedFit) check(m *foiblev1.Fit, set *sweep.ParameterSet, stimuli []
 	if err != nil {
 		return err
 	}
-	if err := sweep.CheckFit(&fit, set.Model, e.outlines, stimuli, b); err != nil {
+	if err := score.CheckFit(&fit, set.Model, e.outlines, stimuli, b); err != nil {
 		return fmt.Errorf("%s: %w", set, err)
 	}
 	if e.fit == nil {

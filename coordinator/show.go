@@ -11,6 +11,7 @@ import (
 
 	"foible.dev/foible/coordinator/eta"
 	"foible.dev/foible/coordinator/ledger"
+	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/proto/codec"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
@@ -152,7 +153,7 @@ func failedCells(causes []ledger.Cause) []*foiblev1.FailedCells {
 func (r *sweepRun) bestFits(best []ledger.Best) []*foiblev1.Fit {
 	var fits []*foiblev1.Fit
 	for _, b := range best {
-		fit := codec.Fit(&sweep.Fit{Overall: b.Overall})
+		fit := codec.Fit(&result.Fit{Overall: b.Overall})
 		fits = append(fits, &foiblev1.Fit{
 			ParameterSet: codec.ParameterSet(&r.plan.Sets[b.Set]), Overall: fit.GetOverall(), Number: int32(b.Set + 1), Incomplete: !b.Complete,
 		})

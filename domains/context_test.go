@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"foible.dev/foible/core/inference"
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/internal/looks"
 )
@@ -32,10 +33,10 @@ func TestInferIsInterrupted(t *testing.T) {
 	moving := filter
 	moving.Rejuvenate, moving.Resample = "mixed", "always"
 	for _, s := range samples(t) {
-		full, _ := sweep.ModelByName("full")
+		full, _ := model.ByName("full")
 		bounded := typical(s.Domain, &full)
 		for name, c := range map[string]struct {
-			set *sweep.ParameterSet
+			set *model.ParameterSet
 			p   sweep.Procedure
 		}{
 			"marginal, judgements": {bounded, judgements},

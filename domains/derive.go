@@ -11,8 +11,8 @@ import (
 	"strconv"
 	"strings"
 
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/recovery"
-	"foible.dev/foible/core/sweep"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
@@ -92,7 +92,7 @@ func (s *Study) stimuliTable(stimuli []recovery.Stimulus) ([]byte, error) {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
 	header := []string{"stimulus", "category", "goals", "true_goal", "judgement_steps", "problem", "reached_goal"}
-	for _, axis := range sweep.Axes {
+	for _, axis := range model.Axes {
 		header = append(header, axis.Name)
 	}
 	rows := [][]string{header}
@@ -110,7 +110,7 @@ func (s *Study) stimuliTable(stimuli []recovery.Stimulus) ([]byte, error) {
 			of.ID, of.Agent.Model, strings.Join(goals, " "), from.Goals[of.Goal].Name, strings.Join(steps, " "),
 			from.ID, strconv.FormatBool(of.Reached),
 		}
-		for _, axis := range sweep.Axes {
+		for _, axis := range model.Axes {
 			text := ""
 			if v, ok := of.Agent.Get(axis.Name); ok {
 				text = v.String()

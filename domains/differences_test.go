@@ -9,7 +9,10 @@ import (
 	"sync"
 	"testing"
 
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/report"
+	"foible.dev/foible/core/result"
+	"foible.dev/foible/core/score"
 	"foible.dev/foible/core/sweep"
 )
 
@@ -20,7 +23,7 @@ import (
 // far down as that by stimuli; not as far up, since resampled participants lower r.
 func TestPublishedDifferences(t *testing.T) {
 	s := loadPublished(t, "block-words")
-	best := []sweep.ParameterSet{parameters("full", .2, 2, .95, .5, .1), boltzmann(.5, "optimal")}
+	best := []model.ParameterSet{parameters("full", .2, 2, .95, .5, .1), boltzmann(.5, "optimal")}
 	in, fit, _ := sweep.DefaultsOf(sweep.Marginal)
 	in.ActionNoiseKind = "per_action_odds"
 	config := sweep.Config{Inference: in, Fit: fit, Bootstrap: sweep.DefaultBootstrap, Seed: 2021}
@@ -28,7 +31,7 @@ func TestPublishedDifferences(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cells := [2][]*sweep.Cell{make([]*sweep.Cell, len(s.Stimuli)), make([]*sweep.Cell, len(s.Stimuli))}
+	cells := [2][]*result.Cell{make([]*result.Cell, len(s.Stimuli)), make([]*result.Cell, len(s.Stimuli))}
 	var wg sync.WaitGroup
 	for half := range 2 {
 		wg.Go(func() {
@@ -53,7 +56,7 @@ func TestPublishedDifferences(t *testing.T) {
 	if t.Failed() {
 		return
 	}
-	scorer, err := sweep.NewScorer(s.Study, config.Bootstrap, config.Seed)
+	scorer, err := score.NewScorer(s.Study, config.Bootstrap, config.Seed)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,7 @@
 package domains
 
 import (
-	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/domains/blockwords"
 	"foible.dev/foible/domains/doorskeysgems"
 )
@@ -27,10 +27,10 @@ var fitted = map[string]map[string]map[string]float64{
 // Fitted is the setting of an axis that the paper found for a model, or for the
 // full one where it has none for the model itself; ok is false where it has
 // neither, and the setting is then the middle one of the axis's default grid.
-func (d *Domain) Fitted(model string, axis *sweep.Axis) (setting sweep.Setting, ok bool) {
-	for _, of := range []string{model, "full"} {
+func (d *Domain) Fitted(name string, axis *model.Axis) (setting model.Setting, ok bool) {
+	for _, of := range []string{name, "full"} {
 		if x, ok := fitted[d.Name][of][axis.Name]; ok {
-			return sweep.Setting{Number: x}, true
+			return model.Setting{Number: x}, true
 		}
 	}
 	return axis.Default[len(axis.Default)/2], false

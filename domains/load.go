@@ -15,7 +15,9 @@ import (
 
 	"foible.dev/foible/core/files"
 	"foible.dev/foible/core/inference"
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/pddl"
+	"foible.dev/foible/core/score"
 	"foible.dev/foible/core/study"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/core/words"
@@ -29,7 +31,7 @@ type Study struct {
 	Domain *Domain
 	// Generating are the parameters of the observers that simulated the
 	// responses; nil where people answered, or the study does not say.
-	Generating *sweep.ParameterSet
+	Generating *model.ParameterSet
 	// Bundle is a zip archive of study.yaml and all the files that it names:
 	// equal files, equal bytes.
 	Bundle []byte
@@ -68,7 +70,7 @@ func Draft(fsys fs.FS) (*Study, study.Findings) {
 	if !ok {
 		return nil, study.Findings{{Pos: where("domain"), Message: fmt.Sprintf("unknown domain %q; there are %s", spec.GetDomain(), words.Options(spec.GetDomain(), Names()))}}
 	}
-	var generating *sweep.ParameterSet
+	var generating *model.ParameterSet
 	var own study.Findings
 	if m := spec.GetGeneratingParameters(); m != nil {
 		set, err := codec.ReadParameterSet(m)
@@ -124,7 +126,7 @@ func Shapes(bundle []byte) ([]*foiblev1.StimulusShape, error) {
 }
 
 // Scorer compares predictions with the judgements of the study in a bundle. It holds nothing else of the study.
-func Scorer(bundle []byte, b sweep.Bootstrap, seed uint64) (*sweep.Scorer, error) {
+func Scorer(bundle []byte, b sweep.Bootstrap, seed uint64) (*score.Scorer, error) {
 	s, err := Open(bundle)
 	if err != nil {
 		return nil, err
@@ -137,7 +139,7 @@ func Scorer(bundle []byte, b sweep.Bootstrap, seed uint64) (*sweep.Scorer, error
 			Human: of.Human,
 		}
 	}
-	return sweep.NewScorer(judged, b, seed)
+	return score.NewScorer(judged, b, seed)
 }
 
 // pack archives the files of a study in the order of their names.
@@ -226,17 +228,17 @@ func checkModels(file string, src []byte) []*pddl.Error {
 			continue
 		}
 		for key, axes := range pairs(models) {
-			model, ok := sweep.ModelByName(key.Value)
+			m, ok := model.ByName(key.Value)
 			if !ok {
-				l.report(key, "unknown model %q; there are %s", key.Value, words.Options(key.Value, sweep.ModelNames()))
+				l.report(key, "unknown model %q; there are %s", key.Value, words.Options(key.Value, model.Names()))
 				continue
 			}
 			for name, values := range pairs(axes) {
-				if !slices.Contains(model.Axes, name.Value) {
-					l.report(name, "model %q has no axis %q; it has %s", model.Name, name.Value, words.Options(name.Value, model.Axes))
+				if !slices.Contains(m.Axes, name.Value) {
+					l.report(name, "model %q has no axis %q; it has %s", m.Name, name.Value, words.Options(name.Value, m.Axes))
 					continue
 				}
-				axis, _ := sweep.AxisByName(name.Value)
+				axis, _ := model.AxisByName(name.Value)
 				l.axis(&axis, values)
 			}
 		}
@@ -245,14 +247,14 @@ func checkModels(file string, src []byte) []*pddl.Error {
 }
 
 // axis checks the value of an axis, or each of a list.
-func (l *lint) axis(axis *sweep.Axis, n *yaml.Node) {
+func (l *lint) axis(axis *model.Axis, n *yaml.Node) {
 	if n.Kind == yaml.SequenceNode {
 		for _, item := range n.Content {
 			l.axis(axis, item)
 		}
 		return
 	}
-	setting := sweep.Setting{Word: n.Value}
+	setting := model.Setting{Word: n.Value}
 	if len(axis.Words) == 0 {
 		setting.Word = ""
 		setting.Number, _ = strconv.ParseFloat(n.Value, 64)

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/report"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/domains"
@@ -133,11 +134,11 @@ func ids(s *domains.Study) []string {
 	return all
 }
 
-func boltzmann(alpha float64, value string) sweep.ParameterSet {
-	set := sweep.ParameterSet{Model: "boltzmann"}
-	set.Set("alpha", sweep.Setting{Number: alpha})
-	set.Set("value", sweep.Setting{Word: value})
-	set.Set("unreachable_value", sweep.Setting{Number: -1000})
+func boltzmann(alpha float64, value string) model.ParameterSet {
+	set := model.ParameterSet{Model: "boltzmann"}
+	set.Set("alpha", model.Setting{Number: alpha})
+	set.Set("value", model.Setting{Word: value})
+	set.Set("unreachable_value", model.Setting{Number: -1000})
 	return set
 }
 
@@ -321,11 +322,11 @@ func TestPublishedGrids(t *testing.T) {
 			t.Errorf("%s: %+v", d.Name, c)
 		}
 		// Whatever the paper fitted is a point of its grid.
-		for model := range got {
-			m, _ := sweep.ModelByName(model)
+		for name := range got {
+			m, _ := model.ByName(name)
 			set := typical(d, &m)
 			if d.Corruptions == nil {
-				set.GoalNoise = sweep.Setting{} // there is no such axis, and no other value than 0
+				set.GoalNoise = model.Setting{} // there is no such axis, and no other value than 0
 			}
 			if !slices.Contains(sets, *set) {
 				t.Errorf("%s: %s is not in the grid", d.Name, set)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/sweep"
 )
 
@@ -15,7 +16,7 @@ func BenchmarkMarginal(b *testing.B) {
 	for _, name := range []string{"block-words", "doors-keys-gems"} {
 		s := loadPublished(b, name)
 		stimulus := &s.Stimuli[5]
-		m, _ := sweep.ModelByName("full")
+		m, _ := model.ByName("full")
 		set := typical(s.Domain, &m)
 		q := marginalOf(4, 0.01, "per_action_odds")
 		q.Detail = sweep.DetailJudged
@@ -34,7 +35,7 @@ func BenchmarkMarginal(b *testing.B) {
 		})
 		b.Run("recursion/"+size, func(b *testing.B) {
 			// Goal noises in turn: nothing but the recursion is new.
-			sets := []sweep.ParameterSet{*set, *set}
+			sets := []model.ParameterSet{*set, *set}
 			sets[1].GoalNoise.Number /= 2
 			for i := range sets {
 				if _, err := ready.Infer(context.Background(), &sets[i], q, 0); err != nil {
@@ -51,7 +52,7 @@ func BenchmarkMarginal(b *testing.B) {
 		})
 		b.Run("abreast/"+size, func(b *testing.B) {
 			// As in a dense scan: goal noises that are inferred together.
-			sets := []sweep.ParameterSet{*set, *set, *set, *set}
+			sets := []model.ParameterSet{*set, *set, *set, *set}
 			for i := range sets {
 				sets[i].GoalNoise.Number = 0.1 + 0.02*float64(i)
 			}
@@ -66,7 +67,7 @@ func BenchmarkMarginal(b *testing.B) {
 		})
 		b.Run("actions/"+size, func(b *testing.B) {
 			// Action noises in turn: what plans do is joined with what is seen anew.
-			sets := []sweep.ParameterSet{*set, *set}
+			sets := []model.ParameterSet{*set, *set}
 			sets[1].ActionNoise.Number *= 2
 			for i := 0; b.Loop(); i++ {
 				if _, err := ready.Infer(context.Background(), &sets[i%2], q, 0); err != nil {

@@ -15,7 +15,10 @@ import (
 	"testing"
 	"time"
 
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/published"
+	"foible.dev/foible/core/result"
+	"foible.dev/foible/core/score"
 	"foible.dev/foible/core/study"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/domains"
@@ -24,7 +27,7 @@ import (
 // noiseFree is a parameter set and its r as an independent implementation found it.
 type noiseFree struct {
 	domain     string
-	set        sweep.ParameterSet
+	set        model.ParameterSet
 	r, sd      float64
 	byCategory []float64
 }
@@ -42,7 +45,7 @@ func readNoiseFree(t *testing.T) []noiseFree {
 	}
 	var all []noiseFree
 	for _, row := range rows[1:] {
-		n := noiseFree{domain: row[0], set: sweep.ParameterSet{Model: row[1]}}
+		n := noiseFree{domain: row[0], set: model.ParameterSet{Model: row[1]}}
 		number := func(text string) float64 {
 			x, err := strconv.ParseFloat(text, 64)
 			if err != nil {
@@ -52,7 +55,7 @@ func readNoiseFree(t *testing.T) []noiseFree {
 		}
 		for i, axis := range rows[0][2:7] {
 			if text := row[i+2]; text != "" {
-				n.set.Set(axis, sweep.Setting{Number: number(text)})
+				n.set.Set(axis, model.Setting{Number: number(text)})
 			}
 		}
 		n.r, n.sd = number(row[7]), number(row[8])
@@ -66,18 +69,18 @@ func readNoiseFree(t *testing.T) []noiseFree {
 
 // scored is a parameter set's agreement with people, by marginal inference.
 type scored struct {
-	set     sweep.ParameterSet
-	fit     sweep.Fit
-	filled  sweep.Fit          // with all goals equally probable where the model gives no posterior
-	says    []sweep.Prediction // filled, by stimulus
+	set     model.ParameterSet
+	fit     result.Fit
+	filled  result.Fit          // with all goals equally probable where the model gives no posterior
+	says    []result.Prediction // filled, by stimulus
 	samples int
 }
 
 // scoreAll scores parameter sets, stimuli side by side, as a sweep does that keeps
 // every step.
-func scoreAll(t *testing.T, s *domains.Study, sets []sweep.ParameterSet, seed uint64) []scored {
+func scoreAll(t *testing.T, s *domains.Study, sets []model.ParameterSet, seed uint64) []scored {
 	t.Helper()
-	scorer, err := sweep.NewScorer(s.Study, sweep.Bootstrap{}, seed)
+	scorer, err := score.NewScorer(s.Study, sweep.Bootstrap{}, seed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,9 +88,9 @@ func scoreAll(t *testing.T, s *domains.Study, sets []sweep.ParameterSet, seed ui
 	in.ActionNoiseKind = "per_action_odds"
 	config := sweep.Config{Inference: in, Fit: fit, Report: report, Seed: seed}
 	all := make([]scored, len(sets))
-	predictions := make([][]sweep.Prediction, len(sets))
+	predictions := make([][]result.Prediction, len(sets))
 	for i := range predictions {
-		predictions[i] = make([]sweep.Prediction, len(s.Stimuli))
+		predictions[i] = make([]result.Prediction, len(s.Stimuli))
 	}
 	shapes := shapesOf(s)
 	var mu sync.Mutex
@@ -133,9 +136,9 @@ func scoreAll(t *testing.T, s *domains.Study, sets []sweep.ParameterSet, seed ui
 }
 
 // fill makes all goals equally probable where there is no posterior.
-func fill(p *sweep.Prediction, st *study.Stimulus) {
+func fill(p *result.Prediction, st *study.Stimulus) {
 	if len(p.Rows) < len(st.JudgementSteps) {
-		p.Runs = sweep.Runs{} // they end as early
+		p.Runs = result.Runs{} // they end as early
 	}
 	for len(p.Rows) < len(st.JudgementSteps) {
 		row := make([]float64, len(st.Goals))
@@ -160,7 +163,7 @@ func TestMarginalFits(t *testing.T) {
 	all := readNoiseFree(t)
 	for _, domain := range []string{"block-words", "doors-keys-gems"} {
 		s := loadPublished(t, domain)
-		var sets []sweep.ParameterSet
+		var sets []model.ParameterSet
 		var want []noiseFree
 		for i, n := range all {
 			if n.domain == domain && (i%8 == 0 || !testing.Short()) {
@@ -214,7 +217,7 @@ func compareModels(t *testing.T, domain string, s *domains.Study, fits []scored)
 			best[f.set.Model] = f
 		}
 	}
-	scorer, err := sweep.NewScorer(s.Study, sweep.DefaultBootstrap, 2021)
+	scorer, err := score.NewScorer(s.Study, sweep.DefaultBootstrap, 2021)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -251,7 +254,7 @@ func compareModels(t *testing.T, domain string, s *domains.Study, fits []scored)
 // scoreBoltzmann scores the Boltzmann agent with optimal values at the paper's temperatures.
 func scoreBoltzmann(t *testing.T, s *domains.Study) []scored {
 	t.Helper()
-	var sets []sweep.ParameterSet
+	var sets []model.ParameterSet
 	for _, alpha := range publishedAlphas {
 		sets = append(sets, boltzmann(alpha, "optimal"))
 	}
@@ -265,7 +268,7 @@ func TestMarginalFitsHardlyVary(t *testing.T) {
 	if testing.Short() {
 		seeds = 3
 	}
-	for domain, sets := range map[string][]sweep.ParameterSet{
+	for domain, sets := range map[string][]model.ParameterSet{
 		"block-words": {
 			parameters("goal-lesioned", 0, 2, .9, .5, .2), // the others take a minute
 			parameters("goal-lesioned", 0, 4, .95, .5, .05),

@@ -13,7 +13,9 @@ import (
 
 	"foible.dev/foible/core/inference"
 	"foible.dev/foible/core/inference/sips"
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/published"
+	"foible.dev/foible/core/random"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/domains"
 )
@@ -22,7 +24,7 @@ import (
 // independent implementation without particles: by step, then goal.
 type posteriors struct {
 	domain, stimulus string
-	set              sweep.ParameterSet
+	set              model.ParameterSet
 	kind             string // of action noise
 	mean, se         []map[string]float64
 }
@@ -52,10 +54,10 @@ func readPosteriors(t *testing.T) []*posteriors {
 	}
 	var all []*posteriors
 	for _, row := range rows[1:] {
-		p := &posteriors{domain: row[0], stimulus: row[1], set: sweep.ParameterSet{Model: row[2]}, kind: row[8]}
+		p := &posteriors{domain: row[0], stimulus: row[1], set: model.ParameterSet{Model: row[2]}, kind: row[8]}
 		for i, axis := range rows[0][3:8] {
 			if text := row[i+3]; text != "" {
-				p.set.Set(axis, sweep.Setting{Number: number(text)})
+				p.set.Set(axis, model.Setting{Number: number(text)})
 			}
 		}
 		if n := len(all); n > 0 && all[n-1].String() == p.String() {
@@ -154,7 +156,7 @@ func TestMarginal(t *testing.T) {
 // pairs are a stimulus and a parameter set each.
 var pairs = []struct {
 	domain, stimulus string
-	set              sweep.ParameterSet
+	set              model.ParameterSet
 }{
 	{"block-words", "1-1", parameters("full", .2, 2, .9, .5, .05)},
 	{"block-words", "2-2", parameters("plan-lesioned", .2, 0, 0, 0, .2)},
@@ -164,10 +166,10 @@ var pairs = []struct {
 	{"doors-keys-gems", "4-1", parameters("full", 0, 4, .9, .02, .2)},
 }
 
-func parameters(model string, goalNoise, r, q, searchNoise, actionNoise float64) sweep.ParameterSet {
-	set := sweep.ParameterSet{Model: model}
+func parameters(name string, goalNoise, r, q, searchNoise, actionNoise float64) model.ParameterSet {
+	set := model.ParameterSet{Model: name}
 	for axis, x := range map[string]float64{"goal_noise": goalNoise, "budget_r": r, "budget_q": q, "search_noise": searchNoise, "action_noise": actionNoise} {
-		set.Set(axis, sweep.Setting{Number: x})
+		set.Set(axis, model.Setting{Number: x})
 	}
 	return set
 }
@@ -224,7 +226,7 @@ type filterRuns struct {
 	weight [][]float64 // [step][run]
 }
 
-func filtered(ready *inference.Stimulus, set *sweep.ParameterSet, kind string, runs int, seed uint64) (*filterRuns, error) {
+func filtered(ready *inference.Stimulus, set *model.ParameterSet, kind string, runs int, seed uint64) (*filterRuns, error) {
 	filter, err := ready.Filter(context.Background())
 	if err != nil {
 		return nil, err
@@ -237,7 +239,7 @@ func filtered(ready *inference.Stimulus, set *sweep.ParameterSet, kind string, r
 	o.Exact, o.PerGoal, o.ParticlesPerGoal = true, true, 200
 	f := &filterRuns{}
 	for r := range runs {
-		run, err := filter.Run(context.Background(), p, o, sweep.RunStream(seed, "filter", set, "", r))
+		run, err := filter.Run(context.Background(), p, o, random.RunStream(seed, "filter", set, "", r))
 		if err != nil {
 			return nil, err
 		}

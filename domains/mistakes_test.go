@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/study"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/domains"
@@ -18,7 +19,7 @@ type found struct {
 
 func findMistakes(t *testing.T, s *domains.Study) map[string]*found {
 	t.Helper()
-	m, _ := sweep.ModelByName("full")
+	m, _ := model.ByName("full")
 	set := typical(s.Domain, &m)
 	in, _, report := sweep.DefaultsOf(sweep.Marginal)
 	in.ActionNoiseKind = "per_action_odds"

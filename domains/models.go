@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"foible.dev/foible/core/inference"
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/pddl"
 	"foible.dev/foible/core/study"
-	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/core/words"
 )
 
@@ -18,14 +18,14 @@ import (
 type Usable struct {
 	Findings study.Findings
 	// Sets are those that can be used with every stimulus, as far as it was looked at.
-	Sets []sweep.ParameterSet
+	Sets []model.ParameterSet
 }
 
 // CheckModels makes, of every stimulus that could be read, what inference with parameter
 // sets needs, and reports what cannot be made. A context that reaches its deadline ends
 // that, and a note says what was not looked at; the error is that of a context that is
 // cancelled.
-func (s *Study) CheckModels(ctx context.Context, sets []sweep.ParameterSet, limits inference.Limits) (Usable, error) {
+func (s *Study) CheckModels(ctx context.Context, sets []model.ParameterSet, limits inference.Limits) (Usable, error) {
 	c := modelCheck{study: s, sets: sets, limits: limits, refused: map[inference.Need]bool{}}
 	for _, needs := range [][]inference.Need{{inference.Estimates}, {inference.Plans, inference.WholePlans}, {inference.Distances, inference.States}} {
 		if err := c.try(ctx, needs); err != nil {
@@ -50,7 +50,7 @@ func (s *Study) CheckModels(ctx context.Context, sets []sweep.ParameterSet, limi
 // modelCheck is a check of models under way.
 type modelCheck struct {
 	study   *Study
-	sets    []sweep.ParameterSet
+	sets    []model.ParameterSet
 	limits  inference.Limits
 	found   study.Findings
 	late    []string                // what was not looked at
@@ -191,7 +191,7 @@ func once(all study.Findings) study.Findings {
 }
 
 // modelsOf names the models, and of boltzmann the values, that have one of the needs.
-func modelsOf(sets []sweep.ParameterSet, needs []inference.Need) string {
+func modelsOf(sets []model.ParameterSet, needs []inference.Need) string {
 	var names []string
 	for i := range sets {
 		if !slices.Contains(needs, inference.NeedOf(&sets[i])) {

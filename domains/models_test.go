@@ -11,13 +11,13 @@ import (
 	"time"
 
 	"foible.dev/foible/core/inference"
-	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/domains"
 	"foible.dev/foible/proto/codec"
 )
 
 // setsOf are the parameter sets of a sweep.
-func setsOf(t *testing.T, src string) []sweep.ParameterSet {
+func setsOf(t *testing.T, src string) []model.ParameterSet {
 	t.Helper()
 	m := must(domains.LoadSweep("sweep.yaml", []byte(src)))
 	c := must(codec.Config(m))
@@ -250,8 +250,8 @@ func TestLongWords(t *testing.T) {
 	ready := must(s.Ready("s"))
 	p := marginalOf(4, 0.05, "total")
 	for name, confused := range map[string]bool{"full": true, "goal-lesioned": false} {
-		model, _ := sweep.ModelByName(name)
-		cell, err := ready.Infer(t.Context(), typical(s.Domain, &model), p, 1)
+		m, _ := model.ByName(name)
+		cell, err := ready.Infer(t.Context(), typical(s.Domain, &m), p, 1)
 		if tooMany := (*inference.ConfusionsError)(nil); errors.As(err, &tooMany) != confused {
 			t.Errorf("%s: %v", name, err)
 		} else if !confused && (err != nil || len(cell.Posterior) != 2) {

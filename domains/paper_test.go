@@ -11,7 +11,10 @@ import (
 	"testing"
 
 	"foible.dev/foible/core/inference"
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/published"
+	"foible.dev/foible/core/result"
+	"foible.dev/foible/core/score"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/domains"
 )
@@ -41,14 +44,14 @@ func TestPaper(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the paper's parameter sets take half a minute, and this is a short run")
 	}
-	fits := map[[2]string]sweep.Fit{}
+	fits := map[[2]string]result.Fit{}
 	var table strings.Builder
 	for _, domain := range []string{"block-words", "doors-keys-gems"} {
 		s, found := domains.Load(os.DirFS(filepath.Join(published.Dir(t), "mistakes-2021", domain)))
 		if err := found.Err(); err != nil {
 			t.Fatal(err)
 		}
-		scorer, err := sweep.NewScorer(s.Study, sweep.DefaultBootstrap, 2021)
+		scorer, err := score.NewScorer(s.Study, sweep.DefaultBootstrap, 2021)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,19 +98,19 @@ func TestPaper(t *testing.T) {
 }
 
 // fitAt scores a model at the paper's parameters, as the report stage runs it.
-func fitAt(t *testing.T, s *domains.Study, scorer *sweep.Scorer, model string) sweep.Fit {
+func fitAt(t *testing.T, s *domains.Study, scorer *score.Scorer, modelName string) result.Fit {
 	t.Helper()
-	m, _ := sweep.ModelByName(model)
-	set := sweep.ParameterSet{Model: model}
+	m, _ := model.ByName(modelName)
+	set := model.ParameterSet{Model: modelName}
 	for _, name := range m.Axes {
-		axis, _ := sweep.AxisByName(name)
-		v, _ := s.Domain.Fitted(model, &axis) // goal_noise of Doors, Keys & Gems is not fitted: it is 0
+		axis, _ := model.AxisByName(name)
+		v, _ := s.Domain.Fitted(modelName, &axis) // goal_noise of Doors, Keys & Gems is not fitted: it is 0
 		set.Set(name, v)
 	}
 	config := sweep.Config{Inference: sweep.PaperInference, Fit: sweep.PaperFit, Report: sweep.PaperReport, Seed: 2021}
 	config.Inference.ActionNoiseKind = "per_action_odds"
 
-	predictions := make([]sweep.Prediction, len(s.Stimuli))
+	predictions := make([]result.Prediction, len(s.Stimuli))
 	shapes := shapesOf(s)
 	var wg sync.WaitGroup
 	for i := range s.Stimuli {
@@ -133,7 +136,7 @@ func fitAt(t *testing.T, s *domains.Study, scorer *sweep.Scorer, model string) s
 	return fit
 }
 
-func infer(ready *inference.Stimulus, set *sweep.ParameterSet, config sweep.Config) (sweep.Cell, error) {
+func infer(ready *inference.Stimulus, set *model.ParameterSet, config sweep.Config) (result.Cell, error) {
 	return ready.Infer(context.Background(), set, config.Procedure(sweep.ReportStage), config.Seed)
 }
 

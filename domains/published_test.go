@@ -12,7 +12,10 @@ import (
 	"sync"
 	"testing"
 
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/published"
+	"foible.dev/foible/core/result"
+	"foible.dev/foible/core/score"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/domains"
 	"foible.dev/foible/proto/codec"
@@ -35,8 +38,8 @@ func loadPublished(t testing.TB, domain string) *domains.Study {
 
 // inferred are the cells of a study: [parameter set][stimulus].
 type inferred struct {
-	sets  []sweep.ParameterSet
-	cells [][]sweep.Cell
+	sets  []model.ParameterSet
+	cells [][]result.Cell
 }
 
 func inferBoltzmann(t testing.TB, s *domains.Study) inferred {
@@ -45,7 +48,7 @@ func inferBoltzmann(t testing.TB, s *domains.Study) inferred {
 	for _, value := range publishedValues {
 		for _, alpha := range publishedAlphas {
 			all.sets = append(all.sets, boltzmann(alpha, value))
-			all.cells = append(all.cells, make([]sweep.Cell, len(s.Stimuli)))
+			all.cells = append(all.cells, make([]result.Cell, len(s.Stimuli)))
 		}
 	}
 	var wg sync.WaitGroup
@@ -184,21 +187,21 @@ func checkGolden(t *testing.T, domain string, s *domains.Study, all inferred) {
 
 // parameterFit is the fit of a parameter set.
 type parameterFit struct {
-	Set sweep.ParameterSet
-	sweep.Fit
+	Set model.ParameterSet
+	result.Fit
 }
 
 // fitsOf fits with the bootstrap of a sweep that says nothing of it.
 func fitsOf(t *testing.T, s *domains.Study, all inferred) []parameterFit {
 	t.Helper()
-	scorer, err := sweep.NewScorer(s.Study, sweep.DefaultBootstrap, 2021)
+	scorer, err := score.NewScorer(s.Study, sweep.DefaultBootstrap, 2021)
 	if err != nil {
 		t.Fatal(err)
 	}
 	shapes := codec.Shapes(s.Shapes())
 	fits := make([]parameterFit, len(all.sets))
 	for k := range all.sets {
-		predictions := make([]sweep.Prediction, len(shapes))
+		predictions := make([]result.Prediction, len(shapes))
 		for i := range shapes {
 			predictions[i] = shapes[i].Predict(&all.cells[k][i])
 		}

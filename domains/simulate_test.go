@@ -10,18 +10,20 @@ import (
 
 	"foible.dev/foible/core/ground"
 	"foible.dev/foible/core/inference"
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/pddl"
+	"foible.dev/foible/core/random"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/domains"
 	"foible.dev/foible/internal/chance"
 )
 
 // typical is a model's parameter set as the paper fitted it.
-func typical(d *domains.Domain, model *sweep.Model) *sweep.ParameterSet {
-	set := &sweep.ParameterSet{Model: model.Name}
-	for _, name := range model.Axes {
-		axis, _ := sweep.AxisByName(name)
-		setting, _ := d.Fitted(model.Name, &axis)
+func typical(d *domains.Domain, m *model.Model) *model.ParameterSet {
+	set := &model.ParameterSet{Model: m.Name}
+	for _, name := range m.Axes {
+		axis, _ := model.AxisByName(name)
+		setting, _ := d.Fitted(m.Name, &axis)
 		set.Set(name, setting)
 	}
 	return set
@@ -55,13 +57,13 @@ func TestSimulatedPlans(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for m := range sweep.Models {
-				set := typical(s.Domain, &sweep.Models[m])
+			for m := range model.Models {
+				set := typical(s.Domain, &model.Models[m])
 				for _, kind := range []string{"total", "per_action_odds"} {
 					in := sweep.PaperInference
 					in.ActionNoiseKind = kind
 					goal := (i + m) % len(st.Goals)
-					rng := sweep.RunStream(1, kind, set, st.ID, 0)
+					rng := random.RunStream(1, kind, set, st.ID, 0)
 					trajectory, err := ready.Simulate(context.Background(), set, in, goal, 60, rng)
 					if err != nil {
 						t.Fatal(err)
@@ -147,17 +149,17 @@ func simulatedMistakes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for m := range sweep.Models {
-			model := &sweep.Models[m]
-			if model.Exact {
+		for m := range model.Models {
+			named := &model.Models[m]
+			if named.Exact {
 				continue
 			}
-			set := typical(s.Domain, model)
+			set := typical(s.Domain, named)
 			detours := 0
 			var sum inference.Tally
 			var steps, sane, returns, mad int
 			for i := range 400 {
-				trajectory, err := ready.Simulate(context.Background(), set, sweep.PaperInference, 0, 60, sweep.RunStream(chance.Seed(3), "simulate", set, "", i))
+				trajectory, err := ready.Simulate(context.Background(), set, sweep.PaperInference, 0, 60, random.RunStream(chance.Seed(3), "simulate", set, "", i))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -183,10 +185,10 @@ func simulatedMistakes(t *testing.T) {
 				within(t, fmt.Sprintf("%s, %s: confusions", s.Name, set), sum.Confusions, sane, set.GoalNoise.Number*(1-1/orders))
 				within(t, fmt.Sprintf("%s, %s: returns", s.Name, set), returns, mad, set.GoalNoise.Number)
 			}
-			if model.Name == "plan-lesioned" && s.Domain.Name == "doors-keys-gems" && detours > 0 { // its heuristic is admissible
+			if named.Name == "plan-lesioned" && s.Domain.Name == "doors-keys-gems" && detours > 0 { // its heuristic is admissible
 				t.Errorf("%s, %s: %d plans out of the way", s.Name, set, detours)
 			}
-			if none := !model.Has("goal_noise") || s.Domain.Corruptions == nil; none != (sum.Confusions == 0) {
+			if none := !named.Has("goal_noise") || s.Domain.Corruptions == nil; none != (sum.Confusions == 0) {
 				t.Errorf("%s, %s: %d confusions", s.Name, set, sum.Confusions)
 			}
 		}
@@ -208,15 +210,15 @@ func within(t *testing.T, what string, n, of int, p float64) {
 // A trajectory depends on its own random stream alone.
 func TestSimulationIsReproducible(t *testing.T) {
 	for _, s := range samples(t) {
-		for m := range sweep.Models {
-			set := typical(s.Domain, &sweep.Models[m])
+		for m := range model.Models {
+			set := typical(s.Domain, &model.Models[m])
 			simulate := func(from int) (all []*inference.Trajectory) {
 				ready, err := s.Ready(s.Stimuli[0].ID)
 				if err != nil {
 					t.Fatal(err)
 				}
 				for i := from; i < 4; i++ {
-					trajectory, err := ready.Simulate(context.Background(), set, sweep.PaperInference, 0, 60, sweep.RunStream(chance.Seed(3), "simulate", set, "", i))
+					trajectory, err := ready.Simulate(context.Background(), set, sweep.PaperInference, 0, 60, random.RunStream(chance.Seed(3), "simulate", set, "", i))
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -235,12 +237,12 @@ func TestSimulationIsReproducible(t *testing.T) {
 func TestFitted(t *testing.T) {
 	for i := range domains.All {
 		d := &domains.All[i]
-		for m := range sweep.Models {
-			for _, name := range sweep.Models[m].Axes {
-				axis, _ := sweep.AxisByName(name)
-				setting, _ := d.Fitted(sweep.Models[m].Name, &axis)
+		for m := range model.Models {
+			for _, name := range model.Models[m].Axes {
+				axis, _ := model.AxisByName(name)
+				setting, _ := d.Fitted(model.Models[m].Name, &axis)
 				if err := axis.Check(setting); err != nil {
-					t.Errorf("%s, %s: %v", d.Name, sweep.Models[m].Name, err)
+					t.Errorf("%s, %s: %v", d.Name, model.Models[m].Name, err)
 				}
 			}
 		}

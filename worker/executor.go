@@ -16,7 +16,11 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"foible.dev/foible/core/hashing"
 	"foible.dev/foible/core/inference"
+	"foible.dev/foible/core/model"
+	"foible.dev/foible/core/result"
+	"foible.dev/foible/core/score"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/domains"
 	"foible.dev/foible/proto/codec"
@@ -87,7 +91,7 @@ func (s *stimulus) giveBack(ready *inference.Stimulus) {
 type scorer struct {
 	once  sync.Once
 	err   error
-	ready *sweep.Scorer
+	ready *score.Scorer
 }
 
 // NewScience makes an executor that fetches studies from a coordinator.
@@ -213,7 +217,7 @@ func (e *Science) infer(ctx context.Context, l *loaded, job *foiblev1.Assign, wo
 		study: l.study, of: l.stimuli[work.GetStimulus()], stimulus: work.GetStimulus(), procedure: procedure, seed: job.GetSeed(),
 		samples: cmp.Or(e.SamplesMemory, MaxSamplesMemory) / int64(len(l.study.Stimuli)),
 	}
-	cells := make([]sweep.Cell, 0, len(sets))
+	cells := make([]result.Cell, 0, len(sets))
 	if job.GetLastTry() {
 		for i := range sets {
 			one, err := c.alone(ctx, &sets[i])
@@ -227,7 +231,7 @@ func (e *Science) infer(ctx context.Context, l *loaded, job *foiblev1.Assign, wo
 	}
 	spec, _ := l.study.Stimulus(work.GetStimulus())
 	hash := sweep.NewCellHash(l.study.Hash, work.GetStimulus(), job.GetSeed(), procedure)
-	hashes := make([]byte, 0, len(sets)*sweep.HashSize)
+	hashes := make([]byte, 0, len(sets)*hashing.HashSize)
 	for i := range cells {
 		if procedure.Detail == sweep.DetailJudged {
 			cells[i].Judge(spec.JudgementSteps)
@@ -249,18 +253,18 @@ type computation struct {
 
 // together computes the cells of parameter sets, one each; one that cannot be computed has failed. The error is that of
 // ctx, or of a stimulus that cannot be made ready.
-func (c *computation) together(ctx context.Context, sets []sweep.ParameterSet) ([]sweep.Cell, error) {
+func (c *computation) together(ctx context.Context, sets []model.ParameterSet) ([]result.Cell, error) {
 	ready, err := c.of.take(c.study, c.stimulus, c.samples)
 	if err != nil {
 		return nil, Computation(err)
 	}
-	cells := make([]sweep.Cell, 0, len(sets))
+	cells := make([]result.Cell, 0, len(sets))
 	for cell, err := range ready.InferAll(ctx, sets, c.procedure, c.seed) {
 		if ctx.Err() != nil {
 			break
 		}
 		if err != nil { // the stimulus is known where the cell is
-			cell = sweep.FailedCell(strings.TrimPrefix(err.Error(), "stimulus "+c.stimulus+": "))
+			cell = result.FailedCell(strings.TrimPrefix(err.Error(), "stimulus "+c.stimulus+": "))
 		}
 		cells = append(cells, cell)
 	}
@@ -269,15 +273,15 @@ func (c *computation) together(ctx context.Context, sets []sweep.ParameterSet) (
 }
 
 // alone computes the cell of a parameter set; one that ends in a panic has failed.
-func (c *computation) alone(ctx context.Context, set *sweep.ParameterSet) (cell sweep.Cell, err error) {
+func (c *computation) alone(ctx context.Context, set *model.ParameterSet) (cell result.Cell, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			cell, err = sweep.FailedCell(fmt.Sprintf("panic: %v", p)), nil
+			cell, err = result.FailedCell(fmt.Sprintf("panic: %v", p)), nil
 		}
 	}()
-	cells, err := c.together(ctx, []sweep.ParameterSet{*set})
+	cells, err := c.together(ctx, []model.ParameterSet{*set})
 	if err != nil {
-		return sweep.Cell{}, err
+		return result.Cell{}, err
 	}
 	return cells[0], nil
 }
@@ -292,7 +296,7 @@ func (l *loaded) score(ctx context.Context, job *foiblev1.Assign, work *foiblev1
 		l.scorers[key] = s
 	}
 	l.mu.Unlock()
-	s.once.Do(func() { s.ready, s.err = sweep.NewScorer(l.study.Study, bootstrap, job.GetSeed()) })
+	s.once.Do(func() { s.ready, s.err = score.NewScorer(l.study.Study, bootstrap, job.GetSeed()) })
 	if s.err != nil {
 		return nil, Computation(s.err)
 	}

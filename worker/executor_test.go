@@ -17,6 +17,9 @@ import (
 
 	"foible.dev/foible/core/ground"
 	"foible.dev/foible/core/heuristic"
+	"foible.dev/foible/core/model"
+	"foible.dev/foible/core/result"
+	"foible.dev/foible/core/score"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/domains"
 	"foible.dev/foible/proto/codec"
@@ -71,7 +74,7 @@ func sample(t *testing.T) (*Science, *domains.Study) {
 }
 
 // request is a job on a study's first stimulus.
-func request(t *testing.T, study *domains.Study, settings string, judged bool) (*foiblev1.Assign, []sweep.ParameterSet) {
+func request(t *testing.T, study *domains.Study, settings string, judged bool) (*foiblev1.Assign, []model.ParameterSet) {
 	t.Helper()
 	m, err := domains.LoadSweep("sweep.yaml", []byte(settings))
 	if err != nil {
@@ -109,9 +112,9 @@ func with(t *testing.T, e *Science, hash string, heuristics func(*ground.Task) (
 }
 
 // cells are those of a result, checked as a coordinator does.
-func cellsOf(t *testing.T, study *domains.Study, result *foiblev1.JobResult) []sweep.Cell {
+func cellsOf(t *testing.T, study *domains.Study, out *foiblev1.JobResult) []result.Cell {
 	t.Helper()
-	cells, err := codec.ReadCells(result.GetInfer(), &codec.Shapes(study.Shapes())[0])
+	cells, err := codec.ReadCells(out.GetInfer(), &codec.Shapes(study.Shapes())[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,12 +130,12 @@ func TestCellsThatFail(t *testing.T) {
 		with(t, e, study.Hash, func(*ground.Task) (func(int) (*heuristic.Table, error), error) {
 			return nil, errors.New("no such thing here")
 		})
-		result, err := e.Execute(t.Context(), job)
+		out, err := e.Execute(t.Context(), job)
 		if err != nil {
 			t.Fatal(err)
 		}
-		cells := cellsOf(t, study, result)
-		var alone []sweep.Cell
+		cells := cellsOf(t, study, out)
+		var alone []result.Cell
 		var hashes []byte
 		for i := range cells {
 			exact := sets[i].Model == "boltzmann"
@@ -155,7 +158,7 @@ func TestCellsThatFail(t *testing.T) {
 			alone = append(alone, cellsOf(t, study, single)...)
 			hashes = append(hashes, codec.CellHash(single.GetInfer(), 0)...)
 		}
-		if !proto.Equal(codec.InferResult(alone, hashes), result.GetInfer()) {
+		if !proto.Equal(codec.InferResult(alone, hashes), out.GetInfer()) {
 			t.Error("cells that are asked for one by one are others")
 		}
 	}
@@ -255,7 +258,7 @@ func TestAnswersPass(t *testing.T) {
 			if p.Detail = detail; p.Method == sweep.SIPS && detail == sweep.DetailMistakes {
 				continue
 			}
-			var predictions [][]sweep.Prediction // [set][stimulus]
+			var predictions [][]result.Prediction // [set][stimulus]
 			shapes := codec.Shapes(study.Shapes())
 			for i := range shapes {
 				job.Work = &foiblev1.Assign_Infer{Infer: codec.InferJob(shapes[i].Stimulus, p, sets)}
@@ -278,11 +281,11 @@ func TestAnswersPass(t *testing.T) {
 				}
 			}
 			b := sweep.Bootstrap{Resamples: 10, Units: []string{"participants", "stimuli", "both"}}
-			score := &foiblev1.ScoreJob{Bootstrap: codec.Bootstrap(b)}
+			scored := &foiblev1.ScoreJob{Bootstrap: codec.Bootstrap(b)}
 			for k := range sets {
-				score.Scored = append(score.Scored, &foiblev1.Scored{ParameterSet: codec.ParameterSet(&sets[k]), Predictions: codec.Predictions(predictions[k])})
+				scored.Scored = append(scored.Scored, &foiblev1.Scored{ParameterSet: codec.ParameterSet(&sets[k]), Predictions: codec.Predictions(predictions[k])})
 			}
-			job.Work = &foiblev1.Assign_Score{Score: score}
+			job.Work = &foiblev1.Assign_Score{Score: scored}
 			result, err := e.Execute(t.Context(), job)
 			if err != nil {
 				t.Fatal(err)
@@ -290,7 +293,7 @@ func TestAnswersPass(t *testing.T) {
 			for k, m := range result.GetScore().GetFits() {
 				fit, err := codec.ReadFit(m)
 				if err == nil {
-					err = sweep.CheckFit(&fit, sets[k].Model, sweep.Outlines(predictions[k]), shapes, b)
+					err = score.CheckFit(&fit, sets[k].Model, score.Outlines(predictions[k]), shapes, b)
 				}
 				if err != nil {
 					t.Errorf("%s, %s: %s: %v", name, detail, &sets[k], err)

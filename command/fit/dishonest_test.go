@@ -19,6 +19,7 @@ import (
 	"foible.dev/foible/command/internal/commandtest"
 	"foible.dev/foible/command/results"
 	"foible.dev/foible/command/terminal"
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/report"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/proto/codec"
@@ -51,9 +52,9 @@ func (d dishonest) Execute(ctx context.Context, job *foiblev1.Assign) (*foiblev1
 		always := proto.CloneOf(job)
 		set := sets[i]
 		for axis, number := range map[string]float64{"budget_r": 2, "budget_q": 0.9, "search_noise": 0.5, "action_noise": 0.1} {
-			set.Set(axis, sweep.Setting{Number: number})
+			set.Set(axis, model.Setting{Number: number})
 		}
-		always.Work = &foiblev1.Assign_Infer{Infer: codec.InferJob(work.GetStimulus(), procedure, []sweep.ParameterSet{set})}
+		always.Work = &foiblev1.Assign_Infer{Infer: codec.InferJob(work.GetStimulus(), procedure, []model.ParameterSet{set})}
 		always.Seed = uint64(hash[0]) | uint64(hash[1])<<8 // of what was asked for, so that the test is the same whenever it is run
 		one, err := d.Executor.Execute(ctx, always)
 		if err != nil {

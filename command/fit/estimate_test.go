@@ -17,8 +17,11 @@ import (
 	"foible.dev/foible/command/serve"
 	"foible.dev/foible/command/terminal"
 	"foible.dev/foible/core/inference"
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/pilot"
 	data "foible.dev/foible/core/published"
+	"foible.dev/foible/core/result"
+	"foible.dev/foible/core/score"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/domains"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
@@ -70,7 +73,7 @@ func (s *steady) now() float64 {
 
 // wholeSweep computes every cell and score of a sweep as a worker of one slot does, and
 // returns the work of the cells, the fits of the first stage, and what all of it took.
-func wholeSweep(t *testing.T, s *domains.Study, config *foiblev1.SweepConfig, clock func() float64) (work, seconds float64, plan *sweep.Plan, fits []*sweep.Fit) {
+func wholeSweep(t *testing.T, s *domains.Study, config *foiblev1.SweepConfig, clock func() float64) (work, seconds float64, plan *sweep.Plan, fits []*result.Fit) {
 	t.Helper()
 	p, err := newPilot(s, config, 1, 0)
 	if err != nil {
@@ -78,21 +81,21 @@ func wholeSweep(t *testing.T, s *domains.Study, config *foiblev1.SweepConfig, cl
 	}
 	c, plan := p.Config, p.Plan
 	began := clock()
-	fits = make([]*sweep.Fit, len(plan.Sets))
+	fits = make([]*result.Fit, len(plan.Sets))
 	kept := make([]*inference.Stimulus, len(plan.Stimuli))
 	stage := func(name string, sets []int, procedure sweep.Procedure) {
-		scorer, err := sweep.NewScorer(s.Study, plan.BootstrapOf(c, name), c.Seed)
+		scorer, err := score.NewScorer(s.Study, plan.BootstrapOf(c, name), c.Seed)
 		if err != nil {
 			t.Fatal(err)
 		}
-		predictions := make([][]sweep.Prediction, len(sets))
+		predictions := make([][]result.Prediction, len(sets))
 		for i := range plan.Stimuli {
 			if kept[i] == nil {
 				if kept[i], err = s.Ready(plan.Stimuli[i].Stimulus); err != nil {
 					t.Fatal(err)
 				}
 			}
-			of := make([]sweep.ParameterSet, len(sets))
+			of := make([]model.ParameterSet, len(sets))
 			for k, set := range sets {
 				of[k] = plan.Sets[set]
 			}
@@ -138,7 +141,7 @@ func wholeSweep(t *testing.T, s *domains.Study, config *foiblev1.SweepConfig, cl
 }
 
 // typicalErrors are the root mean squares of the Monte-Carlo errors of r, by model.
-func typicalErrors(plan *sweep.Plan, fits []*sweep.Fit) map[string]float64 {
+func typicalErrors(plan *sweep.Plan, fits []*result.Fit) map[string]float64 {
 	all := map[string]float64{}
 	for _, m := range plan.Models() {
 		for _, f := range fits[m.First:m.End] {

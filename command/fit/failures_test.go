@@ -14,6 +14,7 @@ import (
 	"foible.dev/foible/command/internal/commandtest"
 	"foible.dev/foible/command/results"
 	"foible.dev/foible/command/terminal"
+	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/domains"
 	"foible.dev/foible/proto/codec"
@@ -30,29 +31,29 @@ type unable struct {
 
 // Execute implements [worker.Executor].
 func (u unable) Execute(ctx context.Context, job *foiblev1.Assign) (*foiblev1.JobResult, error) {
-	result, err := u.Executor.Execute(ctx, job)
+	out, err := u.Executor.Execute(ctx, job)
 	work := job.GetInfer()
 	if work == nil || err != nil {
-		return result, err
+		return out, err
 	}
 	p, sets, err := codec.ReadInferJob(work)
 	if err != nil {
 		return nil, err
 	}
 	shape := u.shapes[work.GetStimulus()]
-	cells, err := codec.ReadCells(result.GetInfer(), &shape)
+	cells, err := codec.ReadCells(out.GetInfer(), &shape)
 	if err != nil {
 		return nil, err
 	}
 	var hashes []byte
 	for i := range cells {
 		if reason := u.reasons[sets[i].Model]; reason != "" {
-			cells[i] = sweep.FailedCell(reason)
+			cells[i] = result.FailedCell(reason)
 			if p.Detail == sweep.DetailJudged {
 				cells[i].Judge(shape.JudgementSteps)
 			}
 		}
-		hashes = append(hashes, codec.CellHash(result.GetInfer(), i)...)
+		hashes = append(hashes, codec.CellHash(out.GetInfer(), i)...)
 	}
 	return &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Infer{Infer: codec.InferResult(cells, hashes)}}, nil
 }

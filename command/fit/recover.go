@@ -22,7 +22,9 @@ import (
 	"foible.dev/foible/command/serve"
 	"foible.dev/foible/command/terminal"
 	"foible.dev/foible/core/inference"
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/participant"
+	"foible.dev/foible/core/random"
 	"foible.dev/foible/core/recovery"
 	"foible.dev/foible/core/report"
 	"foible.dev/foible/core/sweep"
@@ -169,7 +171,7 @@ type recovering struct {
 	study   *domains.Study
 	judged  *domains.Study // with the plans that are judged
 	config  sweep.Config
-	sets    []sweep.ParameterSet
+	sets    []model.ParameterSet
 	memory  int64               // that workers in this process may use, in bytes
 	stimuli []recovery.Stimulus // simulated; nil for the study's own plans
 
@@ -183,7 +185,7 @@ type recovering struct {
 // particles, by marginal inference, whatever the method by which they are fitted.
 func truthOf(m *foiblev1.SweepConfig, method string) *foiblev1.SweepConfig {
 	truth := proto.CloneOf(m)
-	truth.Seed = sweep.TruthSeed(m.GetSeed())
+	truth.Seed = random.TruthSeed(m.GetSeed())
 	if method != sweep.Marginal {
 		truth.Inference, truth.Fit = &foiblev1.InferenceConfig{Method: sweep.Marginal}, nil
 	}

@@ -15,7 +15,10 @@ import (
 	"foible.dev/foible/command/input"
 	"foible.dev/foible/command/terminal"
 	"foible.dev/foible/core/inference"
+	"foible.dev/foible/core/model"
 	data "foible.dev/foible/core/published"
+	"foible.dev/foible/core/result"
+	"foible.dev/foible/core/score"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/domains"
 	"foible.dev/foible/proto/codec"
@@ -78,7 +81,7 @@ func compute(b *testing.B, dir string, choice input.SweepChoice) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	scorer, err := sweep.NewScorer(s.Study, config.Bootstrap, config.Seed)
+	scorer, err := score.NewScorer(s.Study, config.Bootstrap, config.Seed)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -93,10 +96,10 @@ func compute(b *testing.B, dir string, choice input.SweepChoice) {
 			b.Fatal(err)
 		}
 	}
-	stage := func(name string, sets []sweep.ParameterSet) []sweep.Fit {
-		predictions := make([][]sweep.Prediction, len(sets))
+	stage := func(name string, sets []model.ParameterSet) []result.Fit {
+		predictions := make([][]result.Prediction, len(sets))
 		for i := range predictions {
-			predictions[i] = make([]sweep.Prediction, len(ready))
+			predictions[i] = make([]result.Prediction, len(ready))
 		}
 		next := make(chan int, len(ready))
 		for i := range ready {
@@ -119,7 +122,7 @@ func compute(b *testing.B, dir string, choice input.SweepChoice) {
 			})
 		}
 		wg.Wait()
-		fits := make([]sweep.Fit, len(sets))
+		fits := make([]result.Fit, len(sets))
 		for j := range sets {
 			if fits[j], err = scorer.Score(predictions[j]); err != nil {
 				b.Fatal(err)
@@ -133,7 +136,7 @@ func compute(b *testing.B, dir string, choice input.SweepChoice) {
 		standing.Add(sets[i].Model, i, 0, &fits[i])
 	}
 	plan.Choose(standing)
-	var chosen []sweep.ParameterSet
+	var chosen []model.ParameterSet
 	for _, i := range plan.Chosen() {
 		chosen = append(chosen, sets[i])
 	}

@@ -7,6 +7,8 @@ import (
 	"foible.dev/foible/command/input"
 	"foible.dev/foible/command/results"
 	"foible.dev/foible/command/terminal"
+	"foible.dev/foible/core/diagnose"
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/study"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/domains"
@@ -15,13 +17,13 @@ import (
 // The command beyond an edge keeps what was asked for, but the axes at whose edge the best lies.
 func TestWarn(t *testing.T) {
 	c := sweep.Config{Models: []sweep.ModelGrid{
-		{Model: "full", Axes: map[string][]sweep.Setting{"action_noise": {{Number: 0.2}, {Number: 0.1}}}},
-		{Model: "plan-lesioned", Axes: map[string][]sweep.Setting{"action_noise": {{Number: 0.05}, {Number: 0.1}}, "goal_noise": {{Number: 0.1}, {Number: 0.2}}}},
+		{Model: "full", Axes: map[string][]model.Setting{"action_noise": {{Number: 0.2}, {Number: 0.1}}}},
+		{Model: "plan-lesioned", Axes: map[string][]model.Setting{"action_noise": {{Number: 0.05}, {Number: 0.1}}, "goal_noise": {{Number: 0.1}, {Number: 0.2}}}},
 	}}
-	warnings := []sweep.Warning{
+	warnings := []diagnose.Warning{
 		{Text: "first"},
-		{Text: "second", Edges: []sweep.Edge{{Axis: "goal_noise", Beyond: sweep.Setting{Number: 0.4}}, {Axis: "action_noise", Beyond: sweep.Setting{Number: 0.4}}}},
-		{Text: "third", Edges: []sweep.Edge{{Axis: "action_noise", Beyond: sweep.Setting{Number: 0.4}}}},
+		{Text: "second", Edges: []diagnose.Edge{{Axis: "goal_noise", Beyond: model.Setting{Number: 0.4}}, {Axis: "action_noise", Beyond: model.Setting{Number: 0.4}}}},
+		{Text: "third", Edges: []diagnose.Edge{{Axis: "action_noise", Beyond: model.Setting{Number: 0.4}}}},
 	}
 	o := &Options{
 		Study: "my study", Out: "out", Workers: 2,

@@ -20,6 +20,7 @@ import (
 	"foible.dev/foible/command/terminal"
 	"foible.dev/foible/coordinator"
 	"foible.dev/foible/core/inference"
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/study"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/core/words"
@@ -142,12 +143,12 @@ func (x *Examination) tryModels(ctx context.Context, limit time.Duration) (study
 }
 
 // kindsOf has one parameter set for all that can be used, or not, for the same reasons: a grid may have many.
-func kindsOf(sets []sweep.ParameterSet) []sweep.ParameterSet {
+func kindsOf(sets []model.ParameterSet) []model.ParameterSet {
 	type kind struct {
 		model, value string
 		confuses     bool
 	}
-	var kinds []sweep.ParameterSet
+	var kinds []model.ParameterSet
 	seen := map[kind]bool{}
 	for i := range sets {
 		value, _ := sets[i].Get("value")
@@ -193,9 +194,9 @@ func (x *Examination) checkSizes() (study.Findings, error) {
 
 // usableFlags are those by which a sweep has only the usable ones of its parameter sets, of
 // which all with one model, and of boltzmann one value, are usable or none.
-func usableFlags(usable, all []sweep.ParameterSet) string {
+func usableFlags(usable, all []model.ParameterSet) string {
 	var models, values []string
-	count := func(sets []sweep.ParameterSet) (n int) {
+	count := func(sets []model.ParameterSet) (n int) {
 		for i := range sets {
 			if _, ok := sets[i].Get("value"); ok {
 				n++
@@ -265,8 +266,8 @@ func MethodText(m *foiblev1.SweepConfig) string {
 	}
 	exact := true
 	for _, grid := range c.Models {
-		model, _ := sweep.ModelByName(grid.Model)
-		exact = exact && model.Exact
+		named, _ := model.ByName(grid.Model)
+		exact = exact && named.Exact
 	}
 	if exact {
 		return "exact inference"

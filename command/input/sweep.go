@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"foible.dev/foible/command/cli"
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/core/words"
 	"foible.dev/foible/domains"
@@ -54,8 +55,8 @@ func (c *SweepChoice) Config(fsys fs.FS, domain *domains.Domain) (*foiblev1.Swee
 	if len(c.Models) > 0 {
 		kept := map[string]*foiblev1.ModelConfig{}
 		for _, name := range c.Models {
-			if _, ok := sweep.ModelByName(name); !ok {
-				return nil, cli.Usagef("--models: unknown model %q; it can be %s", name, words.Options(name, sweep.ModelNames()))
+			if _, ok := model.ByName(name); !ok {
+				return nil, cli.Usagef("--models: unknown model %q; it can be %s", name, words.Options(name, model.Names()))
 			}
 			kept[name] = m.GetModels()[name] // a model that the sweep does not name has its default axes
 			if kept[name] == nil {
@@ -197,14 +198,14 @@ func set(m *foiblev1.SweepConfig, assignment string) (string, error) {
 	if name = strings.TrimSpace(name); !ok || name == "" || strings.TrimSpace(list) == "" {
 		return "", cli.Usagef("--set %q: write it as axis=value or axis=value,value", assignment)
 	}
-	axis, ok := sweep.AxisByName(name)
+	axis, ok := model.AxisByName(name)
 	if !ok {
-		return "", cli.Usagef("--set %q: unknown axis %q; it can be %s", assignment, name, words.Options(name, sweep.AxisNames()))
+		return "", cli.Usagef("--set %q: unknown axis %q; it can be %s", assignment, name, words.Options(name, model.AxisNames()))
 	}
 	used := false
 	for modelName, config := range m.GetModels() {
-		model, _ := sweep.ModelByName(modelName)
-		if !slices.Contains(model.Axes, name) {
+		named, _ := model.ByName(modelName)
+		if !slices.Contains(named.Axes, name) {
 			continue
 		}
 		used = true
@@ -227,7 +228,7 @@ func set(m *foiblev1.SweepConfig, assignment string) (string, error) {
 }
 
 // axisValue reads a value that the axis allows.
-func axisValue(axis *sweep.Axis, text string) (protoreflect.Value, error) {
+func axisValue(axis *model.Axis, text string) (protoreflect.Value, error) {
 	if text == "" {
 		return protoreflect.Value{}, errors.New("a value is missing")
 	}
@@ -273,7 +274,7 @@ func SweepFlags(c *cobra.Command, s *SweepChoice) {
 
 // CompleteModels gives a shell the names of models as values of a flag.
 func CompleteModels(c *cobra.Command, flag string) {
-	cli.Complete(c, flag, sweep.ModelNames()...)
+	cli.Complete(c, flag, model.Names()...)
 }
 
 // Methods of inference, the default first.
@@ -309,7 +310,7 @@ func (c *SweepChoice) Flags() string {
 }
 
 // SetFlag is a --set flag with values of an axis.
-func SetFlag(axis string, values []sweep.Setting) string {
+func SetFlag(axis string, values []model.Setting) string {
 	texts := make([]string, len(values))
 	for i, v := range values {
 		texts[i] = v.String()

@@ -28,7 +28,9 @@ import (
 	"foible.dev/foible/command/output"
 	"foible.dev/foible/command/terminal"
 	"foible.dev/foible/core/figure"
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/report"
+	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/study"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/core/words"
@@ -260,7 +262,7 @@ func printFailures(term *terminal.Terminal, all []report.Failure) {
 
 // errorText is the Monte-Carlo error of an r, if there is one and it is known.
 func errorText(b *report.Best) string {
-	if model, _ := sweep.ModelByName(b.Set.Model); model.Exact {
+	if m, _ := model.ByName(b.Set.Model); m.Exact {
 		return "exact"
 	}
 	if b.Fit.MCSEUnknown {
@@ -270,7 +272,7 @@ func errorText(b *report.Best) string {
 }
 
 // rText is an r, if it is defined.
-func rText(c *sweep.Correlation) string {
+func rText(c *result.Correlation) string {
 	if !c.Defined {
 		return "undefined"
 	}
@@ -325,8 +327,8 @@ func printBestOfRecovery(term *terminal.Terminal, best []report.Best, s *domains
 			continue
 		}
 		var off []string
-		model, _ := sweep.ModelByName(b.Set.Model)
-		for _, axis := range model.Axes {
+		m, _ := model.ByName(b.Set.Model)
+		for _, axis := range m.Axes {
 			made, _ := s.Generating.Get(axis)
 			found, _ := b.Set.Get(axis)
 			if made != found {

@@ -6,14 +6,15 @@ import (
 
 	"foible.dev/foible/command/terminal"
 	"foible.dev/foible/core/report"
-	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/result"
+	"foible.dev/foible/core/score"
 )
 
 // The first model is told from each of the others, with the sign; a difference
 // that is not defined, or is of two others, is left to the report.
 func TestDifferencesArePrinted(t *testing.T) {
-	change := func(value, low, high float64) sweep.Difference {
-		return sweep.Difference{N: 9, PearsonR: sweep.Change{Value: value, Defined: true, Intervals: []sweep.Interval{
+	change := func(value, low, high float64) score.Difference {
+		return score.Difference{N: 9, PearsonR: score.Change{Value: value, Defined: true, Intervals: []result.Interval{
 			{Unit: "participants", Low: low, High: high}, {Unit: "both", Low: low - 0.25, High: high},
 		}}}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"foible.dev/foible/command/cli"
 	"foible.dev/foible/command/connect"
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/sweep"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
@@ -58,9 +59,9 @@ func (r *exportedResults) Recv() (*foiblev1.ExportResultsResponse, error) {
 // exported is what export makes of so many parameter sets, of which visit is told.
 func exported(t *testing.T, ctx context.Context, from *exporting, sets int, visit func() error) error {
 	t.Helper()
-	all := make([]sweep.ParameterSet, sets)
+	all := make([]model.ParameterSet, sets)
 	for i := range all {
-		all[i] = sweep.ParameterSet{Model: "boltzmann"}
+		all[i] = model.ParameterSet{Model: "boltzmann"}
 		all[i].Alpha.Number = float64(i)
 	}
 	plan, err := sweep.NewPlan(all, []sweep.Shape{{Stimulus: "a", Goals: 2, Actions: 1, JudgementSteps: []int{0}}}, 1, true)

@@ -7,6 +7,8 @@ import (
 	"foible.dev/foible/command/connect"
 	"foible.dev/foible/command/input"
 	"foible.dev/foible/command/terminal"
+	"foible.dev/foible/core/diagnose"
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/sweep"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
@@ -14,15 +16,15 @@ import (
 // MoreValues of an axis: those of a sweep, and those to add.
 type MoreValues struct {
 	Axis    string
-	Had     []sweep.Setting // of all models that have the axis
-	Further []sweep.Setting
+	Had     []model.Setting // of all models that have the axis
+	Further []model.Setting
 }
 
 // Beyond is the command that goes on beyond the edges of a sweep's grid.
 type Beyond func([]MoreValues) string
 
 // PrintWarnings prints the warnings of a sweep's fits, and how to extend the sweep beyond the edges of its grid.
-func PrintWarnings(term *terminal.Terminal, warnings []sweep.Warning, c *sweep.Config, command Beyond) {
+func PrintWarnings(term *terminal.Terminal, warnings []diagnose.Warning, c *sweep.Config, command Beyond) {
 	for _, w := range warnings {
 		term.Print("Warning: %s.", w.Text)
 	}
@@ -32,17 +34,17 @@ func PrintWarnings(term *terminal.Terminal, warnings []sweep.Warning, c *sweep.C
 }
 
 // edgesOf gathers the values beyond edges by axis, in the order of tables.
-func edgesOf(warnings []sweep.Warning, c *sweep.Config) []MoreValues {
+func edgesOf(warnings []diagnose.Warning, c *sweep.Config) []MoreValues {
 	var all []MoreValues
-	for _, axis := range sweep.Axes {
+	for _, axis := range model.Axes {
 		m := MoreValues{Axis: axis.Name}
 		for _, grid := range c.Models {
-			model, _ := sweep.ModelByName(grid.Model)
+			named, _ := model.ByName(grid.Model)
 			values := grid.Axes[axis.Name]
 			if len(values) == 0 {
 				values = axis.Default
 			}
-			if model.Has(axis.Name) {
+			if named.Has(axis.Name) {
 				m.Had = append(m.Had, values...)
 			}
 		}
@@ -62,8 +64,8 @@ func edgesOf(warnings []sweep.Warning, c *sweep.Config) []MoreValues {
 }
 
 // Ascending values of an axis, each once.
-func Ascending(values []sweep.Setting) []sweep.Setting {
-	slices.SortFunc(values, func(a, b sweep.Setting) int {
+func Ascending(values []model.Setting) []model.Setting {
+	slices.SortFunc(values, func(a, b model.Setting) int {
 		switch {
 		case a.Number < b.Number:
 			return -1

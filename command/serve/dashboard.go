@@ -13,6 +13,7 @@ import (
 	"foible.dev/foible/coordinator/access"
 	"foible.dev/foible/coordinator/web"
 	"foible.dev/foible/core/figure"
+	"foible.dev/foible/core/score"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/domains"
 )
@@ -74,7 +75,7 @@ func openForWeb(bundle []byte) (*web.Study, error) {
 	if err != nil {
 		return nil, err
 	}
-	tooFew := func(b sweep.Bootstrap) []sweep.Few { return sweep.TooFew(s.Study, b) }
+	tooFew := func(b sweep.Bootstrap) []score.Few { return score.TooFew(s.Study, b) }
 	return &web.Study{Title: input.Title(s), TooFew: tooFew, Story: func(stimulus string) (figure.Story, error) {
 		st, ok := s.Stimulus(stimulus)
 		if !ok {

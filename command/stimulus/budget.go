@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"math"
 
-	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/model"
 )
 
 // budgetText says what a negative-binomial budget comes to, since its
 // parameters mean other things elsewhere; "" where the model has none.
-func budgetText(set *sweep.ParameterSet) string {
+func budgetText(set *model.ParameterSet) string {
 	r, ok := set.Get("budget_r")
 	if !ok {
 		return ""

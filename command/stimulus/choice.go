@@ -14,6 +14,7 @@ import (
 	"foible.dev/foible/command/cli"
 	"foible.dev/foible/command/input"
 	"foible.dev/foible/command/terminal"
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/study"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/core/words"
@@ -87,7 +88,7 @@ var InferenceFlags = []InferenceFlag{
 type chosen struct {
 	study    *domains.Study
 	stimulus *study.Stimulus
-	sets     []sweep.ParameterSet // a model
+	sets     []model.ParameterSet // a model
 	unset    []string             // axes that were not set and have the paper's value
 	seed     uint64
 }
@@ -116,14 +117,14 @@ func resolve(term *terminal.Terminal, c *StimulusChoice) (*chosen, error) {
 	if r.study, r.stimulus, err = openStimulus(term, c.Study, c.Stimulus); err != nil {
 		return nil, err
 	}
-	for _, model := range models {
-		set := sweep.ParameterSet{Model: model.Name}
-		for _, name := range model.Axes {
+	for _, m := range models {
+		set := model.ParameterSet{Model: m.Name}
+		for _, name := range m.Axes {
 			setting, given := settings[name]
 			if !given {
-				axis, _ := sweep.AxisByName(name)
+				axis, _ := model.AxisByName(name)
 				var papers bool
-				if setting, papers = r.study.Domain.Fitted(model.Name, &axis); papers && !slices.Contains(r.unset, name) {
+				if setting, papers = r.study.Domain.Fitted(m.Name, &axis); papers && !slices.Contains(r.unset, name) {
 					r.unset = append(r.unset, name)
 				}
 			}
@@ -166,27 +167,27 @@ func checkInference(in *sweep.Inference) error {
 	return nil
 }
 
-func modelsOf(names []string) ([]sweep.Model, error) {
-	var models []sweep.Model
+func modelsOf(names []string) ([]model.Model, error) {
+	var models []model.Model
 	for _, name := range names {
-		model, ok := sweep.ModelByName(name)
+		named, ok := model.ByName(name)
 		if !ok {
-			return nil, cli.Usagef("--model: unknown model %q; it can be %s", name, words.Options(name, sweep.ModelNames()))
+			return nil, cli.Usagef("--model: unknown model %q; it can be %s", name, words.Options(name, model.Names()))
 		}
-		if slices.ContainsFunc(models, func(m sweep.Model) bool { return m.Name == name }) {
+		if slices.ContainsFunc(models, func(m model.Model) bool { return m.Name == name }) {
 			return nil, cli.Usagef("--model: %s is there twice", name)
 		}
-		models = append(models, model)
+		models = append(models, named)
 	}
 	if len(models) == 0 {
-		return nil, cli.Usagef("--model names no model; it can be %s", strings.Join(sweep.ModelNames(), ", "))
+		return nil, cli.Usagef("--model names no model; it can be %s", strings.Join(model.Names(), ", "))
 	}
 	return models, nil
 }
 
 // settingsOf reads axis=value assignments.
-func settingsOf(assignments []string, models []sweep.Model) (map[string]sweep.Setting, error) {
-	settings := map[string]sweep.Setting{}
+func settingsOf(assignments []string, models []model.Model) (map[string]model.Setting, error) {
+	settings := map[string]model.Setting{}
 	for _, assignment := range assignments {
 		name, text, ok := strings.Cut(assignment, "=")
 		name, text = strings.TrimSpace(name), strings.TrimSpace(text)
@@ -196,8 +197,8 @@ func settingsOf(assignments []string, models []sweep.Model) (map[string]sweep.Se
 		case strings.Contains(text, ","):
 			return nil, cli.Usagef("--set %q: one value only; `foible fit` takes several", assignment)
 		}
-		axis, ok := sweep.AxisByName(name)
-		if !ok || !slices.ContainsFunc(models, func(m sweep.Model) bool { return m.Has(name) }) {
+		axis, ok := model.AxisByName(name)
+		if !ok || !slices.ContainsFunc(models, func(m model.Model) bool { return m.Has(name) }) {
 			return nil, cli.Usagef("--set %q: %s", assignment, hasNot(models, name))
 		}
 		if _, twice := settings[name]; twice {
@@ -213,21 +214,21 @@ func settingsOf(assignments []string, models []sweep.Model) (map[string]sweep.Se
 }
 
 // hasNot says which axes models have.
-func hasNot(models []sweep.Model, axis string) string {
+func hasNot(models []model.Model, axis string) string {
 	if len(models) == 1 {
 		return fmt.Sprintf("%s has no axis %q; it has %s", models[0].Name, axis, words.Options(axis, models[0].Axes))
 	}
 	var axes []string
-	for _, a := range sweep.Axes {
-		if slices.ContainsFunc(models, func(m sweep.Model) bool { return m.Has(a.Name) }) {
+	for _, a := range model.Axes {
+		if slices.ContainsFunc(models, func(m model.Model) bool { return m.Has(a.Name) }) {
 			axes = append(axes, a.Name)
 		}
 	}
 	return fmt.Sprintf("none of the models has the axis %q; they have %s", axis, words.Options(axis, axes))
 }
 
-func settingOf(axis *sweep.Axis, text string) (sweep.Setting, error) {
-	var s sweep.Setting
+func settingOf(axis *model.Axis, text string) (model.Setting, error) {
+	var s model.Setting
 	if len(axis.Words) > 0 {
 		s.Word = text
 	} else {

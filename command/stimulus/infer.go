@@ -18,7 +18,9 @@ import (
 	"foible.dev/foible/command/terminal"
 	"foible.dev/foible/core/figure"
 	"foible.dev/foible/core/inference"
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/report"
+	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/study"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/core/words"
@@ -126,8 +128,8 @@ func Infer(ctx context.Context, term *terminal.Terminal, o InferOptions) error {
 }
 
 // inferAll computes a cell for each model. The error is also that of ctx, if it ends before.
-func inferAll(ctx context.Context, s *inference.Stimulus, c *chosen, p sweep.Procedure) ([]sweep.Cell, error) {
-	cells := make([]sweep.Cell, len(c.sets))
+func inferAll(ctx context.Context, s *inference.Stimulus, c *chosen, p sweep.Procedure) ([]result.Cell, error) {
+	cells := make([]result.Cell, len(c.sets))
 	for i := range c.sets {
 		var err error
 		if cells[i], err = s.Infer(ctx, &c.sets[i], p, c.seed); err != nil {
@@ -160,11 +162,11 @@ func describe(term *terminal.Terminal, c *chosen) {
 }
 
 // printInference prints one model's posteriors and how they came about.
-func printInference(term *terminal.Terminal, c *chosen, set *sweep.ParameterSet, p sweep.Procedure, cell *sweep.Cell) {
+func printInference(term *terminal.Terminal, c *chosen, set *model.ParameterSet, p sweep.Procedure, cell *result.Cell) {
 	fmt.Fprintln(term.Out)
 	term.Print("%s", set)
-	model, _ := sweep.ModelByName(set.Model)
-	if !model.Exact {
+	m, _ := model.ByName(set.Model)
+	if !m.Exact {
 		if budget := budgetText(set); budget != "" {
 			term.Print("  %s", budget)
 		}
@@ -185,13 +187,13 @@ func printInference(term *terminal.Terminal, c *chosen, set *sweep.ParameterSet,
 		term.Print("* the true goal")
 	}
 	switch {
-	case model.Exact:
+	case m.Exact:
 	case p.Method == sweep.Marginal:
 		term.Print("MC SE: largest Monte-Carlo standard error; ln P: log evidence of the steps so far")
 		if cell.Mistakes != nil {
 			term.Print("Probable mistakes behind an action: Confused, a goal taken for the agent's own; Slip, an action other than intended; Off path, a plan that ends off every shortest path to its goal")
 			if _, known := cell.Mistakes.OffPath.Get(); !known {
-				term.Print("Off path is %s can be reached", sweep.PathsUnknown)
+				term.Print("Off path is %s can be reached", result.PathsUnknown)
 			}
 		}
 	default:
@@ -212,7 +214,7 @@ func resampleText(in sweep.Inference) string {
 }
 
 // outcomes are what has to be said of a cell besides its posteriors.
-func outcomes(st *study.Stimulus, set *sweep.ParameterSet, p sweep.Procedure, cell *sweep.Cell) []string {
+func outcomes(st *study.Stimulus, set *model.ParameterSet, p sweep.Procedure, cell *result.Cell) []string {
 	var out []string
 	if u := cell.Undefined; u != nil {
 		out = append(out, fmt.Sprintf("No posterior from step %d on: %s.", u.Step, u.Reason))
@@ -229,7 +231,7 @@ func outcomes(st *study.Stimulus, set *sweep.ParameterSet, p sweep.Procedure, ce
 }
 
 // writeInference writes table, figures and manifest.
-func writeInference(out report.Output, c *chosen, p sweep.Procedure, cells []sweep.Cell) error {
+func writeInference(out report.Output, c *chosen, p sweep.Procedure, cells []result.Cell) error {
 	write := func(name string, content func(io.Writer) error) error {
 		f, err := out.Create(name)
 		if err != nil {
@@ -240,7 +242,7 @@ func writeInference(out report.Output, c *chosen, p sweep.Procedure, cells []swe
 	if err := writePosteriors(out, c, cells); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(cells, func(cell sweep.Cell) bool { return cell.Mistakes != nil }) {
+	if slices.ContainsFunc(cells, func(cell result.Cell) bool { return cell.Mistakes != nil }) {
 		if err := writeMistakes(out, c, cells); err != nil {
 			return err
 		}
@@ -301,7 +303,7 @@ is printed. STUDY is a directory with study.yaml, or the name of a sample: ` + s
 		},
 	}
 	stimulusFlags(c, &o.StimulusChoice)
-	c.Flags().StringSliceVar(&o.Models, "model", o.Models, "`names` of the models: "+strings.Join(sweep.ModelNames(), ", "))
+	c.Flags().StringSliceVar(&o.Models, "model", o.Models, "`names` of the models: "+strings.Join(model.Names(), ", "))
 	cli.Alias(c, "model", "models")
 	input.CompleteModels(c, "model")
 	in, report := sweep.MarginalInference, sweep.MarginalReport

@@ -6,10 +6,10 @@ import (
 	"foible.dev/foible/command/input"
 	"foible.dev/foible/core/figure"
 	"foible.dev/foible/core/report"
-	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/result"
 )
 
-func timeCourse(c *chosen, cells []sweep.Cell) *figure.Figure {
+func timeCourse(c *chosen, cells []result.Cell) *figure.Figure {
 	panels := make([]figure.CoursePanel, len(c.stimulus.Goals))
 	for goal := range panels {
 		p := figure.CoursePanel{Goal: c.stimulus.Goals[goal].Name, True: goal == c.stimulus.TrueGoal}
@@ -35,7 +35,7 @@ func timeCourse(c *chosen, cells []sweep.Cell) *figure.Figure {
 	return figure.TimeCourse(input.FigureTitle(c.study, c.stimulus), panels, mistakes...)
 }
 
-func storyboard(c *chosen, cells []sweep.Cell) (*figure.Figure, error) {
+func storyboard(c *chosen, cells []result.Cell) (*figure.Figure, error) {
 	story, err := input.Story(c.study, c.stimulus, c.stimulus.JudgementSteps)
 	if err != nil {
 		return nil, err

@@ -9,7 +9,9 @@ import (
 	"foible.dev/foible/command/internal/commandtest"
 	"foible.dev/foible/command/output"
 	"foible.dev/foible/command/terminal"
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/optional"
+	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/core/sweep/sweeptest"
 	"foible.dev/foible/domains"
@@ -24,10 +26,10 @@ func TestMistakesAreShown(t *testing.T) {
 	st := s.Stimuli[0]
 	st.Plan, st.JudgementSteps = st.Plan[:2], []int{0}
 	n := len(st.Goals)
-	cell := sweep.Cell{Mistakes: &sweep.Mistakes{
-		Confused: []sweep.Estimate{{Probability: 0.25, SE: 0.5}, {}},
-		Slip:     []sweep.Estimate{{}, {Probability: 1, SE: 0.125}},
-		OffPath:  optional.Known([]sweep.Estimate{{Probability: 0.75}, {Probability: 0.5}}),
+	cell := result.Cell{Mistakes: &result.Mistakes{
+		Confused: []result.Estimate{{Probability: 0.25, SE: 0.5}, {}},
+		Slip:     []result.Estimate{{}, {Probability: 1, SE: 0.125}},
+		OffPath:  optional.Known([]result.Estimate{{Probability: 0.75}, {Probability: 0.5}}),
 	}}
 	for step := range 3 {
 		row := make([]float64, n)
@@ -63,9 +65,9 @@ func TestMistakesAreShown(t *testing.T) {
 		}
 	}
 
-	c := &chosen{study: s, stimulus: &st, sets: []sweep.ParameterSet{{Model: "full"}, {Model: "boltzmann"}}}
+	c := &chosen{study: s, stimulus: &st, sets: []model.ParameterSet{{Model: "full"}, {Model: "boltzmann"}}}
 	dir := t.TempDir()
-	if err := output.Write(dir, output.Owner{}, nil, func(out *output.Dir) error { return writeMistakes(out, c, []sweep.Cell{cell, {}}) }); err != nil {
+	if err := output.Write(dir, output.Owner{}, nil, func(out *output.Dir) error { return writeMistakes(out, c, []result.Cell{cell, {}}) }); err != nil {
 		t.Fatal(err)
 	}
 	want := "model,stimulus,step,action,goal_confused,goal_confused_se,slip,slip_se,plan_off_path,plan_off_path_se\n" +
@@ -83,11 +85,11 @@ func TestCellsThatLackParts(t *testing.T) {
 	if err := found.Err(); err != nil {
 		t.Fatal(err)
 	}
-	c := &chosen{study: s, stimulus: &s.Stimuli[0], sets: []sweep.ParameterSet{{Model: "full"}}}
+	c := &chosen{study: s, stimulus: &s.Stimuli[0], sets: []model.ParameterSet{{Model: "full"}}}
 	p := sweep.Procedure{StageName: sweep.ReportStage, Stage: sweep.Stage{Runs: 4}, Inference: sweep.MarginalInference, Detail: sweep.DetailMistakes}
 	steps, n := len(c.stimulus.Plan)+1, len(c.stimulus.Goals)
-	cell := sweep.Cell{UnreachableFrom: make([]int, n), Samples: 8}
-	cell.Mistakes = &sweep.Mistakes{Confused: make([]sweep.Estimate, steps-1), Slip: make([]sweep.Estimate, steps-1), OffPath: optional.Known(make([]sweep.Estimate, steps-1))}
+	cell := result.Cell{UnreachableFrom: make([]int, n), Samples: 8}
+	cell.Mistakes = &result.Mistakes{Confused: make([]result.Estimate, steps-1), Slip: make([]result.Estimate, steps-1), OffPath: optional.Known(make([]result.Estimate, steps-1))}
 	for range steps {
 		row := make([]float64, n)
 		row[0] = 1
@@ -99,7 +101,7 @@ func TestCellsThatLackParts(t *testing.T) {
 			var printed bytes.Buffer
 			printInference((&terminal.Terminal{Out: &printed, Err: &printed}), c, &c.sets[0], p, &cell)
 			dir := t.TempDir()
-			if err := output.Write(dir, output.Owner{}, nil, func(out *output.Dir) error { return writeInference(out, c, p, []sweep.Cell{cell}) }); err != nil {
+			if err := output.Write(dir, output.Owner{}, nil, func(out *output.Dir) error { return writeInference(out, c, p, []result.Cell{cell}) }); err != nil {
 				t.Fatal(err)
 			}
 			written := commandtest.Files(t, dir)

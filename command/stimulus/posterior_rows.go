@@ -5,13 +5,13 @@ import (
 
 	"foible.dev/foible/command/input"
 	"foible.dev/foible/core/report"
+	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/study"
-	"foible.dev/foible/core/sweep"
 )
 
 // writePosteriors writes a row a model, step and goal. The columns of people are empty off the judgement steps, those of
 // filters where the model is exact.
-func writePosteriors(out report.Output, c *chosen, cells []sweep.Cell) error {
+func writePosteriors(out report.Output, c *chosen, cells []result.Cell) error {
 	return report.WriteTable(out, "inference", func(row func(...any) error) error {
 		for m := range cells {
 			key := append([]any{c.sets[m].Model}, report.Parameters(&c.sets[m])...)
@@ -28,7 +28,7 @@ func writePosteriors(out report.Output, c *chosen, cells []sweep.Cell) error {
 }
 
 // posteriorRow has what follows the parameters; nil where there is nothing.
-func posteriorRow(st *study.Stimulus, cell *sweep.Cell, step, goal int) []any {
+func posteriorRow(st *study.Stimulus, cell *result.Cell, step, goal int) []any {
 	row := []any{st.ID, step, input.ActionText(st, step), st.Goals[goal].Name, nil, nil, nil, nil, nil, nil, nil, nil, nil}
 	if step < len(cell.Posterior) {
 		row[4] = cell.Posterior[step][goal]
@@ -60,7 +60,7 @@ func known(x float64) any {
 }
 
 // writeMistakes writes a row a model and action; what is not known is empty.
-func writeMistakes(out report.Output, c *chosen, cells []sweep.Cell) error {
+func writeMistakes(out report.Output, c *chosen, cells []result.Cell) error {
 	return report.WriteTable(out, "inference_mistakes", func(row func(...any) error) error {
 		for m := range cells {
 			mistakes := cells[m].Mistakes
@@ -69,7 +69,7 @@ func writeMistakes(out report.Output, c *chosen, cells []sweep.Cell) error {
 			}
 			for i := range mistakes.Confused {
 				values := []any{c.sets[m].Model, c.stimulus.ID, i + 1, input.ActionText(c.stimulus, i+1)}
-				for _, estimate := range []sweep.Estimate{mistakes.Confused[i], mistakes.Slip[i]} {
+				for _, estimate := range []result.Estimate{mistakes.Confused[i], mistakes.Slip[i]} {
 					values = append(values, estimate.Probability, estimate.SE)
 				}
 				if offPath, known := mistakes.OffPath.Get(); known {

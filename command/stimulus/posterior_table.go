@@ -7,15 +7,15 @@ import (
 
 	"foible.dev/foible/command/input"
 	"foible.dev/foible/command/terminal"
+	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/study"
-	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/core/words"
 )
 
 // posteriorTable has a row a step, and one below it for the people who judged
 // there. A model that is sampled also has the largest Monte-Carlo standard error
 // of the step, and how its filters fared or which mistakes are behind the action.
-func posteriorTable(st *study.Stimulus, cell *sweep.Cell, people string) *terminal.Table {
+func posteriorTable(st *study.Stimulus, cell *result.Cell, people string) *terminal.Table {
 	t := &terminal.Table{Columns: []terminal.Column{{Head: "Step", Lead: true}, {Head: "Action", Lead: true, Left: true}}}
 	for g := range st.Goals {
 		name := st.Goals[g].Name
@@ -60,7 +60,7 @@ type sampledColumn struct {
 }
 
 // sampledColumns are none of an exact model.
-func sampledColumns(cell *sweep.Cell) []sampledColumn {
+func sampledColumns(cell *result.Cell) []sampledColumn {
 	if cell.SE == nil {
 		return nil
 	}
@@ -90,13 +90,13 @@ func sampledColumns(cell *sweep.Cell) []sampledColumn {
 		offPath, _ := m.OffPath.Get() // "-" if it is not known
 		for _, kind := range []struct {
 			head string
-			of   []sweep.Estimate
+			of   []result.Estimate
 		}{{"Confused", m.Confused}, {"Slip", m.Slip}, {"Off path", offPath}} {
 			columns = append(columns, sampledColumn{kind.head, func(step int) string {
 				if step == 0 {
 					return ""
 				}
-				return at(kind.of, step-1, func(e sweep.Estimate) string { return words.Fixed(e.Probability, 2) })
+				return at(kind.of, step-1, func(e result.Estimate) string { return words.Fixed(e.Probability, 2) })
 			}})
 		}
 	}

@@ -16,7 +16,10 @@ import (
 	"foible.dev/foible/command/output"
 	"foible.dev/foible/command/terminal"
 	"foible.dev/foible/core/inference"
+	"foible.dev/foible/core/model"
+	"foible.dev/foible/core/random"
 	"foible.dev/foible/core/report"
+	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/study"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/core/words"
@@ -68,7 +71,7 @@ func Simulate(ctx context.Context, term *terminal.Terminal, o SimulateOptions) e
 	if err := output.Write(o.Out, of, nil, func(out *output.Dir) error {
 		s.out = out
 		for i := range o.N {
-			rng := sweep.RunStream(c.seed, "simulate "+s.goal, &c.sets[0], c.stimulus.ID, i)
+			rng := random.RunStream(c.seed, "simulate "+s.goal, &c.sets[0], c.stimulus.ID, i)
 			t, err := ready.Simulate(ctx, &c.sets[0], o.Inference, goal, o.Steps, rng)
 			if err != nil {
 				return cli.Interrupted(ctx, err)
@@ -217,7 +220,7 @@ func (s *simulation) print(e *terminal.Terminal) {
 	if s.bounded() {
 		e.Print("In %s: %s, %s, stayed put %s", words.Count(steps, "step"), words.Count(sum.Slips, "slip"), words.Count(sum.Confusions, "confusion"), words.Count(sum.Stays, "time"))
 		if unknown {
-			e.Print("How many of %s lead out of the way or into a dead end is %s can be reached", words.Count(sum.Plans, "plan"), sweep.PathsUnknown)
+			e.Print("How many of %s lead out of the way or into a dead end is %s can be reached", words.Count(sum.Plans, "plan"), result.PathsUnknown)
 		} else {
 			e.Print("Of %s: %s out of the way, %s into a dead end", words.Count(sum.Plans, "plan"), words.Thousands(paths.Detours), words.Thousands(paths.DeadEnds))
 		}
@@ -249,7 +252,7 @@ its default grid; what was used is printed. Equal seeds give equal trajectories,
 		RunE: func(c *cobra.Command, _ []string) error { return Simulate(c.Context(), term, o) },
 	}
 	stimulusFlags(c, &o.StimulusChoice)
-	c.Flags().StringVar(&o.Models[0], "model", o.Models[0], "`name` of the model: "+strings.Join(sweep.ModelNames(), ", "))
+	c.Flags().StringVar(&o.Models[0], "model", o.Models[0], "`name` of the model: "+strings.Join(model.Names(), ", "))
 	cli.Alias(c, "model", "models")
 	input.CompleteModels(c, "model")
 	c.Flags().StringVar(&o.Goal, "goal", "", "`name` of the agent's goal (default: the stimulus's true goal)")

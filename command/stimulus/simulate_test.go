@@ -11,6 +11,7 @@ import (
 	"foible.dev/foible/command/output"
 	"foible.dev/foible/command/terminal"
 	"foible.dev/foible/core/inference"
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/optional"
 	"foible.dev/foible/core/pddl"
 	"foible.dev/foible/core/sweep"
@@ -93,7 +94,7 @@ func TestUnknownPathsAreNotCounted(t *testing.T) {
 	}
 	o := simulating("full")
 	o.N, o.Out = 2, t.TempDir()
-	sim := simulation{chosen: &chosen{study: s, stimulus: &s.Stimuli[0], sets: []sweep.ParameterSet{{Model: "full"}}}, o: &o, goal: "lamp"}
+	sim := simulation{chosen: &chosen{study: s, stimulus: &s.Stimuli[0], sets: []model.ParameterSet{{Model: "full"}}}, o: &o, goal: "lamp"}
 	known := &inference.Plan{Actions: 3, Path: optional.Known(inference.Path{Detour: 2})}
 	if err := output.Write(o.Out, output.Owner{}, nil, func(out *output.Dir) error {
 		sim.out = out

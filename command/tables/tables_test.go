@@ -18,8 +18,10 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"foible.dev/foible/command/tables"
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/optional"
 	"foible.dev/foible/core/report"
+	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/study"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/internal/await"
@@ -67,7 +69,7 @@ func every(t *testing.T) folder {
 		shapes = append(shapes, sweep.Shape{Stimulus: id, Goals: 2, Actions: 1, JudgementSteps: []int{0, 1}})
 	}
 	c := sweep.Config{
-		Models:    []sweep.ModelGrid{{Model: "full"}, {Model: "boltzmann", Axes: map[string][]sweep.Setting{"alpha": {{Number: 1e-9}, {Number: 1e6}}}}},
+		Models:    []sweep.ModelGrid{{Model: "full"}, {Model: "boltzmann", Axes: map[string][]model.Setting{"alpha": {{Number: 1e-9}, {Number: 1e6}}}}},
 		Bootstrap: sweep.DefaultBootstrap, Seed: 1,
 	}
 	c.Inference, c.Fit, c.Report = sweep.DefaultsOf(sweep.SIPS)
@@ -87,23 +89,23 @@ func every(t *testing.T) folder {
 	for i := range sets {
 		g := &sweep.Gathered{Stage: sweep.FitStage, Index: i, Set: sets[i], Failures: []string{"out of\n\"memory\""}}
 		if i > 0 {
-			one := sweep.Correlation{N: 6, PearsonR: 1 / (3 + float64(i)), Defined: i%2 == 0, RMSE: math.SmallestNonzeroFloat64}
-			g.Fit = &sweep.Fit{Overall: one, MCSE: math.Copysign(0, -1), Intervals: []sweep.Interval{{Unit: "stimuli", Low: -1, High: math.Nextafter(1, 0), Resamples: 500}}}
+			one := result.Correlation{N: 6, PearsonR: 1 / (3 + float64(i)), Defined: i%2 == 0, RMSE: math.SmallestNonzeroFloat64}
+			g.Fit = &result.Fit{Overall: one, MCSE: math.Copysign(0, -1), Intervals: []result.Interval{{Unit: "stimuli", Low: -1, High: math.Nextafter(1, 0), Resamples: 500}}}
 			for s := range st.Stimuli {
 				one.Group = st.Stimuli[s].Category
 				g.Fit.ByCategory = append(g.Fit.ByCategory, one)
 				one.Group = st.Stimuli[s].ID
 				g.Fit.ByStimulus = append(g.Fit.ByStimulus, one)
-				cell := &sweep.Cell{Posterior: [][]float64{{0.1, 0.9}, {0, 1}}, Samples: 64 * (s + 1), LogEvidence: [][]float64{{-1e-300, -1}, {math.Inf(-1), -2}}}
+				cell := &result.Cell{Posterior: [][]float64{{0.1, 0.9}, {0, 1}}, Samples: 64 * (s + 1), LogEvidence: [][]float64{{-1e-300, -1}, {math.Inf(-1), -2}}}
 				if s == 1 {
-					cell.Undefined = &sweep.Undefined{Step: 1, Reason: "impossible, at step 1"}
+					cell.Undefined = &result.Undefined{Step: 1, Reason: "impossible, at step 1"}
 				}
 				if s == 2 {
 					cell.ESS, cell.Alive, cell.Evidence = []float64{2, 1.5}, []float64{2, 1}, []float64{0, -3}
-					cell.Mistakes = &sweep.Mistakes{Confused: []sweep.Estimate{{Probability: 0.5, SE: 0.1}}, Slip: make([]sweep.Estimate, 1), OffPath: optional.Known(make([]sweep.Estimate, 1))}
+					cell.Mistakes = &result.Mistakes{Confused: []result.Estimate{{Probability: 0.5, SE: 0.1}}, Slip: make([]result.Estimate, 1), OffPath: optional.Known(make([]result.Estimate, 1))}
 				}
 				if s == 0 {
-					cell.Mistakes = &sweep.Mistakes{Confused: make([]sweep.Estimate, 1), Slip: make([]sweep.Estimate, 1)} // whether off the path is not known
+					cell.Mistakes = &result.Mistakes{Confused: make([]result.Estimate, 1), Slip: make([]result.Estimate, 1)} // whether off the path is not known
 				}
 				g.Cells = append(g.Cells, cell)
 			}

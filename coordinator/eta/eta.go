@@ -18,6 +18,7 @@ import (
 	"slices"
 	"time"
 
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/sweep"
 )
 
@@ -175,12 +176,12 @@ func New(plan *sweep.Plan, config *sweep.Config, at time.Time) *Estimator {
 			e.tops[job] = struct{}{}
 		}
 	}
-	noises := map[sweep.Setting]int32{}
+	noises := map[model.Setting]int32{}
 	for m, of := range plan.Models() {
-		model, _ := sweep.ModelByName(of.Name)
+		named, _ := model.ByName(of.Name)
 		for i := of.First; i < of.End; i++ {
 			e.model[i], e.noise[i] = int32(m), -1
-			if config.Inference.Method == sweep.Marginal && !model.Exact {
+			if config.Inference.Method == sweep.Marginal && !named.Exact {
 				value := plan.Sets[i].SearchNoise // a model without it has tables of its own, under the noise 0
 				if _, ok := noises[value]; !ok {
 					noises[value] = int32(len(noises))

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"foible.dev/foible/coordinator/eta"
+	"foible.dev/foible/core/model"
+	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/sweep"
 )
 
@@ -75,8 +77,8 @@ func (w *world) about(sd float64) float64 { return math.Exp(sd * w.rng.NormFloat
 func newWorld(t *testing.T, seed uint64, calm bool) *world {
 	t.Helper()
 	w := &world{rng: rand.New(rand.NewPCG(seed, 7)), workers: map[uint64]*machine{}, cell: map[string]float64{}}
-	values := func(most int) []sweep.Setting {
-		all := make([]sweep.Setting, 1+w.rng.IntN(most))
+	values := func(most int) []model.Setting {
+		all := make([]model.Setting, 1+w.rng.IntN(most))
 		for i := range all {
 			all[i].Number = float64(i+1) / 20
 		}
@@ -89,9 +91,9 @@ func newWorld(t *testing.T, seed uint64, calm bool) *world {
 	if w.rng.IntN(5) == 0 {
 		w.config.Report = sweep.Stage{}
 	}
-	var sets []sweep.ParameterSet
+	var sets []model.ParameterSet
 	cell := 1.
-	for _, m := range sweep.Models {
+	for _, m := range model.Models {
 		if w.rng.IntN(3) == 0 && len(sets) > 0 {
 			continue
 		}
@@ -99,12 +101,12 @@ func newWorld(t *testing.T, seed uint64, calm bool) *world {
 		if m.Exact {
 			w.cell[m.Name] /= 10
 		}
-		of := []sweep.ParameterSet{{Model: m.Name}}
+		of := []model.ParameterSet{{Model: m.Name}}
 		for _, axis := range m.Axes[:min(len(m.Axes), 5)] {
 			if axis == "value" || axis == "unreachable_value" {
 				continue
 			}
-			var more []sweep.ParameterSet
+			var more []model.ParameterSet
 			for _, set := range of {
 				for _, value := range values(4) {
 					set.Set(axis, value)
@@ -235,9 +237,9 @@ func (w *world) seconds(number int, m *machine) float64 {
 			continue
 		}
 		took += w.cell[set.Model]
-		model, _ := sweep.ModelByName(set.Model)
+		named, _ := model.ByName(set.Model)
 		table := fmt.Sprint(job.Stage, job.Stimulus, set.SearchNoise)
-		if w.config.Inference.Method == sweep.Marginal && !model.Exact && !m.tables[table] {
+		if w.config.Inference.Method == sweep.Marginal && !named.Exact && !m.tables[table] {
 			m.tables[table] = true
 			took += w.table
 		}
@@ -265,8 +267,8 @@ func (w *world) end(number int, id uint64, m *machine) {
 	}
 	_, ready := w.progress.Add(number)
 	if w.progress.Fitted() && w.plan.Chosen() == nil {
-		w.plan.Choose(standingOf(w.plan, func(i int) *sweep.Fit {
-			return &sweep.Fit{Overall: sweep.Correlation{Defined: true, PearsonR: float64(i*7919%101) / 101}}
+		w.plan.Choose(standingOf(w.plan, func(i int) *result.Fit {
+			return &result.Fit{Overall: result.Correlation{Defined: true, PearsonR: float64(i*7919%101) / 101}}
 		}))
 	}
 	w.eta.Done(w.clock(), number, id)
@@ -405,10 +407,10 @@ type width struct{ of, time float64 }
 // plain is a sweep of one exact model: 20 parameter sets on 4 stimuli, a cell a job, and a report.
 func plain(t *testing.T) (*sweep.Plan, *eta.Estimator) {
 	t.Helper()
-	sets := make([]sweep.ParameterSet, 20)
+	sets := make([]model.ParameterSet, 20)
 	for i := range sets {
 		sets[i].Model = "boltzmann"
-		sets[i].Set("alpha", sweep.Setting{Number: float64(i + 1)})
+		sets[i].Set("alpha", model.Setting{Number: float64(i + 1)})
 	}
 	shapes := make([]sweep.Shape, 4)
 	for i := range shapes {
@@ -483,7 +485,7 @@ func TestSteady(t *testing.T) {
 			check(float64(plan.FitJobs()-job-1) + 4)
 		}
 	}
-	plan.Choose(standingOf(plan, func(i int) *sweep.Fit { return &sweep.Fit{Overall: sweep.Correlation{Defined: true}} }))
+	plan.Choose(standingOf(plan, func(i int) *result.Fit { return &result.Fit{Overall: result.Correlation{Defined: true}} }))
 	for i, job := range plan.ReportJobs() {
 		if i > 0 {
 			check(4 - float64(i))
@@ -530,7 +532,7 @@ func TestTakenUpInReport(t *testing.T) {
 	for chunk := range plan.FitChunks() {
 		e.Known(plan.ScoreJob(chunk))
 	}
-	plan.Choose(standingOf(plan, func(i int) *sweep.Fit { return &sweep.Fit{Overall: sweep.Correlation{Defined: true}} }))
+	plan.Choose(standingOf(plan, func(i int) *result.Fit { return &result.Fit{Overall: result.Correlation{Defined: true}} }))
 	e.Joined(epoch, 1, 1)
 	for i, job := range plan.ReportJobs() {
 		if _, _, ok := e.Range(after(float64(10 * i))); ok != (i > 0) {
@@ -573,11 +575,11 @@ func TestWaste(t *testing.T) {
 // contenders are left counts for as many times the work.
 func TestTopUp(t *testing.T) {
 	in, fit, report := sweep.DefaultsOf(sweep.SIPS)
-	noises := make([]sweep.Setting, 40)
+	noises := make([]model.Setting, 40)
 	for i := range noises {
 		noises[i].Number = float64(i+1) / 50
 	}
-	c := sweep.Config{Inference: in, Fit: fit, Report: report, Models: []sweep.ModelGrid{{Model: "plan-lesioned", Axes: map[string][]sweep.Setting{"action_noise": noises}}}}
+	c := sweep.Config{Inference: in, Fit: fit, Report: report, Models: []sweep.ModelGrid{{Model: "plan-lesioned", Axes: map[string][]model.Setting{"action_noise": noises}}}}
 	c.Report.Runs = 0
 	sets, err := c.ParameterSets()
 	if err != nil {
@@ -606,8 +608,8 @@ func TestTopUp(t *testing.T) {
 			}
 			at = append(at, high.Seconds())
 		}
-		r := func(i int) *sweep.Fit {
-			f := &sweep.Fit{Overall: sweep.Correlation{Defined: true}, MCSE: .01}
+		r := func(i int) *result.Fit {
+			f := &result.Fit{Overall: result.Correlation{Defined: true}, MCSE: .01}
 			if i < contenders {
 				f.Overall.PearsonR = .9
 			}
@@ -655,7 +657,7 @@ func TestTopUp(t *testing.T) {
 }
 
 // standingOf is that of the parameter sets of the rounds that are known, each of which has one fit, or none (nil).
-func standingOf(p *sweep.Plan, fit func(i int) *sweep.Fit) *sweep.Standing {
+func standingOf(p *sweep.Plan, fit func(i int) *result.Fit) *sweep.Standing {
 	s := sweep.NewStanding(0)
 	for round := range p.KnownRounds() {
 		for chunk, end := p.RoundChunks(round); chunk < end; chunk++ {

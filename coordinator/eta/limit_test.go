@@ -5,20 +5,22 @@ import (
 	"time"
 
 	"foible.dev/foible/coordinator/eta"
+	"foible.dev/foible/core/model"
+	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/sweep"
 )
 
 // A job's limit follows from the slowest job like it, by its size: of its stage and of all its models. Before one has
 // been seen it is long.
 func TestLimit(t *testing.T) {
-	sets := make([]sweep.ParameterSet, 8)
+	sets := make([]model.ParameterSet, 8)
 	for i := range sets {
 		if i < 4 {
 			sets[i].Model = "boltzmann"
-			sets[i].Set("alpha", sweep.Setting{Number: float64(i + 1)})
+			sets[i].Set("alpha", model.Setting{Number: float64(i + 1)})
 		} else {
 			sets[i].Model = "action-lesioned"
-			sets[i].Set("goal_noise", sweep.Setting{Number: float64(i) / 10})
+			sets[i].Set("goal_noise", model.Setting{Number: float64(i) / 10})
 		}
 	}
 	shapes := []sweep.Shape{{Stimulus: "short", Goals: 2, Actions: 4}, {Stimulus: "long", Goals: 2, Actions: 14}} // 3 times as long
@@ -77,7 +79,7 @@ func TestLimit(t *testing.T) {
 	e.Done(after(now), 6, 1)
 	check("done by the first", 7, time.Minute+3*900*time.Second)
 
-	plan.Choose(standingOf(plan, func(i int) *sweep.Fit { return &sweep.Fit{Overall: sweep.Correlation{Defined: true}} }))
+	plan.Choose(standingOf(plan, func(i int) *result.Fit { return &result.Fit{Overall: result.Correlation{Defined: true}} }))
 	report := plan.ReportJobs()
 	check("the report", report[0], eta.UnseenLimit)
 	do(report[0], 10)

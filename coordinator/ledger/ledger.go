@@ -7,6 +7,7 @@ package ledger
 import (
 	"slices"
 
+	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/sweep"
 )
 
@@ -15,7 +16,7 @@ type Result struct {
 	Failed bool          // the job has failed
 	Reason string        // why; "" if it has not failed
 	Cells  []CellFailure // of an infer job, the cells that could not be computed, in the order of their places
-	Fits   []sweep.Fit   // of a score job, one a parameter set; none if the job has failed
+	Fits   []result.Fit  // of a score job, one a parameter set; none if the job has failed
 }
 
 // CellFailure is why a cell could not be computed.
@@ -89,7 +90,7 @@ func (l *Ledger) settle(number int) {
 }
 
 // rank takes up the fits of a score job, and keeps each model's best so far.
-func (l *Ledger) rank(job *sweep.Job, fits []sweep.Fit) {
+func (l *Ledger) rank(job *sweep.Job, fits []result.Fit) {
 	for i := range fits[:min(len(fits), len(job.Sets))] {
 		model, set := job.Sets[i].Model, job.Index(i)
 		if l.standing.Add(model, set, job.Round, &fits[i]) {

@@ -9,11 +9,13 @@ import (
 	"testing"
 
 	"foible.dev/foible/coordinator/ledger"
+	"foible.dev/foible/core/model"
+	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/sweep"
 )
 
-func numbers(values ...float64) []sweep.Setting {
-	settings := make([]sweep.Setting, len(values))
+func numbers(values ...float64) []model.Setting {
+	settings := make([]model.Setting, len(values))
 	for i, v := range values {
 		settings[i].Number = v
 	}
@@ -26,8 +28,8 @@ func newPlan(t *testing.T) *sweep.Plan {
 	t.Helper()
 	in, fit, report := sweep.DefaultsOf(sweep.SIPS)
 	c := sweep.Config{Inference: in, Fit: fit, Report: report, TopUp: 4, Seed: 3, Models: []sweep.ModelGrid{
-		{Model: "boltzmann", Axes: map[string][]sweep.Setting{"alpha": numbers(1, 2, 3)}},
-		{Model: "plan-lesioned", Axes: map[string][]sweep.Setting{
+		{Model: "boltzmann", Axes: map[string][]model.Setting{"alpha": numbers(1, 2, 3)}},
+		{Model: "plan-lesioned", Axes: map[string][]model.Setting{
 			"goal_noise": numbers(0), "action_noise": numbers(.1, .2, .3, .4, .5, .6, .7, .8),
 		}},
 	}}
@@ -63,13 +65,13 @@ func madeUp(job *sweep.Job) ledger.Result {
 	case job.Score:
 		for i := range job.Sets {
 			set := job.Index(i)
-			f := sweep.Fit{Overall: sweep.Correlation{N: 18, PearsonR: .8 + float64(set*7%5)/500 - float64(job.Round)/1000, Defined: true, RMSE: .2}}
+			f := result.Fit{Overall: result.Correlation{N: 18, PearsonR: .8 + float64(set*7%5)/500 - float64(job.Round)/1000, Defined: true, RMSE: .2}}
 			f.MCSE = .01 / float64(int(1)<<job.Round)
 			if set == 8 {
 				f.Overall.N = 12
 			}
 			for range 3 {
-				f.ByStimulus = append(f.ByStimulus, sweep.Correlation{N: f.Overall.N / 3})
+				f.ByStimulus = append(f.ByStimulus, result.Correlation{N: f.Overall.N / 3})
 			}
 			r.Fits = append(r.Fits, f)
 		}

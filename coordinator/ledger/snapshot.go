@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/sweep"
 )
 
@@ -28,9 +29,9 @@ type Snapshot struct {
 
 // Best is the best parameter set of a model, by the fits that are recorded. The report takes no part in the choice.
 type Best struct {
-	Set      int               // index in the plan
-	Overall  sweep.Correlation // of the fit by which it is the best
-	Complete bool              // it has a posterior at every point
+	Set      int                // index in the plan
+	Overall  result.Correlation // of the fit by which it is the best
+	Complete bool               // it has a posterior at every point
 }
 
 // Counts are those of now.

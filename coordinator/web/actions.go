@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/proto/codec"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
@@ -116,7 +116,7 @@ func axesOf(m *foiblev1.Sweep, r *http.Request) []axisView {
 		return nil
 	}
 	var all []axisView
-	for _, axis := range sweep.Axes {
+	for _, axis := range model.Axes {
 		var models, values []string
 		for i := range config.Models {
 			has := settings(&config.Models[i], axis)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"foible.dev/foible/core/model"
+	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/sweep"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
@@ -23,9 +25,9 @@ type Coordinator interface {
 	Inside(ctx context.Context, id string) (*Inside, error)
 	// ChunkFits are the score job of a chunk whose parameter sets are known, and its fits, in the order of the parameter
 	// sets; none if the job has failed or has no result.
-	ChunkFits(ctx context.Context, id string, chunk int) (sweep.Job, []sweep.Fit, error)
+	ChunkFits(ctx context.Context, id string, chunk int) (sweep.Job, []result.Fit, error)
 	// Cell is what a parameter set predicts of a stimulus, by their places in the plan; nil if there is no result.
-	Cell(ctx context.Context, id string, set, stimulus int) (*sweep.Cell, error)
+	Cell(ctx context.Context, id string, set, stimulus int) (*result.Cell, error)
 	// Study is the bundle of a study.
 	Study(ctx context.Context, hash string) ([]byte, error)
 	// Changes is closed at the next change of a sweep; nil if it has ended, or is not followed here.
@@ -39,7 +41,7 @@ type Coordinator interface {
 // Inside is a sweep seen closely. Nothing in it changes.
 type Inside struct {
 	Config   sweep.Config
-	Sets     []sweep.ParameterSet
+	Sets     []model.ParameterSet
 	Stimuli  []sweep.Shape
 	Coverage []sweep.Coverage
 	Scored   []bool // by chunk of the rounds whose parameter sets are known: its score job has a result
@@ -54,7 +56,7 @@ type Failure struct {
 	Stage    string // fit, top_up or report
 	Score    bool   // a comparison with people
 	Stimulus string // of a job that is none
-	Sets     []sweep.ParameterSet
+	Sets     []model.ParameterSet
 	Reason   string
 }
 

@@ -16,8 +16,9 @@ import (
 	"strings"
 	"sync"
 
+	"foible.dev/foible/core/diagnose"
 	"foible.dev/foible/core/figure"
-	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/words"
 )
 
@@ -106,10 +107,10 @@ func (l *look) figure(name string) string { return sweepPath(l.GetSweepId()) + "
 
 // curves are the fits by model. The chosen sets are the report's, once there are any.
 func (l *look) curves() (curves []figure.Curve, fits [][]fit) {
-	for _, model := range sweep.Models {
-		c := figure.Curve{Model: model.Name, Chosen: -1}
+	for _, m := range model.Models {
+		c := figure.Curve{Model: m.Name, Chosen: -1}
 		var of []fit
-		for f := range l.of(model.Name) {
+		for f := range l.of(m.Name) {
 			if slices.Contains(l.in.Chosen, f.set) {
 				c.Chosen = len(of)
 			}
@@ -194,16 +195,16 @@ func (l *look) spot(at figure.Spot, f fit) spotView {
 }
 
 // profile is what each axis does to a model's fit; errNothing if none varies.
-func (l *look) profile(model sweep.Model) (*figure.Figure, error) {
+func (l *look) profile(m model.Model) (*figure.Figure, error) {
 	chosen := -1
 	for _, i := range l.in.Chosen {
-		if l.in.Sets[i].Model == model.Name {
+		if l.in.Sets[i].Model == m.Name {
 			chosen = i
 		}
 	}
 	var panels []figure.ProfilePanel
-	for _, axis := range sweep.Profiles(model, func(yield func(*sweep.ParameterSet, float64) bool) {
-		for f := range l.of(model.Name) {
+	for _, axis := range diagnose.Profiles(m, func(yield func(*model.ParameterSet, float64) bool) {
+		for f := range l.of(m.Name) {
 			if !yield(&l.in.Sets[f.set], f.compared()) {
 				return
 			}
@@ -226,17 +227,17 @@ func (l *look) profile(model sweep.Model) (*figure.Figure, error) {
 	if panels == nil {
 		return nil, errNothing
 	}
-	return figure.Profile(l.title+": "+model.Name, model.Name, panels), nil
+	return figure.Profile(l.title+": "+m.Name, m.Name, panels), nil
 }
 
 // profiles are the figures of models with an axis that varies.
 func (s *Server) profiles(l *look) []*figureView {
 	var views []*figureView
-	for _, model := range sweep.Models {
-		path := l.figure("profile-" + model.Name)
-		d, err := s.draw(path, l.version(), func() (*figure.Figure, error) { return l.profile(model) })
+	for _, m := range model.Models {
+		path := l.figure("profile-" + m.Name)
+		d, err := s.draw(path, l.version(), func() (*figure.Figure, error) { return l.profile(m) })
 		if err == nil {
-			views = append(views, newFigureView(model.Name, path, l.version(), d))
+			views = append(views, newFigureView(m.Name, path, l.version(), d))
 		}
 	}
 	return views
@@ -257,14 +258,14 @@ func (s *Server) sweepFigure(w http.ResponseWriter, r *http.Request, v *visitor)
 	version := l.version()
 	var table func(io.Writer) error
 	var draw func() (*figure.Figure, error)
-	switch model, isProfile := strings.CutPrefix(name, "profile-"); {
+	switch modelName, isProfile := strings.CutPrefix(name, "profile-"); {
 	case name == "sensitivity":
 		table, draw = l.writeFits, func() (*figure.Figure, error) { return l.sensitivity(), nil }
 	case name == "coverage":
 		table, draw = l.writeCoverage, func() (*figure.Figure, error) { return l.coverage(), nil }
 		version = fmt.Sprint(l.GetProgress().GetCellsDone())
 	case isProfile:
-		m, _ := sweep.ModelByName(model) // one that is not there has nothing to show
+		m, _ := model.ByName(modelName) // one that is not there has nothing to show
 		table, draw = func(to io.Writer) error { return l.writeProfile(to, m) }, func() (*figure.Figure, error) { return l.profile(m) }
 	default:
 		http.NotFound(w, r)
@@ -361,7 +362,7 @@ func fileName(s string) string {
 func (l *look) writeFits(to io.Writer) error {
 	out := csv.NewWriter(to)
 	header := []string{"model", "parameter_set"}
-	for _, axis := range sweep.Axes {
+	for _, axis := range model.Axes {
 		header = append(header, axis.Name)
 	}
 	_ = out.Write(append(header, "n", "complete", "pearson_r", "ci_low", "ci_high", "mc_se", "rmse")) // Flush has the error
@@ -370,7 +371,7 @@ func (l *look) writeFits(to io.Writer) error {
 	for _, f := range fits {
 		set := &l.in.Sets[f.set]
 		row := []string{set.Model, strconv.Itoa(f.set + 1)}
-		for _, axis := range sweep.Axes {
+		for _, axis := range model.Axes {
 			text := ""
 			if v, ok := set.Get(axis.Name); ok {
 				text = v.String()
@@ -407,18 +408,18 @@ func (l *look) writeCoverage(to io.Writer) error {
 	return out.Error()
 }
 
-func (l *look) writeProfile(to io.Writer, model sweep.Model) error {
+func (l *look) writeProfile(to io.Writer, m model.Model) error {
 	out := csv.NewWriter(to)
 	_ = out.Write([]string{"model", "axis", "axis_value", "highest_r", "mean_r"})
-	for _, axis := range sweep.Profiles(model, func(yield func(*sweep.ParameterSet, float64) bool) {
-		for f := range l.of(model.Name) {
+	for _, axis := range diagnose.Profiles(m, func(yield func(*model.ParameterSet, float64) bool) {
+		for f := range l.of(m.Name) {
 			if !yield(&l.in.Sets[f.set], f.compared()) {
 				return
 			}
 		}
 	}) {
 		for k, v := range axis.Values {
-			_ = out.Write([]string{model.Name, axis.Axis, v.String(), number(axis.Best[k]), number(axis.Mean[k])})
+			_ = out.Write([]string{m.Name, axis.Axis, v.String(), number(axis.Best[k]), number(axis.Mean[k])})
 		}
 	}
 	out.Flush()

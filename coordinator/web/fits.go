@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 
+	"foible.dev/foible/core/model"
+	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/sweep"
 )
 
@@ -37,7 +39,7 @@ type fitTable struct {
 // fitsNow is a fitTable at a moment. Nothing in it changes.
 type fitsNow struct {
 	fits     []fit
-	best     []fit       // of each model that has one, in the order of [sweep.Models]
+	best     []fit       // of each model that has one, in the order of [model.Models]
 	reported map[int]fit // by parameter set
 	points   int         // that a complete parameter set has
 	interval string
@@ -76,12 +78,12 @@ func (t *fitTable) now(s *Server, id string, in *Inside) fitsNow {
 }
 
 // snapshot is what has been read of parameter sets. The caller holds mu.
-func (t *fitTable) snapshot(sets []sweep.ParameterSet) fitsNow {
+func (t *fitTable) snapshot(sets []model.ParameterSet) fitsNow {
 	now := fitsNow{fits: slices.Clone(t.fits), reported: map[int]fit{}, points: t.standing.Points(), interval: t.interval, version: t.version}
 	best := map[string]int{}
-	for _, model := range sweep.Models {
-		if set, ok := t.standing.Best(model.Name); ok {
-			best[model.Name] = set
+	for _, m := range model.Models {
+		if set, ok := t.standing.Best(m.Name); ok {
+			best[m.Name] = set
 		}
 	}
 	for i := range now.fits {
@@ -91,8 +93,8 @@ func (t *fitTable) snapshot(sets []sweep.ParameterSet) fitsNow {
 		of, ok := best[sets[f.set].Model]
 		f.rival = ok && t.standing.Rival(f.set, of)
 	}
-	for _, model := range sweep.Models {
-		if set, ok := best[model.Name]; ok {
+	for _, m := range model.Models {
+		if set, ok := best[m.Name]; ok {
 			now.best = append(now.best, now.fits[t.at[set]])
 		}
 	}
@@ -124,7 +126,7 @@ func (t *fitTable) fetch(s *Server, id string, chunks []int) {
 }
 
 // take adds the fits of a chunk, which its score job has come to.
-func (t *fitTable) take(job *sweep.Job, chunk int, fits []sweep.Fit) {
+func (t *fitTable) take(job *sweep.Job, chunk int, fits []result.Fit) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.read[chunk] {
@@ -154,7 +156,7 @@ func (t *fitTable) take(job *sweep.Job, chunk int, fits []sweep.Fit) {
 	}
 }
 
-func newFit(set int, of *sweep.Fit) fit {
+func newFit(set int, of *result.Fit) fit {
 	f := fit{set: set, r: math.NaN(), mcse: of.MCSE, rmse: of.Overall.RMSE, n: of.Overall.N}
 	if of.Overall.Defined {
 		f.r = of.Overall.PearsonR

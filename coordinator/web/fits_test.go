@@ -11,6 +11,8 @@ import (
 
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"foible.dev/foible/core/model"
+	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/core/words"
 	"foible.dev/foible/internal/await"
@@ -18,17 +20,17 @@ import (
 )
 
 // some are fits of two models; that of the third set has no r.
-func some() ([]fit, []sweep.ParameterSet) {
-	var sets []sweep.ParameterSet
+func some() ([]fit, []model.ParameterSet) {
+	var sets []model.ParameterSet
 	var fits []fit
 	for i, alpha := range []float64{0.5, 1, 2} {
-		set := sweep.ParameterSet{Model: "boltzmann"}
-		set.Set("alpha", sweep.Setting{Number: alpha})
-		set.Set("value", sweep.Setting{Word: []string{"optimal", "heuristic"}[i%2]})
+		set := model.ParameterSet{Model: "boltzmann"}
+		set.Set("alpha", model.Setting{Number: alpha})
+		set.Set("value", model.Setting{Word: []string{"optimal", "heuristic"}[i%2]})
 		sets = append(sets, set)
 	}
-	set := sweep.ParameterSet{Model: "plan-lesioned"}
-	set.Set("action_noise", sweep.Setting{Number: 0.1})
+	set := model.ParameterSet{Model: "plan-lesioned"}
+	set.Set("action_noise", model.Setting{Number: 0.1})
 	sets = append(sets, set)
 	for i, r := range []float64{0.7, 0.8, math.NaN(), 0.8} {
 		fits = append(fits, fit{set: i, r: r, n: 100 - i})
@@ -97,7 +99,7 @@ func TestPagesOfFits(t *testing.T) {
 	var l look
 	l.Sweep, l.in = &foiblev1.Sweep{SweepId: "s"}, &Inside{}
 	for i := range 120 {
-		l.in.Sets = append(l.in.Sets, sweep.ParameterSet{Model: "boltzmann"})
+		l.in.Sets = append(l.in.Sets, model.ParameterSet{Model: "boltzmann"})
 		l.fits.fits = append(l.fits.fits, fit{set: i, r: float64(i) / 200})
 	}
 	seen := map[int]bool{}
@@ -125,13 +127,13 @@ func TestPagesOfFits(t *testing.T) {
 
 // toppedUpPlan has two parameter sets of plan-lesioned, both of which go on to a round of topping up, and
 // is told what each round comes to: the second is better at first, the first with more runs; a third lacks points.
-func toppedUpPlan(t *testing.T) (*sweep.Plan, func(chunk int) (sweep.Job, []sweep.Fit)) {
+func toppedUpPlan(t *testing.T) (*sweep.Plan, func(chunk int) (sweep.Job, []result.Fit)) {
 	t.Helper()
 	c := sweep.Config{
-		Models:    []sweep.ModelGrid{{Model: "plan-lesioned", Axes: map[string][]sweep.Setting{"action_noise": {{Number: .1}, {Number: .2}, {Number: .3}}}}},
+		Models:    []sweep.ModelGrid{{Model: "plan-lesioned", Axes: map[string][]model.Setting{"action_noise": {{Number: .1}, {Number: .2}, {Number: .3}}}}},
 		Inference: sweep.MarginalInference, Fit: sweep.Stage{Runs: 4}, Report: sweep.Stage{Runs: 8}, TopUp: 2, Seed: 1,
 	}
-	c.Models[0].Axes["goal_noise"] = []sweep.Setting{{Number: 0}}
+	c.Models[0].Axes["goal_noise"] = []model.Setting{{Number: 0}}
 	sets, err := c.ParameterSets()
 	if err != nil {
 		t.Fatal(err)
@@ -141,15 +143,15 @@ func toppedUpPlan(t *testing.T) (*sweep.Plan, func(chunk int) (sweep.Job, []swee
 		t.Fatal(err)
 	}
 	r := map[string][]float64{sweep.FitStage: {.5, .52, .9}, sweep.TopUpStage: {.6, .51, .9}, sweep.ReportStage: {.55, .5, .9}}
-	of := func(chunk int) (sweep.Job, []sweep.Fit) {
+	of := func(chunk int) (sweep.Job, []result.Fit) {
 		job := plan.Job(plan.ScoreJob(chunk))
-		fits := make([]sweep.Fit, len(job.Sets))
+		fits := make([]result.Fit, len(job.Sets))
 		for i := range fits {
 			n := 4
 			if job.Index(i) == 2 {
 				n = 2
 			}
-			fits[i] = sweep.Fit{Overall: sweep.Correlation{N: n, PearsonR: r[job.Stage][job.Index(i)], Defined: true}, MCSE: .02}
+			fits[i] = result.Fit{Overall: result.Correlation{N: n, PearsonR: r[job.Stage][job.Index(i)], Defined: true}, MCSE: .02}
 		}
 		return job, fits
 	}

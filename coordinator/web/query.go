@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/model"
 )
 
 // pageRows is how many fits a page shows.
@@ -51,7 +51,7 @@ func (q fitsQuery) Encode() string {
 
 // value is what a fit has in a column: the place of its parameter set, from 1, in "set", the setting of an axis, or a
 // statistic. ok is false for what there is not.
-func value(column string, f *fit, sets []sweep.ParameterSet) (v sweep.Setting, ok bool) {
+func value(column string, f *fit, sets []model.ParameterSet) (v model.Setting, ok bool) {
 	switch column {
 	case "set":
 		v.Number = float64(f.set + 1)
@@ -97,7 +97,7 @@ func parseFilter(text string) ([]condition, error) {
 		if c.operator != "=" && strings.HasPrefix(rest, "=") {
 			c.operator, rest = c.operator+"=", rest[1:]
 		}
-		if _, axis := sweep.AxisByName(c.column); !axis && !slices.Contains(statistics, c.column) {
+		if _, axis := model.AxisByName(c.column); !axis && !slices.Contains(statistics, c.column) {
 			return nil, fmt.Errorf("there is no column %q", c.column)
 		}
 		var err error
@@ -113,7 +113,7 @@ func parseFilter(text string) ([]condition, error) {
 }
 
 // holds says whether a fit meets the condition. What is not there meets none.
-func (c *condition) holds(f *fit, sets []sweep.ParameterSet) bool {
+func (c *condition) holds(f *fit, sets []model.ParameterSet) bool {
 	v, ok := value(c.column, f, sets)
 	if !ok {
 		return false
@@ -135,14 +135,14 @@ func (c *condition) holds(f *fit, sets []sweep.ParameterSet) bool {
 }
 
 // choose picks and orders fits; undefined values come last, equal ones by parameter set.
-func (q *fitsQuery) choose(fits []fit, sets []sweep.ParameterSet) ([]fit, error) {
+func (q *fitsQuery) choose(fits []fit, sets []model.ParameterSet) ([]fit, error) {
 	conditions, err := parseFilter(q.Filter)
 	if err != nil {
 		return nil, err
 	}
 	type keyed struct {
 		fit
-		key   sweep.Setting
+		key   model.Setting
 		known bool
 	}
 	var chosen []keyed

@@ -13,6 +13,8 @@ import (
 
 	"foible.dev/foible/coordinator/service"
 	"foible.dev/foible/core/figure"
+	"foible.dev/foible/core/model"
+	"foible.dev/foible/core/score"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/core/words"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
@@ -22,7 +24,7 @@ import (
 type look struct {
 	*foiblev1.Sweep
 	title string // of the study
-	few   []sweep.Few
+	few   []score.Few
 	in    *Inside
 	fits  fitsNow
 }
@@ -102,9 +104,9 @@ func (s *Server) sweepPage(w http.ResponseWriter, r *http.Request, v *visitor) {
 	if study, err := s.study(r.Context(), m.GetStudyHash()); err == nil {
 		p.Study = study.Title
 	}
-	for _, model := range sweep.Models {
-		if m.GetConfig().GetModels()[model.Name] != nil {
-			p.Models = append(p.Models, model.Name)
+	for _, named := range model.Models {
+		if m.GetConfig().GetModels()[named.Name] != nil {
+			p.Models = append(p.Models, named.Name)
 		}
 	}
 	if p.parts, err = s.sweepParts(r.Context(), id, v, q, true); err != nil {
@@ -396,22 +398,22 @@ func (l *look) row(f *fit, axes []string) fitRow {
 }
 
 // settings are the values of an axis in a grid; none if the model has not got it.
-func settings(grid *sweep.ModelGrid, axis sweep.Axis) []sweep.Setting {
+func settings(grid *sweep.ModelGrid, axis model.Axis) []model.Setting {
 	if values := grid.Axes[axis.Name]; len(values) > 0 {
 		return values
 	}
-	if model, _ := sweep.ModelByName(grid.Model); !model.Has(axis.Name) {
+	if m, _ := model.ByName(grid.Model); !m.Has(axis.Name) {
 		return nil
 	}
 	return axis.Default
 }
 
 // varying are the axes with more than one value in the grid of a model, or of any if it is "", and the others as axis=value.
-func varying(in *Inside, model string) (axes, constants []string) {
-	for _, axis := range sweep.Axes {
+func varying(in *Inside, name string) (axes, constants []string) {
+	for _, axis := range model.Axes {
 		values := map[string]bool{}
 		for i := range in.Config.Models {
-			if grid := &in.Config.Models[i]; model == "" || grid.Model == model {
+			if grid := &in.Config.Models[i]; name == "" || grid.Model == name {
 				for _, v := range settings(grid, axis) {
 					values[v.String()] = true
 				}
@@ -485,7 +487,7 @@ func reproduce(l *look, f *Failure) string {
 		line = append(line, "--set", words.Quoted(setting))
 	}
 	line = append(line, "--seed", strconv.FormatUint(c.Seed, 10))
-	if model, _ := sweep.ModelByName(set.Model); !model.Exact {
+	if m, _ := model.ByName(set.Model); !m.Exact {
 		stage := c.Fit
 		if f.Stage == sweep.ReportStage {
 			stage = c.Report

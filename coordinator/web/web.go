@@ -23,6 +23,7 @@ import (
 
 	"foible.dev/foible/coordinator/access"
 	"foible.dev/foible/core/figure"
+	"foible.dev/foible/core/score"
 	"foible.dev/foible/core/sweep"
 )
 
@@ -51,7 +52,7 @@ type Study struct {
 	// Story is a stimulus at every step, without models.
 	Story func(stimulus string) (figure.Story, error)
 	// TooFew are statistics that a bootstrap does not give of the study, and why.
-	TooFew func(sweep.Bootstrap) []sweep.Few
+	TooFew func(sweep.Bootstrap) []score.Few
 }
 
 // Server serves the dashboard of one coordinator.

@@ -20,6 +20,8 @@ import (
 	"foible.dev/foible/coordinator/access"
 	"foible.dev/foible/coordinator/service"
 	"foible.dev/foible/core/figure"
+	"foible.dev/foible/core/model"
+	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/internal/await"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
@@ -102,17 +104,17 @@ func (f *fake) ExtendSweep(_ context.Context, m *foiblev1.ExtendSweepRequest) (*
 
 func (f *fake) Inside(context.Context, string) (*Inside, error) {
 	in := &Inside{
-		Config:   sweep.Config{Models: []sweep.ModelGrid{{Model: "boltzmann", Axes: map[string][]sweep.Setting{"alpha": make([]sweep.Setting, 10)}}}},
+		Config:   sweep.Config{Models: []sweep.ModelGrid{{Model: "boltzmann", Axes: map[string][]model.Setting{"alpha": make([]model.Setting, 10)}}}},
 		Stimuli:  []sweep.Shape{{Stimulus: "1-1", JudgementSteps: []int{0, 1}}, {Stimulus: "a/b"}},
 		Coverage: []sweep.Coverage{{Model: "boltzmann", Sets: 10, Done: []int{10, 7}}},
 		Scored:   []bool{true, false, true},
 	}
 	for i, alpha := range alphas() {
 		in.Config.Models[0].Axes["alpha"][i].Number = alpha
-		set := sweep.ParameterSet{Model: "boltzmann"}
-		set.Set("alpha", sweep.Setting{Number: alpha})
-		set.Set("value", sweep.Setting{Word: "optimal"})
-		set.Set("unreachable_value", sweep.Setting{Number: -1000})
+		set := model.ParameterSet{Model: "boltzmann"}
+		set.Set("alpha", model.Setting{Number: alpha})
+		set.Set("value", model.Setting{Word: "optimal"})
+		set.Set("unreachable_value", model.Setting{Number: -1000})
 		in.Sets = append(in.Sets, set)
 	}
 	in.Failures = []Failure{{Job: 5, Stage: sweep.FitStage, Stimulus: "a/b", Sets: in.Sets[4:8], Reason: "<script>alert(1)</script>"}, {Job: 7, Score: true, Sets: in.Sets[4:8], Reason: "no posterior"}}
@@ -120,22 +122,22 @@ func (f *fake) Inside(context.Context, string) (*Inside, error) {
 }
 
 // ChunkFits gives the set with alpha the r alpha / 20.
-func (f *fake) ChunkFits(ctx context.Context, id string, chunk int) (sweep.Job, []sweep.Fit, error) {
+func (f *fake) ChunkFits(ctx context.Context, id string, chunk int) (sweep.Job, []result.Fit, error) {
 	f.mu.Lock()
 	f.chunks[chunk]++
 	f.mu.Unlock()
 	in, err := f.Inside(ctx, id)
 	job := sweep.Job{Stage: sweep.FitStage, Score: true, Chunk: chunk, First: 4 * chunk}
 	job.Sets = in.Sets[job.First:min(job.First+4, 10)]
-	var fits []sweep.Fit
+	var fits []result.Fit
 	for _, alpha := range alphas()[job.First : job.First+len(job.Sets)] {
-		fits = append(fits, sweep.Fit{Overall: sweep.Correlation{N: 12, PearsonR: alpha / 20, Defined: true}})
+		fits = append(fits, result.Fit{Overall: result.Correlation{N: 12, PearsonR: alpha / 20, Defined: true}})
 	}
 	return job, fits, err
 }
 
-func (f *fake) Cell(context.Context, string, int, int) (*sweep.Cell, error) {
-	return &sweep.Cell{Posterior: [][]float64{{0.25, 0.75}, {0.1, 0.9}}}, nil
+func (f *fake) Cell(context.Context, string, int, int) (*result.Cell, error) {
+	return &result.Cell{Posterior: [][]float64{{0.25, 0.75}, {0.1, 0.9}}}, nil
 }
 
 func (f *fake) Study(context.Context, string) ([]byte, error) { return []byte("bundle"), nil }

@@ -8,13 +8,16 @@ import (
 	"foible.dev/foible/core/agent"
 	"foible.dev/foible/core/inference/marginal"
 	"foible.dev/foible/core/inference/sips"
+	"foible.dev/foible/core/model"
+	"foible.dev/foible/core/random"
+	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/sweep"
 )
 
 // Infer computes a cell. The error is of the stimulus, of parameters that cannot be
 // used, or that of ctx, if it ends before; what a model cannot explain is in the cell.
-func (s *Stimulus) Infer(ctx context.Context, set *sweep.ParameterSet, p sweep.Procedure, seed uint64) (cell sweep.Cell, err error) {
-	for cell, err = range s.InferAll(ctx, []sweep.ParameterSet{*set}, p, seed) {
+func (s *Stimulus) Infer(ctx context.Context, set *model.ParameterSet, p sweep.Procedure, seed uint64) (cell result.Cell, err error) {
+	for cell, err = range s.InferAll(ctx, []model.ParameterSet{*set}, p, seed) {
 		if err != nil && ctx.Err() == nil {
 			err = fmt.Errorf("%s: %w", set, err)
 		}
@@ -27,13 +30,13 @@ func (s *Stimulus) Infer(ctx context.Context, set *sweep.ParameterSet, p sweep.P
 // the same if it were tried again. After the error of ctx there are no more. Parameter sets
 // in a row that share most of the work are inferred together. A stimulus whose work was
 // interrupted has forgotten what it had found, and can be used again.
-func (s *Stimulus) InferAll(ctx context.Context, sets []sweep.ParameterSet, p sweep.Procedure, seed uint64) iter.Seq2[sweep.Cell, error] {
-	return func(yield func(sweep.Cell, error) bool) {
+func (s *Stimulus) InferAll(ctx context.Context, sets []model.ParameterSet, p sweep.Procedure, seed uint64) iter.Seq2[result.Cell, error] {
+	return func(yield func(result.Cell, error) bool) {
 		for len(sets) > 0 {
 			cells, err := s.inferSome(ctx, sets, &p, seed)
 			if ctx.Err() != nil { // tables may be half made
 				s.forget()
-				yield(sweep.Cell{}, ctx.Err())
+				yield(result.Cell{}, ctx.Err())
 				return
 			}
 			if err != nil && len(cells) > 1 { // one of them may be to blame: the first is inferred alone
@@ -43,7 +46,7 @@ func (s *Stimulus) InferAll(ctx context.Context, sets []sweep.ParameterSet, p sw
 				}
 			}
 			if err != nil {
-				if !yield(sweep.Cell{}, err) {
+				if !yield(result.Cell{}, err) {
 					return
 				}
 				sets = sets[1:]
@@ -66,8 +69,8 @@ func (s *Stimulus) forget() {
 
 // inferSome computes the cells of the first parameter sets, one at least. With an error, the
 // cells are those that were to be computed together, without content, or none.
-func (s *Stimulus) inferSome(ctx context.Context, sets []sweep.ParameterSet, p *sweep.Procedure, seed uint64) ([]sweep.Cell, error) {
-	var cell sweep.Cell
+func (s *Stimulus) inferSome(ctx context.Context, sets []model.ParameterSet, p *sweep.Procedure, seed uint64) ([]result.Cell, error) {
+	var cell result.Cell
 	var err error
 	switch {
 	case sets[0].Model == "boltzmann":
@@ -77,21 +80,21 @@ func (s *Stimulus) inferSome(ctx context.Context, sets []sweep.ParameterSet, p *
 	default:
 		cell, err = s.inferSIPS(ctx, &sets[0], p, seed)
 	}
-	return []sweep.Cell{cell}, err
+	return []result.Cell{cell}, err
 }
 
 // inferSIPS computes a cell by runs of the particle filter.
-func (s *Stimulus) inferSIPS(ctx context.Context, set *sweep.ParameterSet, p *sweep.Procedure, seed uint64) (sweep.Cell, error) {
+func (s *Stimulus) inferSIPS(ctx context.Context, set *model.ParameterSet, p *sweep.Procedure, seed uint64) (result.Cell, error) {
 	parameters, err := s.agent(set, p.Inference)
 	if err != nil {
-		return sweep.Cell{}, err
+		return result.Cell{}, err
 	}
 	if p.Runs < 1 {
-		return sweep.Cell{}, fmt.Errorf("%d runs of a model that is not exact", p.Runs)
+		return result.Cell{}, fmt.Errorf("%d runs of a model that is not exact", p.Runs)
 	}
 	filter, err := s.Filter(ctx)
 	if err != nil {
-		return sweep.Cell{}, err
+		return result.Cell{}, err
 	}
 	o := sips.Options{
 		ParticlesPerGoal: p.ParticlesPerGoal,
@@ -107,9 +110,9 @@ func (s *Stimulus) inferSIPS(ctx context.Context, set *sweep.ParameterSet, p *sw
 	of := runsOf{*set, o, p.StageName, seed}
 	runs := s.runs.take(of)
 	for i := len(runs); i < p.Runs; i++ {
-		run, err := filter.Run(ctx, parameters, o, sweep.RunStream(seed, p.StageName, set, s.stimulus.ID, i))
+		run, err := filter.Run(ctx, parameters, o, random.RunStream(seed, p.StageName, set, s.stimulus.ID, i))
 		if err != nil {
-			return sweep.Cell{}, err
+			return result.Cell{}, err
 		}
 		runs = append(runs, run)
 	}
@@ -121,7 +124,7 @@ func (s *Stimulus) inferSIPS(ctx context.Context, set *sweep.ParameterSet, p *sw
 
 // runsOf is what runs are of.
 type runsOf struct {
-	set   sweep.ParameterSet
+	set   model.ParameterSet
 	o     sips.Options
 	stage string
 	seed  uint64
@@ -163,7 +166,7 @@ func sizeOf(all []*sips.Run) (bytes int) {
 }
 
 // inferMarginal computes the cells of the first parameter sets that are inferred together.
-func (s *Stimulus) inferMarginal(ctx context.Context, sets []sweep.ParameterSet, p *sweep.Procedure, seed uint64) ([]sweep.Cell, error) {
+func (s *Stimulus) inferMarginal(ctx context.Context, sets []model.ParameterSet, p *sweep.Procedure, seed uint64) ([]result.Cell, error) {
 	if p.Runs < 2 {
 		return nil, fmt.Errorf("%d batches of samples; there must be 2, so that they tell the error", p.Runs)
 	}
@@ -189,26 +192,26 @@ func (s *Stimulus) inferMarginal(ctx context.Context, sets []sweep.ParameterSet,
 	return cells, err
 }
 
-func (s *Stimulus) inferBoltzmann(ctx context.Context, set *sweep.ParameterSet) (sweep.Cell, error) {
+func (s *Stimulus) inferBoltzmann(ctx context.Context, set *model.ParameterSet) (result.Cell, error) {
 	o, err := s.Boltzmann()
 	if err != nil {
-		return sweep.Cell{}, err
+		return result.Cell{}, err
 	}
 	post, err := o.Posterior(ctx, boltzmann(set))
 	if err != nil {
-		return sweep.Cell{}, err
+		return result.Cell{}, err
 	}
-	cell := sweep.Cell{Posterior: post.Goals, UnreachableFrom: post.UnreachableFrom}
+	cell := result.Cell{Posterior: post.Goals, UnreachableFrom: post.UnreachableFrom}
 	if post.Undefined != nil {
-		cell.Undefined = &sweep.Undefined{Step: post.Undefined.Step, Reason: post.Undefined.Reason}
+		cell.Undefined = &result.Undefined{Step: post.Undefined.Step, Reason: post.Undefined.Reason}
 	}
 	return cell, nil
 }
 
 // Agent is the boundedly rational agent of a parameter set: the full one, or
 // one that lacks what the model has no axis for.
-func Agent(set *sweep.ParameterSet, in sweep.Inference) (agent.Parameters, error) {
-	model, ok := sweep.ModelByName(set.Model)
+func Agent(set *model.ParameterSet, in sweep.Inference) (agent.Parameters, error) {
+	m, ok := model.ByName(set.Model)
 	if !ok || set.Model == "boltzmann" {
 		return agent.Parameters{}, fmt.Errorf("no boundedly rational agent for model %q", set.Model)
 	}
@@ -216,7 +219,7 @@ func Agent(set *sweep.ParameterSet, in sweep.Inference) (agent.Parameters, error
 		GoalNoise:   set.GoalNoise.Number,
 		BudgetR:     int(set.BudgetR.Number),
 		BudgetQ:     set.BudgetQ.Number,
-		Unlimited:   !model.Has("budget_r"),
+		Unlimited:   !m.Has("budget_r"),
 		SearchNoise: set.SearchNoise.Number,
 		ActionNoise: set.ActionNoise.Number,
 	}

@@ -8,6 +8,7 @@ import (
 	"foible.dev/foible/core/heuristic"
 	"foible.dev/foible/core/inference"
 	"foible.dev/foible/core/internal/house"
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/sweep"
 )
 
@@ -17,9 +18,9 @@ func Example() {
 	st := house.Study()
 	stimulus := inference.New(&st.Stimuli[0], inference.Domain{Heuristics: relaxed})
 
-	set := sweep.ParameterSet{Model: "full"}
+	set := model.ParameterSet{Model: "full"}
 	for axis, value := range map[string]float64{"goal_noise": 0, "budget_r": 2, "budget_q": .9, "search_noise": .1, "action_noise": .1} {
-		a, _ := sweep.AxisByName(axis)
+		a, _ := model.AxisByName(axis)
 		a.Of(&set).Number = value
 	}
 	in, fit, _ := sweep.DefaultsOf(sweep.Marginal)

@@ -20,6 +20,7 @@ import (
 	"foible.dev/foible/core/inference/internal/observed"
 	"foible.dev/foible/core/inference/marginal"
 	"foible.dev/foible/core/inference/sips"
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/pddl"
 	"foible.dev/foible/core/policy"
 	"foible.dev/foible/core/search"
@@ -258,7 +259,7 @@ func (s *Stimulus) Confusable() error {
 }
 
 // agent is the boundedly rational agent of a parameter set, if the stimulus can be used with it.
-func (s *Stimulus) agent(set *sweep.ParameterSet, in sweep.Inference) (agent.Parameters, error) {
+func (s *Stimulus) agent(set *model.ParameterSet, in sweep.Inference) (agent.Parameters, error) {
 	p, err := Agent(set, in)
 	if err == nil && p.GoalNoise > 0 {
 		if err := s.Confusable(); err != nil {

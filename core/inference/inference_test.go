@@ -12,7 +12,9 @@ import (
 	"foible.dev/foible/core/ground"
 	"foible.dev/foible/core/heuristic"
 	"foible.dev/foible/core/inference"
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/pddl"
+	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/study"
 	"foible.dev/foible/core/sweep"
 )
@@ -53,11 +55,11 @@ func stimulus(t *testing.T, plan string) *study.Stimulus {
 	return s
 }
 
-func set(alpha float64, value string, unreachable float64) *sweep.ParameterSet {
-	s := &sweep.ParameterSet{Model: "boltzmann"}
-	s.Set("alpha", sweep.Setting{Number: alpha})
-	s.Set("value", sweep.Setting{Word: value})
-	s.Set("unreachable_value", sweep.Setting{Number: unreachable})
+func set(alpha float64, value string, unreachable float64) *model.ParameterSet {
+	s := &model.ParameterSet{Model: "boltzmann"}
+	s.Set("alpha", model.Setting{Number: alpha})
+	s.Set("value", model.Setting{Word: value})
+	s.Set("unreachable_value", model.Setting{Number: unreachable})
 	return s
 }
 
@@ -86,7 +88,7 @@ func TestInfer(t *testing.T) {
 func TestParametersAreUsed(t *testing.T) {
 	s := inference.New(stimulus(t, "(switch red)\n"), blind())
 	seen := map[float64]string{}
-	for _, p := range []*sweep.ParameterSet{set(0.5, "optimal", -5), set(1.5, "optimal", -5), set(0.5, "optimal", -7), set(0.5, "heuristic", -5)} {
+	for _, p := range []*model.ParameterSet{set(0.5, "optimal", -5), set(1.5, "optimal", -5), set(0.5, "optimal", -7), set(0.5, "heuristic", -5)} {
 		cell, err := s.Infer(context.Background(), p, sweep.Procedure{}, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -105,7 +107,7 @@ func TestUndefined(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &sweep.Undefined{Step: 2, Reason: "impossible at step 2, action (switch red)"}
+	want := &result.Undefined{Step: 2, Reason: "impossible at step 2, action (switch red)"}
 	if !reflect.DeepEqual(cell.Undefined, want) || len(cell.Posterior) != 2 {
 		t.Errorf("%+v, want %+v after 2 posteriors", cell, want)
 	}
@@ -115,7 +117,7 @@ func TestRefusals(t *testing.T) {
 	s := inference.New(stimulus(t, "(switch red)\n"), inference.Domain{})
 	unknown := set(1, "optimal", -5)
 	unknown.Model = "dull"
-	for want, p := range map[string]*sweep.ParameterSet{
+	for want, p := range map[string]*model.ParameterSet{
 		`dull : no boundedly rational agent for model "dull"`:                                                        unknown,
 		`boltzmann alpha=0 value=optimal unreachable_value=-5: alpha 0, unreachable value -5: not a Boltzmann agent`: set(0, "optimal", -5),
 		`boltzmann alpha=1 value=heuristic unreachable_value=-5: the domain has no heuristic; use value: optimal`:    set(1, "heuristic", -5),
@@ -125,15 +127,15 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	p := procedure()
-	for want, change := range map[string]func(*sweep.ParameterSet, *sweep.Procedure){
-		"0 runs of a model that is not exact":                               func(_ *sweep.ParameterSet, p *sweep.Procedure) { p.Runs = 0 },
-		"particles_per_goal 0 is below 1":                                   func(_ *sweep.ParameterSet, p *sweep.Procedure) { p.ParticlesPerGoal = 0 },
-		`unknown action_noise_kind "slips"`:                                 func(_ *sweep.ParameterSet, p *sweep.Procedure) { p.ActionNoiseKind = "slips" },
-		`resample "often"; it can be ess, always, never`:                    func(_ *sweep.ParameterSet, p *sweep.Procedure) { p.Resample = "often" },
-		`resample kind "fair"; it can be residual, systematic, multinomial`: func(_ *sweep.ParameterSet, p *sweep.Procedure) { p.ResampleKind = "fair" },
-		"budget_r 0 is below 1":                                             func(s *sweep.ParameterSet, _ *sweep.Procedure) { s.Set("budget_r", sweep.Setting{}) },
-		"budget_q 1 is not in [0, 1)":                                       func(s *sweep.ParameterSet, _ *sweep.Procedure) { s.Set("budget_q", sweep.Setting{Number: 1}) },
-		"action_noise 2 is not a probability":                               func(s *sweep.ParameterSet, _ *sweep.Procedure) { s.Set("action_noise", sweep.Setting{Number: 2}) },
+	for want, change := range map[string]func(*model.ParameterSet, *sweep.Procedure){
+		"0 runs of a model that is not exact":                               func(_ *model.ParameterSet, p *sweep.Procedure) { p.Runs = 0 },
+		"particles_per_goal 0 is below 1":                                   func(_ *model.ParameterSet, p *sweep.Procedure) { p.ParticlesPerGoal = 0 },
+		`unknown action_noise_kind "slips"`:                                 func(_ *model.ParameterSet, p *sweep.Procedure) { p.ActionNoiseKind = "slips" },
+		`resample "often"; it can be ess, always, never`:                    func(_ *model.ParameterSet, p *sweep.Procedure) { p.Resample = "often" },
+		`resample kind "fair"; it can be residual, systematic, multinomial`: func(_ *model.ParameterSet, p *sweep.Procedure) { p.ResampleKind = "fair" },
+		"budget_r 0 is below 1":                                             func(s *model.ParameterSet, _ *sweep.Procedure) { s.Set("budget_r", model.Setting{}) },
+		"budget_q 1 is not in [0, 1)":                                       func(s *model.ParameterSet, _ *sweep.Procedure) { s.Set("budget_q", model.Setting{Number: 1}) },
+		"action_noise 2 is not a probability":                               func(s *model.ParameterSet, _ *sweep.Procedure) { s.Set("action_noise", model.Setting{Number: 2}) },
 	} {
 		set, p := bounded("full"), p
 		change(set, &p)
@@ -146,14 +148,14 @@ func TestRefusals(t *testing.T) {
 	}
 	none := stimulus(t, "")
 	none.Goals = nil
-	for _, model := range []*sweep.ParameterSet{set(1, "optimal", -5), bounded("full")} {
-		if _, err := inference.New(none, blind()).Infer(context.Background(), model, p, 0); err == nil || err.Error() != model.String()+": stimulus one: no goals to infer" {
+	for _, m := range []*model.ParameterSet{set(1, "optimal", -5), bounded("full")} {
+		if _, err := inference.New(none, blind()).Infer(context.Background(), m, p, 0); err == nil || err.Error() != m.String()+": stimulus one: no goals to infer" {
 			t.Error(err)
 		}
 	}
 	none.Problem = nil
-	for _, model := range []*sweep.ParameterSet{set(1, "optimal", -5), bounded("full")} {
-		if _, err := inference.New(none, blind()).Infer(context.Background(), model, p, 0); err == nil || err.Error() != model.String()+": stimulus one has no problem" {
+	for _, m := range []*model.ParameterSet{set(1, "optimal", -5), bounded("full")} {
+		if _, err := inference.New(none, blind()).Infer(context.Background(), m, p, 0); err == nil || err.Error() != m.String()+": stimulus one has no problem" {
 			t.Error(err)
 		}
 	}
@@ -167,12 +169,12 @@ func blind() inference.Domain {
 }
 
 // bounded is a parameter set of a boundedly rational agent.
-func bounded(model string) *sweep.ParameterSet {
-	s := &sweep.ParameterSet{Model: model}
-	m, _ := sweep.ModelByName(model)
+func bounded(name string) *model.ParameterSet {
+	s := &model.ParameterSet{Model: name}
+	m, _ := model.ByName(name)
 	for axis, x := range map[string]float64{"goal_noise": 0.1, "budget_r": 2, "budget_q": 0.9, "search_noise": 0.02, "action_noise": 0.2} {
 		if m.Has(axis) {
-			s.Set(axis, sweep.Setting{Number: x})
+			s.Set(axis, model.Setting{Number: x})
 		}
 	}
 	return s
@@ -184,11 +186,11 @@ func TestInferAllGoesOn(t *testing.T) {
 	st := stimulus(t, "(switch red)\n")
 	st.JudgementSteps = []int{0, 1}
 	broken := bounded("full")
-	broken.Set("action_noise", sweep.Setting{Number: 2})
-	var sets []sweep.ParameterSet
+	broken.Set("action_noise", model.Setting{Number: 2})
+	var sets []model.ParameterSet
 	for _, noise := range []float64{0.1, 0.2, 0.3, 0.4} {
 		one := bounded("full")
-		one.Set("goal_noise", sweep.Setting{Number: noise})
+		one.Set("goal_noise", model.Setting{Number: noise})
 		sets = append(sets, *one)
 	}
 	sets = slices.Insert(sets, 2, *broken)
@@ -246,7 +248,7 @@ func TestRunsAreRemembered(t *testing.T) {
 func TestSampledCell(t *testing.T) {
 	st := stimulus(t, "(switch red)\n")
 	st.JudgementSteps = []int{0, 1}
-	infer := func(model string, p sweep.Procedure, seed uint64) sweep.Cell {
+	infer := func(model string, p sweep.Procedure, seed uint64) result.Cell {
 		t.Helper()
 		cell, err := inference.New(st, blind()).Infer(context.Background(), bounded(model), p, seed)
 		if err != nil {

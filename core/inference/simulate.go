@@ -8,8 +8,10 @@ import (
 
 	"foible.dev/foible/core/agent"
 	"foible.dev/foible/core/ground"
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/optional"
 	"foible.dev/foible/core/policy"
+	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/search"
 	"foible.dev/foible/core/sweep"
 )
@@ -40,7 +42,7 @@ type Act struct {
 // Plan is a partial plan.
 type Plan struct {
 	Actions int // 0 = to stay put
-	// Path is not known where more than [sweep.PathStates] states can be reached.
+	// Path is not known where more than [result.PathStates] states can be reached.
 	Path optional.Value[Path]
 }
 
@@ -60,7 +62,7 @@ type simulator struct {
 }
 
 func (s *Stimulus) newSimulator(ctx context.Context, task *ground.Task) (*simulator, error) {
-	d, err := policy.NewDistances(ctx, task, sweep.PathStates)
+	d, err := policy.NewDistances(ctx, task, result.PathStates)
 	if err != nil && !errors.Is(err, policy.ErrTooLarge) {
 		return nil, err
 	}
@@ -73,7 +75,7 @@ func (a *Act) Slip() bool { return a.Taken != a.Intended }
 // Simulate lets the agent of a parameter set act with one of the stimulus's
 // goals until that is satisfied, or for so many steps. The error is of the
 // stimulus, of parameters that cannot be used, or that of ctx, if it ends before.
-func (s *Stimulus) Simulate(ctx context.Context, set *sweep.ParameterSet, in sweep.Inference, goal, steps int, rng *rand.Rand) (*Trajectory, error) {
+func (s *Stimulus) Simulate(ctx context.Context, set *model.ParameterSet, in sweep.Inference, goal, steps int, rng *rand.Rand) (*Trajectory, error) {
 	simulate := s.simulate
 	if set.Model == "boltzmann" {
 		simulate = s.simulateBoltzmann
@@ -86,7 +88,7 @@ func (s *Stimulus) Simulate(ctx context.Context, set *sweep.ParameterSet, in swe
 	return t, nil
 }
 
-func (s *Stimulus) simulate(ctx context.Context, set *sweep.ParameterSet, in sweep.Inference, goal, steps int, rng *rand.Rand) (*Trajectory, error) {
+func (s *Stimulus) simulate(ctx context.Context, set *model.ParameterSet, in sweep.Inference, goal, steps int, rng *rand.Rand) (*Trajectory, error) {
 	parameters, err := s.agent(set, in)
 	if err != nil {
 		return nil, err
@@ -161,7 +163,7 @@ func operator(t *ground.Task, op ground.OperatorID) string {
 }
 
 // boltzmann are the parameters of a Boltzmann agent.
-func boltzmann(set *sweep.ParameterSet) policy.Parameters {
+func boltzmann(set *model.ParameterSet) policy.Parameters {
 	return policy.Parameters{
 		Alpha:       set.Alpha.Number,
 		Value:       policy.Value(set.Value.Word),
@@ -169,7 +171,7 @@ func boltzmann(set *sweep.ParameterSet) policy.Parameters {
 	}
 }
 
-func (s *Stimulus) simulateBoltzmann(ctx context.Context, set *sweep.ParameterSet, _ sweep.Inference, goal, steps int, rng *rand.Rand) (*Trajectory, error) {
+func (s *Stimulus) simulateBoltzmann(ctx context.Context, set *model.ParameterSet, _ sweep.Inference, goal, steps int, rng *rand.Rand) (*Trajectory, error) {
 	o, err := s.Boltzmann()
 	if err != nil {
 		return nil, err

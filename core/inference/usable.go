@@ -8,10 +8,10 @@ import (
 
 	"foible.dev/foible/core/agent"
 	"foible.dev/foible/core/ground"
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/pddl"
 	"foible.dev/foible/core/policy"
 	"foible.dev/foible/core/search"
-	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/core/words"
 )
 
@@ -33,8 +33,8 @@ const (
 )
 
 // NeedOf is the need of a parameter set.
-func NeedOf(set *sweep.ParameterSet) Need {
-	model, _ := sweep.ModelByName(set.Model)
+func NeedOf(set *model.ParameterSet) Need {
+	m, _ := model.ByName(set.Model)
 	value, exact := set.Get("value")
 	switch {
 	case exact && value.Word == "heuristic":
@@ -43,7 +43,7 @@ func NeedOf(set *sweep.ParameterSet) Need {
 		return Distances
 	case exact:
 		return States
-	case model.Has("budget_r"):
+	case m.Has("budget_r"):
 		return Plans
 	}
 	return WholePlans

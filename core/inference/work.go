@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"foible.dev/foible/core/inference/marginal"
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/sweep"
 )
 
@@ -13,7 +14,7 @@ import (
 // finding of how many searches are needed; of these, cells in a row with the same
 // plans share what these do. By the particle filter nothing is shared,
 // and cells with the same names take about as long as each other.
-func Work(set *sweep.ParameterSet, p sweep.Procedure) (samples, sizes, plans string, err error) {
+func Work(set *model.ParameterSet, p sweep.Procedure) (samples, sizes, plans string, err error) {
 	if set.Model == "boltzmann" {
 		return set.Model, set.Value.Word, "", nil
 	}

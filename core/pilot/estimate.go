@@ -3,6 +3,7 @@ package pilot
 import (
 	"math"
 
+	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/sweep"
 )
 
@@ -242,7 +243,7 @@ func (r *run) errors(e *Estimate) error {
 const fewStimuli = 3
 
 // variance of r over runs: of some stimuli, brought to all; -1 where it is not known.
-func (r *run) variance(predictions []sweep.Prediction) (float64, error) {
+func (r *run) variance(predictions []result.Prediction) (float64, error) {
 	fit, err := r.scorer.Score(predictions)
 	if err != nil || !fit.Overall.Defined {
 		return -1, err

@@ -10,6 +10,10 @@ import (
 	"slices"
 
 	"foible.dev/foible/core/inference"
+	"foible.dev/foible/core/model"
+	"foible.dev/foible/core/random"
+	"foible.dev/foible/core/result"
+	"foible.dev/foible/core/score"
 	"foible.dev/foible/core/study"
 	"foible.dev/foible/core/sweep"
 )
@@ -84,27 +88,27 @@ type run struct {
 	*Pilot
 	ctx     context.Context
 	groups  []*group
-	scorer  *sweep.Scorer
+	scorer  *score.Scorer
 	of      []measured // by stimulus
 	cells   int
-	work    float64                    // done
-	seconds float64                    // that it took
-	one     bool                       // stimulus is measured in full
-	power   float64                    // of the first cells, with which the cost of all goes
-	skipped bool                       // some kinds of cells have not been met
-	seen    map[int][]sweep.Prediction // of some parameter sets, by stimulus
-	chosen  [][]sweep.Prediction       // of the report, [model][stimulus]
-	model   []int                      // of a parameter set
-	plans   []string                   // of a parameter set; see [inference.Work]
-	runs    int                        // behind each of seen
+	work    float64                     // done
+	seconds float64                     // that it took
+	one     bool                        // stimulus is measured in full
+	power   float64                     // of the first cells, with which the cost of all goes
+	skipped bool                        // some kinds of cells have not been met
+	seen    map[int][]result.Prediction // of some parameter sets, by stimulus
+	chosen  [][]result.Prediction       // of the report, [model][stimulus]
+	model   []int                       // of a parameter set
+	plans   []string                    // of a parameter set; see [inference.Work]
+	runs    int                         // behind each of seen
 }
 
 // Run measures until the limit, and at least one stimulus. Each stimulus begins
 // with the same group, which pays for heuristics.
 func (p *Pilot) Run(ctx context.Context) (*Estimate, error) {
-	r := &run{Pilot: p, ctx: ctx, of: make([]measured, len(p.Plan.Stimuli)), seen: map[int][]sweep.Prediction{}}
+	r := &run{Pilot: p, ctx: ctx, of: make([]measured, len(p.Plan.Stimuli)), seen: map[int][]result.Prediction{}}
 	var err error
-	if r.scorer, err = sweep.NewScorer(p.Study, sweep.Bootstrap{}, p.Config.Seed); err != nil {
+	if r.scorer, err = score.NewScorer(p.Study, sweep.Bootstrap{}, p.Config.Seed); err != nil {
 		return nil, err
 	}
 	if err := r.group(); err != nil {
@@ -156,7 +160,7 @@ func (r *run) group() error {
 	at := map[string]int{}
 	procedure := r.Plan.Procedure(r.Config, sweep.FitStage)
 	for m, of := range r.Plan.Models() {
-		model, _ := sweep.ModelByName(of.Name)
+		named, _ := model.ByName(of.Name)
 		for i := of.First; i < of.End; i++ {
 			samples, sizes, plans, err := inference.Work(&r.Plan.Sets[i], procedure)
 			if err != nil {
@@ -166,7 +170,7 @@ func (r *run) group() error {
 			if !ok {
 				k = len(r.groups)
 				at[samples] = k
-				r.groups = append(r.groups, &group{exact: model.Exact, by: map[string]int{}})
+				r.groups = append(r.groups, &group{exact: named.Exact, by: map[string]int{}})
 			}
 			g := r.groups[k]
 			s, ok := g.by[sizes]
@@ -179,7 +183,7 @@ func (r *run) group() error {
 			r.model, r.plans = append(r.model, m), append(r.plans, plans)
 		}
 	}
-	r.chosen = make([][]sweep.Prediction, len(r.Plan.Models()))
+	r.chosen = make([][]result.Prediction, len(r.Plan.Models()))
 	// What most cells are like comes first, but for those of exact models: by that, stimuli are compared.
 	slices.SortStableFunc(r.groups, func(a, b *group) int {
 		switch {
@@ -397,7 +401,7 @@ func (r *run) infer(ready *inference.Stimulus, set, stimulus int, p *sweep.Proce
 
 // inferAll is some cells of the fit stage.
 func (r *run) inferAll(ready *inference.Stimulus, sets []int, p *sweep.Procedure) error {
-	all := make([]sweep.ParameterSet, len(sets))
+	all := make([]model.ParameterSet, len(sets))
 	for i, set := range sets {
 		all[i] = r.Plan.Sets[set]
 	}
@@ -411,9 +415,9 @@ func (r *run) inferAll(ready *inference.Stimulus, sets []int, p *sweep.Procedure
 }
 
 // keep what a cell predicts beside what others do.
-func (r *run) keep(all []sweep.Prediction, stimulus int, cell *sweep.Cell) []sweep.Prediction {
+func (r *run) keep(all []result.Prediction, stimulus int, cell *result.Cell) []result.Prediction {
 	if all == nil {
-		all = make([]sweep.Prediction, len(r.of))
+		all = make([]result.Prediction, len(r.of))
 		for i := range all {
 			all[i].Undefined = true // as long as nothing is known
 		}
@@ -569,9 +573,9 @@ func (r *run) reported(of *measured, stimulus int) (float64, error) {
 	p := r.Plan.Procedure(r.Config, sweep.ReportStage)
 	var total float64
 	for m, sets := range r.Plan.Models() {
-		model, _ := sweep.ModelByName(sets.Name)
+		named, _ := model.ByName(sets.Name)
 		switch {
-		case model.Exact:
+		case named.Exact:
 			total += of.models[m]
 			continue
 		case p.Method == sweep.SIPS:
@@ -609,7 +613,7 @@ func (r *run) scores() (float64, error) {
 		stages[sweep.ReportStage] = len(r.Plan.Models())
 	}
 	// Any numbers will do.
-	rng := sweep.WarningStream(r.Config.Seed, "pilot", "")
+	rng := random.WarningStream(r.Config.Seed, "pilot", "")
 	draw := func(steps, goals int) [][]float64 {
 		rows := make([][]float64, steps)
 		for j := range rows {
@@ -619,7 +623,7 @@ func (r *run) scores() (float64, error) {
 		}
 		return rows
 	}
-	predictions := make([]sweep.Prediction, len(r.of))
+	predictions := make([]result.Prediction, len(r.of))
 	for i := range predictions {
 		s := &r.Plan.Stimuli[i]
 		predictions[i].Rows = draw(len(s.JudgementSteps), s.Goals)
@@ -627,7 +631,7 @@ func (r *run) scores() (float64, error) {
 			predictions[i].Runs.Add(draw(len(s.JudgementSteps), s.Goals))
 		}
 	}
-	made := map[int]*sweep.Scorer{} // by resamples: a worker keeps them
+	made := map[int]*score.Scorer{} // by resamples: a worker keeps them
 	for _, stage := range []string{sweep.FitStage, sweep.ReportStage} {
 		n := stages[stage]
 		if n == 0 {
@@ -637,7 +641,7 @@ func (r *run) scores() (float64, error) {
 		scorer := made[b.Resamples]
 		if scorer == nil {
 			seconds, err := r.timed(func() (err error) {
-				scorer, err = sweep.NewScorer(r.Study, b, r.Config.Seed)
+				scorer, err = score.NewScorer(r.Study, b, r.Config.Seed)
 				return err
 			})
 			if err != nil {

@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 
 	"foible.dev/foible/core/inference"
+	"foible.dev/foible/core/model"
+	"foible.dev/foible/core/random"
 	"foible.dev/foible/core/study"
 	"foible.dev/foible/core/sweep"
 )
@@ -16,7 +18,7 @@ import (
 type Stimulus struct {
 	ID             string
 	Source         int                 // stimulus of the study whose problem it is
-	Agent          *sweep.ParameterSet // that acted
+	Agent          *model.ParameterSet // that acted
 	Goal           int                 // that it had, of the study's stimulus
 	Reached        bool                // the agent satisfied its goal
 	Plan           string              // an action a line, mistakes as comments
@@ -37,12 +39,12 @@ const (
 // model and the goals of a problem, so that each acts about as often as any other.
 // Judgement steps are where the study has them, in parts of the plan. ready makes
 // a stimulus of the study ready for inference. The error is also that of ctx, if it ends before.
-func Simulate(ctx context.Context, st *study.Study, ready func(i int) (*inference.Stimulus, error), sets []sweep.ParameterSet, in sweep.Inference, n int, seed uint64) ([]Stimulus, error) {
+func Simulate(ctx context.Context, st *study.Study, ready func(i int) (*inference.Stimulus, error), sets []model.ParameterSet, in sweep.Inference, n int, seed uint64) ([]Stimulus, error) {
 	models := modelsOf(sets)
-	actors := deal(len(models), n*len(st.Stimuli), sweep.RecoveryStream(seed, "models", "agents", 0))
+	actors := deal(len(models), n*len(st.Stimuli), random.RecoveryStream(seed, "models", "agents", 0))
 	settings := make([]func() int, len(models)) // of each model, one after the other
 	for m, model := range models {
-		rng := sweep.RecoveryStream(seed, "settings of agents", model.Name, 0)
+		rng := random.RecoveryStream(seed, "settings of agents", model.Name, 0)
 		settings[m] = turns(model.End-model.First, rng)
 	}
 	var all []Stimulus
@@ -52,12 +54,12 @@ func Simulate(ctx context.Context, st *study.Study, ready func(i int) (*inferenc
 		if err != nil {
 			return nil, err
 		}
-		goals := deal(len(of.Goals), n, sweep.RecoveryStream(seed, "goals", of.ID, 0))
+		goals := deal(len(of.Goals), n, random.RecoveryStream(seed, "goals", of.ID, 0))
 		for k := range n {
 			m := actors[len(all)]
 			set := &sets[models[m].First+settings[m]()]
 			s := Stimulus{ID: fmt.Sprintf("%s-t%d", of.ID, k+1), Source: i, Agent: set, Goal: goals[k]}
-			if err := s.act(ctx, stimulus, of, in, sweep.RecoveryStream(seed, "agent", of.ID, k)); err != nil {
+			if err := s.act(ctx, stimulus, of, in, random.RecoveryStream(seed, "agent", of.ID, k)); err != nil {
 				return nil, fmt.Errorf("stimulus %s: %w", of.ID, err)
 			}
 			all = append(all, s)
@@ -122,7 +124,7 @@ func turns(n int, rng *rand.Rand) func() int {
 }
 
 // modelsOf are the models of parameter sets, in their order.
-func modelsOf(sets []sweep.ParameterSet) []sweep.ModelSets {
+func modelsOf(sets []model.ParameterSet) []sweep.ModelSets {
 	var models []sweep.ModelSets
 	for i := range sets {
 		if n := len(models); n == 0 || models[n-1].Name != sets[i].Model {

@@ -19,7 +19,10 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/participant"
+	"foible.dev/foible/core/random"
+	"foible.dev/foible/core/score"
 	"foible.dev/foible/core/stats"
 	"foible.dev/foible/core/study"
 	"foible.dev/foible/core/sweep"
@@ -107,7 +110,7 @@ type Dataset struct {
 
 // Criteria by which the fitted model is chosen: the highest r of any of its
 // parameter sets, or the highest r with every stimulus predicted by the set
-// that fits the others best (see [sweep.PearsonHeldOut]).
+// that fits the others best (see [score.PearsonHeldOut]).
 var Criteria = [2]string{"r", "held_out_r"}
 
 // Fit of a model to a dataset.
@@ -135,7 +138,7 @@ func (f *Fit) by(criterion int) Correlation {
 // Result of a recovery.
 type Result struct {
 	Config
-	Sets     []sweep.ParameterSet
+	Sets     []model.ParameterSet
 	Models   []sweep.ModelSets
 	Datasets []Dataset // by true model, number and sample size
 	// Unjudged is the part of the points, averaged over datasets, at which
@@ -152,7 +155,7 @@ type Result struct {
 // points, and the model that gives up first would win.
 //
 // It uses all cores, and ends with the context.
-func Run(ctx context.Context, sets []sweep.ParameterSet, stimuli []sweep.Shape, truth, fit Posteriors, c Config) (*Result, error) {
+func Run(ctx context.Context, sets []model.ParameterSet, stimuli []sweep.Shape, truth, fit Posteriors, c Config) (*Result, error) {
 	if c.Datasets < 1 || len(c.Participants) == 0 || c.Participants[0] < 1 || !slices.IsSorted(c.Participants) {
 		return nil, errors.New("a recovery needs datasets and ascending numbers of participants")
 	}
@@ -170,7 +173,7 @@ func Run(ctx context.Context, sets []sweep.ParameterSet, stimuli []sweep.Shape, 
 	r := &Result{Config: c, Sets: sets, Models: modelsOf(sets)}
 	unjudged := 0
 	for _, model := range r.Models {
-		for k, i := range deal(model.End-model.First, c.Datasets, sweep.RecoveryStream(c.Seed, "settings of observers", model.Name, 0)) {
+		for k, i := range deal(model.End-model.First, c.Datasets, random.RecoveryStream(c.Seed, "settings of observers", model.Name, 0)) {
 			for _, size := range c.Participants {
 				r.Datasets = append(r.Datasets, Dataset{Number: k + 1, Participants: size, True: model.First + i})
 			}
@@ -215,7 +218,7 @@ func (r *Result) judge(l *layout, posterior []float64, model string, dataset int
 	sum := make([]float64, len(posterior))
 	size := 0
 	for p := range r.Participants[len(r.Participants)-1] {
-		rng := sweep.RecoveryStream(r.Seed, fmt.Sprintf("participant %d", p), model, dataset)
+		rng := random.RecoveryStream(r.Seed, fmt.Sprintf("participant %d", p), model, dataset)
 		person := r.Noise.Recruit(rng)
 		for i := range len(l.start) - 1 {
 			if i > 0 && !r.Linked {
@@ -280,7 +283,7 @@ func fitOf(m sweep.ModelSets, posteriors [][]float64, human []float64, start []i
 			f.Set, f.N, f.R = set, len(y), Correlation{r, true}
 		}
 	}
-	f.Out.R, f.Out.Defined = sweep.PearsonHeldOut(posteriors[m.First:m.End], human, start)
+	f.Out.R, f.Out.Defined = score.PearsonHeldOut(posteriors[m.First:m.End], human, start)
 	return f
 }
 

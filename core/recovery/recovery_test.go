@@ -10,17 +10,20 @@ import (
 	"strings"
 	"testing"
 
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/participant"
+	"foible.dev/foible/core/result"
+	"foible.dev/foible/core/score"
 	"foible.dev/foible/core/study"
 	"foible.dev/foible/core/sweep"
 )
 
 // grid has two models: boltzmann at three alphas, plan-lesioned at two action noises.
-func grid(t *testing.T) []sweep.ParameterSet {
+func grid(t *testing.T) []model.ParameterSet {
 	t.Helper()
 	c := sweep.Config{Models: []sweep.ModelGrid{
-		{Model: "boltzmann", Axes: map[string][]sweep.Setting{"alpha": {{Number: 4}, {Number: 0.5}, {Number: 1}}, "value": {{Word: "optimal"}}}},
-		{Model: "plan-lesioned", Axes: map[string][]sweep.Setting{"goal_noise": {{Number: 0}}, "action_noise": {{Number: 0.1}, {Number: 0.2}}}},
+		{Model: "boltzmann", Axes: map[string][]model.Setting{"alpha": {{Number: 4}, {Number: 0.5}, {Number: 1}}, "value": {{Word: "optimal"}}}},
+		{Model: "plan-lesioned", Axes: map[string][]model.Setting{"goal_noise": {{Number: 0}}, "action_noise": {{Number: 0.1}, {Number: 0.2}}}},
 	}}
 	sets, err := c.ParameterSets()
 	if err != nil {
@@ -110,17 +113,17 @@ func TestScoresAreThoseOfASweep(t *testing.T) {
 			}
 			st.Stimuli = append(st.Stimuli, s)
 		}
-		scorer, err := sweep.NewScorer(st, sweep.Bootstrap{}, 1)
+		scorer, err := score.NewScorer(st, sweep.Bootstrap{}, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for m, model := range r.Models {
-			var fits []sweep.Fit
+			var fits []result.Fit
 			standing := sweep.NewStanding(0)
 			for set := model.First; set < model.End; set++ {
-				var predictions []sweep.Prediction
+				var predictions []result.Prediction
 				for k, shape := range shapes {
-					var p sweep.Prediction
+					var p result.Prediction
 					for j := range shape.JudgementSteps {
 						p.Rows = append(p.Rows, fit[set][l.start[k]+j*shape.Goals:][:shape.Goals])
 					}

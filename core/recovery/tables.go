@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"slices"
 
+	"foible.dev/foible/core/model"
+	"foible.dev/foible/core/random"
+	"foible.dev/foible/core/score"
 	"foible.dev/foible/core/stats"
 	"foible.dev/foible/core/sweep"
 )
@@ -12,7 +15,7 @@ import (
 type Axis struct {
 	Model, Name  string
 	Participants int
-	Values       []sweep.Setting // of the grid, in its order
+	Values       []model.Setting // of the grid, in its order
 	True, Fitted []int           // of each dataset that has a fit, indexes into Values
 
 	// Rho is Spearman's rank correlation of the true and the fitted values, with a
@@ -78,8 +81,8 @@ func (a *Axis) Bias() string {
 func (r *Result) Axes() []Axis {
 	var all []Axis
 	for _, m := range r.Models {
-		model, _ := sweep.ModelByName(m.Name)
-		for _, name := range model.Axes {
+		named, _ := model.ByName(m.Name)
+		for _, name := range named.Axes {
 			values := valuesOf(r.Sets[m.First:m.End], name)
 			for _, size := range r.Participants {
 				a := Axis{Model: m.Name, Name: name, Participants: size, Values: values}
@@ -107,14 +110,14 @@ func (r *Result) model(name string) int {
 }
 
 // valuesOf an axis, ascending; words in their order.
-func valuesOf(sets []sweep.ParameterSet, axis string) []sweep.Setting {
-	var values []sweep.Setting
+func valuesOf(sets []model.ParameterSet, axis string) []model.Setting {
+	var values []model.Setting
 	for i := range sets {
 		if v, _ := sets[i].Get(axis); !slices.Contains(values, v) {
 			values = append(values, v)
 		}
 	}
-	slices.SortStableFunc(values, func(a, b sweep.Setting) int {
+	slices.SortStableFunc(values, func(a, b model.Setting) int {
 		switch {
 		case a.Number < b.Number:
 			return -1
@@ -126,7 +129,7 @@ func valuesOf(sets []sweep.ParameterSet, axis string) []sweep.Setting {
 	return values
 }
 
-func indexOf(values []sweep.Setting, set *sweep.ParameterSet, axis string) int {
+func indexOf(values []model.Setting, set *model.ParameterSet, axis string) int {
 	v, _ := set.Get(axis)
 	return slices.Index(values, v)
 }
@@ -157,8 +160,8 @@ func (a *Axis) correlate(seed uint64) {
 		a.Reason = "the grid has one value"
 	case a.Values[0].Word != "":
 		a.Reason = "words have no order"
-	case n < sweep.FewestUnits:
-		a.Reason = fmt.Sprintf("%s a fit, and %d are needed", map[bool]string{true: "1 dataset has", false: fmt.Sprintf("%d datasets have", n)}[n == 1], sweep.FewestUnits)
+	case n < score.FewestUnits:
+		a.Reason = fmt.Sprintf("%s a fit, and %d are needed", map[bool]string{true: "1 dataset has", false: fmt.Sprintf("%d datasets have", n)}[n == 1], score.FewestUnits)
 	case !ok && slices.Min(a.True) == slices.Max(a.True):
 		a.Reason = fmt.Sprintf("all datasets have %s", a.Values[a.True[0]])
 	case !ok:
@@ -169,7 +172,7 @@ func (a *Axis) correlate(seed uint64) {
 		return
 	}
 	a.Rho = rho
-	rng := sweep.RecoveryStream(seed, "intervals", a.Model+" "+a.Name, a.Participants)
+	rng := random.RecoveryStream(seed, "intervals", a.Model+" "+a.Name, a.Participants)
 	var rhos []float64
 	xs, ys := make([]float64, n), make([]float64, n)
 	for range Resamples {

@@ -5,7 +5,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/report"
+	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/study"
 	"foible.dev/foible/core/sweep"
 )
@@ -22,15 +24,15 @@ func BenchmarkReport(b *testing.B) {
 				st.Stimuli = append(st.Stimuli, study.Stimulus{ID: id, Goals: make([]study.Goal, 5), JudgementSteps: []int{0, 2, 4, 6, 8}})
 				shapes = append(shapes, sweep.Shape{Stimulus: id, Goals: 5, Actions: 9, JudgementSteps: []int{0, 2, 4, 6, 8}})
 			}
-			axes := map[string][]sweep.Setting{}
+			axes := map[string][]model.Setting{}
 			for i := range n / 100 {
-				axes["search_noise"] = append(axes["search_noise"], sweep.Setting{Number: float64(i) / 100})
+				axes["search_noise"] = append(axes["search_noise"], model.Setting{Number: float64(i) / 100})
 			}
 			for i := range 10 {
-				axes["goal_noise"] = append(axes["goal_noise"], sweep.Setting{Number: float64(i) / 20})
-				axes["action_noise"] = append(axes["action_noise"], sweep.Setting{Number: float64(i) / 20})
+				axes["goal_noise"] = append(axes["goal_noise"], model.Setting{Number: float64(i) / 20})
+				axes["action_noise"] = append(axes["action_noise"], model.Setting{Number: float64(i) / 20})
 			}
-			axes["budget_r"], axes["budget_q"] = []sweep.Setting{{Number: 2}}, []sweep.Setting{{Number: 0.9}}
+			axes["budget_r"], axes["budget_q"] = []model.Setting{{Number: 2}}, []model.Setting{{Number: 0.9}}
 			c := sweep.Config{Models: []sweep.ModelGrid{{Model: "full", Axes: axes}}, Bootstrap: sweep.DefaultBootstrap}
 			c.Inference, c.Fit, c.Report = sweep.DefaultsOf(sweep.Marginal)
 			sets, err := c.ParameterSets()
@@ -41,8 +43,8 @@ func BenchmarkReport(b *testing.B) {
 			for i := range rows {
 				rows[i] = []float64{0.2, 0.2, 0.2, 0.2, 0.2}
 			}
-			cell := &sweep.Cell{Judged: true, Posterior: rows, Runs: sweep.RunsOf(rows, rows, rows, rows), Samples: 64}
-			cells := make([]*sweep.Cell, 16)
+			cell := &result.Cell{Judged: true, Posterior: rows, Runs: result.RunsOf(rows, rows, rows, rows), Samples: 64}
+			cells := make([]*result.Cell, 16)
 			for i := range cells {
 				cells[i] = cell
 			}
@@ -59,8 +61,8 @@ func BenchmarkReport(b *testing.B) {
 				}
 				var chunk []*sweep.Gathered
 				for i := range sets {
-					one := sweep.Correlation{N: 400, PearsonR: rng.Float64(), Defined: true, RMSE: 0.1}
-					f := &sweep.Fit{Overall: one, ByCategory: []sweep.Correlation{one, one, one, one}, MCSE: 0.001}
+					one := result.Correlation{N: 400, PearsonR: rng.Float64(), Defined: true, RMSE: 0.1}
+					f := &result.Fit{Overall: one, ByCategory: []result.Correlation{one, one, one, one}, MCSE: 0.001}
 					for range cells {
 						f.ByStimulus = append(f.ByStimulus, one)
 					}

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/core/words"
 )
@@ -53,11 +54,11 @@ func (r *Report) cautions() []string {
 	return append(all, r.Manifest.Notes...)
 }
 
-// chosen lists each model's best parameter set, in the order of [sweep.Models].
+// chosen lists each model's best parameter set, in the order of [model.Models].
 func (r *Report) chosen() []*chosen {
 	var all []*chosen
-	for _, model := range sweep.Models {
-		if c := r.best[model.Name]; c != nil {
+	for _, m := range model.Models {
+		if c := r.best[m.Name]; c != nil {
 			all = append(all, c)
 		}
 	}

@@ -8,6 +8,9 @@ import (
 	"strings"
 
 	"foible.dev/foible/core/figure"
+	"foible.dev/foible/core/model"
+	"foible.dev/foible/core/random"
+	"foible.dev/foible/core/score"
 	"foible.dev/foible/core/stats"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/core/words"
@@ -298,20 +301,20 @@ func (c *Comparison) cautions() {
 	}
 	for _, s := range c.sweeps {
 		var lacking []string
-		for _, model := range sweep.Models {
-			if s.manifest.Parameters[model.Name] == 0 && slices.ContainsFunc(c.sweeps, func(t *finished) bool { return t.manifest.Parameters[model.Name] > 0 }) {
-				lacking = append(lacking, model.Name)
+		for _, m := range model.Models {
+			if s.manifest.Parameters[m.Name] == 0 && slices.ContainsFunc(c.sweeps, func(t *finished) bool { return t.manifest.Parameters[m.Name] > 0 }) {
+				lacking = append(lacking, m.Name)
 			}
 		}
 		if lacking != nil {
 			add("%s is without %s.", s.name, words.List(lacking))
 		}
 	}
-	if stimuli := len(stimuliOf(common)); stimuli < sweep.FewestUnits {
-		add("Differences have no intervals: the sweeps have %s in common, and %d are needed.", words.Count(stimuli, "stimulus"), sweep.FewestUnits)
+	if stimuli := len(stimuliOf(common)); stimuli < score.FewestUnits {
+		add("Differences have no intervals: the sweeps have %s in common, and %d are needed.", words.Count(stimuli, "stimulus"), score.FewestUnits)
 	}
-	for _, model := range sweep.Models {
-		c.unlike(model.Name, add)
+	for _, m := range model.Models {
+		c.unlike(m.Name, add)
 	}
 	if values, ok := c.differ("seed"); ok {
 		add("The seeds differ: %s. Differences hold Monte-Carlo noise of both sweeps, which their errors tell.", c.each(values))
@@ -375,10 +378,10 @@ func (c *Comparison) strayPlaces(add func(format string, args ...any)) {
 
 // fits compares the best parameter sets of each model.
 func (c *Comparison) fits() error {
-	for _, model := range sweep.Models {
+	for _, m := range model.Models {
 		var having []*finished
 		for _, s := range c.sweeps {
-			if s.best[model.Name] != nil {
+			if s.best[m.Name] != nil {
 				having = append(having, s)
 			}
 		}
@@ -386,13 +389,13 @@ func (c *Comparison) fits() error {
 			continue
 		}
 		places := slices.DeleteFunc(c.common(c.sweeps), func(p site) bool {
-			return slices.ContainsFunc(having, func(s *finished) bool { _, ok := s.points[model.Name][p]; return !ok })
+			return slices.ContainsFunc(having, func(s *finished) bool { _, ok := s.points[m.Name][p]; return !ok })
 		})
 		reference := -1
 		for _, s := range c.sweeps {
-			f := ComparedFit{Sweep: s.name, Model: model.Name, R: math.NaN(), RMSE: math.NaN(), Difference: math.NaN(), MCSE: math.NaN(), Low: math.NaN(), High: math.NaN(), fit: s.best[model.Name]}
+			f := ComparedFit{Sweep: s.name, Model: m.Name, R: math.NaN(), RMSE: math.NaN(), Difference: math.NaN(), MCSE: math.NaN(), Low: math.NaN(), High: math.NaN(), fit: s.best[m.Name]}
 			if f.fit != nil && len(places) > 0 {
-				inferred, people := s.at(model.Name, places)
+				inferred, people := s.at(m.Name, places)
 				f.N, f.RMSE = len(places), stats.RMSE(inferred, people)
 				if r, ok := stats.Pearson(inferred, people); ok {
 					f.R = r
@@ -441,10 +444,10 @@ func (c *Comparison) difference(first, f *ComparedFit, places []site) error {
 		h.Stimuli[last].Mean = append(h.Stimuli[last].Mean, a.human[p])
 		x[last], y[last] = append(x[last], a.points[f.Model][p]), append(y[last], b.points[f.Model][p])
 	}
-	if len(x) < sweep.FewestUnits {
+	if len(x) < score.FewestUnits {
 		return nil // said by cautions
 	}
-	resampled, err := stats.NewBootstrap(h, stats.ByStimuli, differenceResamples, sweep.BootstrapStream(a.manifest.Seed, "comparison"))
+	resampled, err := stats.NewBootstrap(h, stats.ByStimuli, differenceResamples, random.BootstrapStream(a.manifest.Seed, "comparison"))
 	if err != nil {
 		return fmt.Errorf("%s and %s, %s: %w", a.name, b.name, f.Model, err)
 	}
@@ -553,21 +556,21 @@ func (c *Comparison) figures(out Output) error {
 	for i, s := range c.sweeps {
 		c.drawn.add(fmt.Sprintf("sensitivity-%d", i+1), figure.Sensitivity(s.curves(), figure.SensitivityOptions{Title: s.name, Reach: reach}))
 	}
-	for _, model := range sweep.Models {
+	for _, m := range model.Models {
 		var panels []figure.Panel
 		for _, s := range c.sweeps {
-			if best := s.best[model.Name]; best != nil {
+			if best := s.best[m.Name]; best != nil {
 				panels = append(panels, s.panel(best))
 			}
 		}
 		if panels == nil {
 			continue
 		}
-		title := model.Name
+		title := m.Name
 		if slices.ContainsFunc(c.sweeps, func(s *finished) bool { return s.manifest.Simulated != "" }) {
 			title += " (simulated participants)"
 		}
-		c.drawn.add("scatter-"+model.Name, figure.Scatter(title, panels))
+		c.drawn.add("scatter-"+m.Name, figure.Scatter(title, panels))
 	}
 	return c.drawn.save(out)
 }
@@ -575,22 +578,22 @@ func (c *Comparison) figures(out Output) error {
 // curves are the fits of the fit stage, by model.
 func (s *finished) curves() []figure.Curve {
 	var curves []figure.Curve
-	for _, model := range sweep.Models {
-		fits := s.fits[model.Name]
+	for _, m := range model.Models {
+		fits := s.fits[m.Name]
 		if len(fits) == 0 {
 			continue
 		}
-		curve := figure.Curve{Model: model.Name, Chosen: -1}
+		curve := figure.Curve{Model: m.Name, Chosen: -1}
 		for i := range fits {
 			f := &fits[i]
 			p := figure.Point{R: math.NaN(), Label: f.text()}
-			if best := s.best[model.Name]; f.r != nil && best != nil && f.n >= best.n { // else it lacks points of the best
+			if best := s.best[m.Name]; f.r != nil && best != nil && f.n >= best.n { // else it lacks points of the best
 				p.R = *f.r
 			}
 			if f.low != nil && f.high != nil {
 				p.Low, p.High = *f.low, *f.high
 			}
-			if best := s.best[model.Name]; best != nil && best.set == f.set {
+			if best := s.best[m.Name]; best != nil && best.set == f.set {
 				curve.Chosen = i
 			}
 			curve.Points = append(curve.Points, p)

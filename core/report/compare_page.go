@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/words"
 )
 
@@ -90,9 +90,9 @@ func (c *Comparison) page() *comparePage {
 	for i, s := range c.sweeps {
 		p.Sensitivities = append(p.Sensitivities, place(fmt.Sprintf("sensitivity-%d", i+1), fmt.Sprintf("%s: how r depends on the parameters, in the fit stage. The axis of r is the same in all.", s.name), true))
 	}
-	for _, model := range sweep.Models {
-		if _, ok := c.drawn.svg["scatter-"+model.Name]; ok {
-			p.Scatters = append(p.Scatters, place("scatter-"+model.Name, fmt.Sprintf("%s, the best parameter set of each sweep against the judgements, at all points of the sweep. Dashed: identity.", model.Name), false))
+	for _, m := range model.Models {
+		if _, ok := c.drawn.svg["scatter-"+m.Name]; ok {
+			p.Scatters = append(p.Scatters, place("scatter-"+m.Name, fmt.Sprintf("%s, the best parameter set of each sweep against the judgements, at all points of the sweep. Dashed: identity.", m.Name), false))
 		}
 	}
 	for _, s := range c.sweeps {
@@ -166,7 +166,7 @@ func (c *Comparison) rows() (axes []string, rows []compareRow) {
 		row.R, row.Interval, row.MCSE, row.RMSE, row.N, row.CommonR, row.CommonN, row.Difference, row.DifferenceInterval = none, none, none, none, none, none, none, none, none
 		if f.fit != nil {
 			row.R, row.MCSE, row.RMSE, row.N = numberOrNone(f.fit.r, 3), numberOrNone(f.fit.mcse, 4), numberOrNone(f.fit.rmse, 3), words.Thousands(f.fit.n)
-			if m, _ := sweep.ModelByName(f.Model); m.Exact {
+			if m, _ := model.ByName(f.Model); m.Exact {
 				row.MCSE = "exact"
 			}
 			if f.fit.low != nil && f.fit.high != nil {

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/sweep"
 )
 
@@ -242,8 +243,8 @@ func (s *finished) rank(all []fitted) {
 }
 
 // fit is what a row says of a fit.
-func (f *fitted) fit() *sweep.Fit {
-	fit := &sweep.Fit{Overall: sweep.Correlation{N: f.n, Defined: f.r != nil}}
+func (f *fitted) fit() *result.Fit {
+	fit := &result.Fit{Overall: result.Correlation{N: f.n, Defined: f.r != nil}}
 	if f.r != nil {
 		fit.Overall.PearsonR = *f.r
 	}

@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/result"
+	"foible.dev/foible/core/score"
 	"foible.dev/foible/core/words"
 )
 
@@ -14,18 +15,18 @@ import (
 // each other.
 func (r *Report) comparisons() []*matrix {
 	return slices.DeleteFunc([]*matrix{
-		r.differencesOf("r", func(d *Difference) *sweep.Change { return &d.PearsonR }),
-		r.differencesOf("RMSE", func(d *Difference) *sweep.Change { return &d.RMSE }),
+		r.differencesOf("r", func(d *Difference) *score.Change { return &d.PearsonR }),
+		r.differencesOf("RMSE", func(d *Difference) *score.Change { return &d.RMSE }),
 		r.heldOut(), r.participants(), r.otherScores(),
 	}, func(m *matrix) bool { return m == nil })
 }
 
-func (r *Report) differencesOf(measure string, change func(*Difference) *sweep.Change) *matrix {
+func (r *Report) differencesOf(measure string, change func(*Difference) *score.Change) *matrix {
 	m := &matrix{Label: "differences in " + measure, Columns: []string{"Difference"}}
 	var units []string
 	for _, unit := range r.config.Bootstrap.Units {
 		if slices.ContainsFunc(r.people.differences, func(d Difference) bool {
-			return slices.ContainsFunc(change(&d).Intervals, func(in sweep.Interval) bool { return in.Unit == unit })
+			return slices.ContainsFunc(change(&d).Intervals, func(in result.Interval) bool { return in.Unit == unit })
 		}) {
 			units, m.Columns = append(units, unit), append(m.Columns, resampledThings(unit))
 		}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"foible.dev/foible/core/model"
+	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/core/words"
 )
@@ -25,7 +27,7 @@ func (f Failure) String() string {
 	return fmt.Sprintf("%s: %s of %s could not be computed: %s", f.Model, words.Thousands(f.Cells), words.Count(f.Of, "cell"), f.Reason)
 }
 
-// Failures are the causes of failed cells so far, in the order of [sweep.Models], those of the most cells first.
+// Failures are the causes of failed cells so far, in the order of [model.Models], those of the most cells first.
 func (r *Report) Failures() []Failure {
 	var all []Failure
 	for cause, cells := range r.failedCells {
@@ -33,7 +35,7 @@ func (r *Report) Failures() []Failure {
 		all = append(all, cause)
 	}
 	place := func(f *Failure) int {
-		return slices.IndexFunc(sweep.Models, func(m sweep.Model) bool { return m.Name == f.Model })
+		return slices.IndexFunc(model.Models, func(m model.Model) bool { return m.Name == f.Model })
 	}
 	slices.SortFunc(all, func(a, b Failure) int {
 		return cmp.Or(cmp.Compare(place(&a), place(&b)), cmp.Compare(b.Cells, a.Cells), cmp.Compare(a.Reason, b.Reason))
@@ -73,7 +75,7 @@ func (r *Report) addFailure(g *sweep.Gathered, stimulus any, reason string) erro
 }
 
 // outcomeOf says why a cell has no posterior from some step on.
-func outcomeOf(u *sweep.Undefined) string {
+func outcomeOf(u *result.Undefined) string {
 	if u.Failed {
 		return "could not be computed: " + u.Reason
 	}

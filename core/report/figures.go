@@ -7,24 +7,26 @@ import (
 	"slices"
 	"strings"
 
+	"foible.dev/foible/core/diagnose"
 	"foible.dev/foible/core/figure"
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/optional"
+	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/study"
-	"foible.dev/foible/core/sweep"
 )
 
 // figures draws the sensitivity of every model, and its best parameter set
 // against people: over all points, and over time.
 func (r *Report) figures() error {
 	r.drawn.add("sensitivity", r.sensitivity())
-	for _, model := range sweep.Models {
-		if c := r.best[model.Name]; c != nil {
-			r.drawn.add("scatter-"+model.Name, r.scatter(c))
+	for _, m := range model.Models {
+		if c := r.best[m.Name]; c != nil {
+			r.drawn.add("scatter-"+m.Name, r.scatter(c))
 		}
 	}
-	for _, model := range sweep.Models {
-		if panels := r.profile(model); panels != nil {
-			r.drawn.add("profile-"+model.Name, figure.Profile(r.title(model.Name+" model"), model.Name, panels))
+	for _, m := range model.Models {
+		if panels := r.profile(m); panels != nil {
+			r.drawn.add("profile-"+m.Name, figure.Profile(r.title(m.Name+" model"), m.Name, panels))
 		}
 	}
 	for i := range r.study.Stimuli {
@@ -55,16 +57,16 @@ func (r *Report) sensitivity() *figure.Figure {
 		options.Interval = "95% interval by " + r.unit
 	}
 	var curves []figure.Curve
-	for _, model := range sweep.Models {
-		curve := figure.Curve{Model: model.Name, Chosen: -1}
+	for _, m := range model.Models {
+		curve := figure.Curve{Model: m.Name, Chosen: -1}
 		for i := range r.scored {
 			f := &r.scored[i]
 			set := &r.plan.Sets[f.index]
-			if set.Model != model.Name {
+			if set.Model != m.Name {
 				continue
 			}
 			p := figure.Point{R: r.rival(f), Low: f.low, High: f.high}
-			if c := r.best[model.Name]; c != nil && c.Index == f.index {
+			if c := r.best[m.Name]; c != nil && c.Index == f.index {
 				curve.Chosen, p.Label = len(curve.Points), set.Settings()
 			}
 			curve.Points = append(curve.Points, p)
@@ -77,7 +79,7 @@ func (r *Report) sensitivity() *figure.Figure {
 }
 
 // inWords names a model and its parameters: full model, goal noise 0.1, budget r 2.
-func inWords(set *sweep.ParameterSet) string {
+func inWords(set *model.ParameterSet) string {
 	parameters := strings.NewReplacer("_", " ", "=", " ", " ", ", ").Replace(set.Settings())
 	return set.Model + " model, " + parameters
 }
@@ -91,7 +93,7 @@ func (r *Report) rival(f *scored) float64 {
 	return f.r
 }
 
-func correlation(c *sweep.Correlation) float64 {
+func correlation(c *result.Correlation) float64 {
 	if !c.Defined {
 		return math.NaN()
 	}
@@ -148,10 +150,10 @@ func (r *Report) points(c *chosen, stimulus int) []figure.ScatterPoint {
 
 // profile has a panel for each axis of a model with more than one value; nil
 // unless one has three.
-func (r *Report) profile(model sweep.Model) []figure.ProfilePanel {
+func (r *Report) profile(m model.Model) []figure.ProfilePanel {
 	var panels []figure.ProfilePanel
 	most := 0
-	for _, axis := range sweep.Profiles(model, r.correlations(model.Name)) {
+	for _, axis := range diagnose.Profiles(m, r.correlations(m.Name)) {
 		p := figure.ProfilePanel{Axis: axis.Axis, Best: axis.Best, Mean: axis.Mean, Chosen: -1}
 		for _, v := range axis.Values {
 			p.Labels = append(p.Labels, v.String())
@@ -159,7 +161,7 @@ func (r *Report) profile(model sweep.Model) []figure.ProfilePanel {
 				p.Values = append(p.Values, v.Number)
 			}
 		}
-		if c := r.best[model.Name]; c != nil {
+		if c := r.best[m.Name]; c != nil {
 			v, _ := c.Set.Get(axis.Axis)
 			p.Chosen = slices.Index(axis.Values, v)
 		}
@@ -173,10 +175,10 @@ func (r *Report) profile(model sweep.Model) []figure.ProfilePanel {
 }
 
 // correlations are the parameter sets of a model that were scored, each with its r.
-func (r *Report) correlations(model string) iter.Seq2[*sweep.ParameterSet, float64] {
-	return func(yield func(*sweep.ParameterSet, float64) bool) {
+func (r *Report) correlations(name string) iter.Seq2[*model.ParameterSet, float64] {
+	return func(yield func(*model.ParameterSet, float64) bool) {
 		for i := range r.scored {
-			if set := &r.plan.Sets[r.scored[i].index]; set.Model == model && !yield(set, r.rival(&r.scored[i])) {
+			if set := &r.plan.Sets[r.scored[i].index]; set.Model == name && !yield(set, r.rival(&r.scored[i])) {
 				return
 			}
 		}
@@ -192,12 +194,12 @@ func (r *Report) timeCourse(stimulus int) *figure.Figure {
 		for j := range st.JudgementSteps {
 			panels[goal].Human = append(panels[goal].Human, humanPoint(st, j, goal))
 		}
-		for _, model := range sweep.Models {
-			c := r.best[model.Name]
+		for _, m := range model.Models {
+			c := r.best[m.Name]
 			if c == nil || c.Cells[stimulus] == nil || c.Cells[stimulus].Failed() {
 				continue
 			}
-			course := figure.Course{Model: model.Name}
+			course := figure.Course{Model: m.Name}
 			cell := c.Cells[stimulus]
 			for k, row := range cell.Posterior {
 				if cell.Judged { // nothing is known between judgement steps
@@ -211,9 +213,9 @@ func (r *Report) timeCourse(stimulus int) *figure.Figure {
 		}
 	}
 	var mistakes []figure.MistakeCourse
-	for _, model := range sweep.Models {
-		if c := r.best[model.Name]; c != nil && c.Cells[stimulus] != nil && c.Cells[stimulus].Mistakes != nil {
-			mistakes = append(mistakes, Mistakes(model.Name, c.Cells[stimulus].Mistakes))
+	for _, m := range model.Models {
+		if c := r.best[m.Name]; c != nil && c.Cells[stimulus] != nil && c.Cells[stimulus].Mistakes != nil {
+			mistakes = append(mistakes, Mistakes(m.Name, c.Cells[stimulus].Mistakes))
 		}
 	}
 	of := "stimulus " + st.ID
@@ -224,8 +226,8 @@ func (r *Report) timeCourse(stimulus int) *figure.Figure {
 }
 
 // Mistakes is what a figure shows of a cell's mistakes.
-func Mistakes(model string, m *sweep.Mistakes) figure.MistakeCourse {
-	probabilities := func(of []sweep.Estimate) []float64 {
+func Mistakes(model string, m *result.Mistakes) figure.MistakeCourse {
+	probabilities := func(of []result.Estimate) []float64 {
 		ps := make([]float64, len(of))
 		for i := range of {
 			ps[i] = of[i].Probability
@@ -236,7 +238,7 @@ func Mistakes(model string, m *sweep.Mistakes) figure.MistakeCourse {
 	if offPath, known := m.OffPath.Get(); known {
 		course.OffPath = optional.Known(probabilities(offPath))
 	} else {
-		course.Unknown = sweep.PathsUnknown
+		course.Unknown = result.PathsUnknown
 	}
 	return course
 }

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/model"
 )
 
 // writeLaTeX writes tables/: what tables of report.html have, as table environments for
@@ -96,7 +96,7 @@ func (r *Report) writeFitsLaTeX(w io.Writer) error {
 	var swept []int // axes with a column
 	var parts, fixed []string
 	for i, name := range axes {
-		axis, _ := sweep.AxisByName(name)
+		axis, _ := model.AxisByName(name)
 		if value, ok := r.only(name); ok {
 			fixed = append(fixed, fmt.Sprintf("%s (%s) %s", axis.Symbol, axis.Meaning, latex(settingText(value))))
 			continue
@@ -161,7 +161,7 @@ func (r *Report) writeFitsLaTeX(w io.Writer) error {
 }
 
 // only is the value that an axis has in all parameter sets of the sweep that have the axis.
-func (r *Report) only(axis string) (value sweep.Setting, ok bool) {
+func (r *Report) only(axis string) (value model.Setting, ok bool) {
 	for i := range r.plan.Sets {
 		v, has := r.plan.Sets[i].Get(axis)
 		switch {

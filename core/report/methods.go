@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"foible.dev/foible/core/model"
+	"foible.dev/foible/core/result"
+	"foible.dev/foible/core/score"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/core/words"
 )
@@ -100,7 +103,7 @@ func (r *Report) modelsText() string {
 	var all []string
 	sets, mistaken := 0, false
 	for _, grid := range r.grid() {
-		m, _ := sweep.ModelByName(grid.Model)
+		m, _ := model.ByName(grid.Model)
 		all = append(all, m.Name+", "+m.Meaning)
 		sets += r.Manifest.Parameters[grid.Model]
 		if m.Has("action_noise") {
@@ -127,7 +130,7 @@ func (r *Report) inferenceText() string {
 	in := r.config.Inference
 	sampled := r.sampled()
 	exact := slices.ContainsFunc(r.config.Models, func(grid sweep.ModelGrid) bool {
-		m, _ := sweep.ModelByName(grid.Model)
+		m, _ := model.ByName(grid.Model)
 		return m.Exact
 	})
 	var text string
@@ -177,13 +180,13 @@ func (r *Report) topUpText() string {
 	}
 	text := fmt.Sprintf(" After the fit stage, the parameter sets that were the best of their model with a probability of .95 together, by the Monte-Carlo errors, were %s, and so on, until one was left or had had %d times as many; parameters were chosen among those that had the most.", how, r.config.TopUp)
 	var all []string
-	for _, model := range sweep.Models {
-		if t, ok := r.Manifest.TopUp[model.Name]; ok {
+	for _, m := range model.Models {
+		if t, ok := r.Manifest.TopUp[m.Name]; ok {
 			left := "one was left"
 			if !t.Separated {
 				left = "several were left"
 			}
-			all = append(all, fmt.Sprintf("%s of %s of %s, up to %d times as many; %s", words.Thousands(t.Contenders), words.Count(r.Manifest.Parameters[model.Name], "parameter set"), model.Name, t.Times, left))
+			all = append(all, fmt.Sprintf("%s of %s of %s, up to %d times as many; %s", words.Thousands(t.Contenders), words.Count(r.Manifest.Parameters[m.Name], "parameter set"), m.Name, t.Times, left))
 		}
 	}
 	if all == nil {
@@ -195,7 +198,7 @@ func (r *Report) topUpText() string {
 // sampled says whether some model of the sweep is not exact.
 func (r *Report) sampled() bool {
 	return slices.ContainsFunc(r.config.Models, func(grid sweep.ModelGrid) bool {
-		m, _ := sweep.ModelByName(grid.Model)
+		m, _ := model.ByName(grid.Model)
 		return !m.Exact
 	})
 }
@@ -210,7 +213,7 @@ func (r *Report) statisticsText() string {
 		var units []string
 		for _, unit := range b.Units {
 			if slices.ContainsFunc(r.chosen(), func(c *chosen) bool {
-				return slices.ContainsFunc(c.Fit.Intervals, func(in sweep.Interval) bool { return in.Unit == unit })
+				return slices.ContainsFunc(c.Fit.Intervals, func(in result.Interval) bool { return in.Unit == unit })
 			}) {
 				units = append(units, resampledThings(unit))
 			}
@@ -220,14 +223,14 @@ func (r *Report) statisticsText() string {
 		}
 	}
 	if len(r.few) > 0 {
-		text += fmt.Sprintf(" Intervals need %d stimuli, or %d participants in each stimulus, whichever are resampled: fewer have no more than %d different resamples.", sweep.FewestUnits, sweep.FewestUnits, 35)
+		text += fmt.Sprintf(" Intervals need %d stimuli, or %d participants in each stimulus, whichever are resampled: fewer have no more than %d different resamples.", score.FewestUnits, score.FewestUnits, 35)
 	}
 	if r.ceilings.All.Ceiling > 0 {
 		c := r.ceilings.All
 		text += fmt.Sprintf(" The ceiling on r (%s over all points) is the correlation that a perfect model would reach with these means: the square root of their reliability (%s), which is the correlation of the means of two random halves of the participants (%s, the mean of %s) corrected by Spearman and Brown.",
-			words.Decimals(c.Ceiling, 2), words.Decimals(c.Means, 2), words.Decimals(c.Half, 2), words.Count(sweep.CeilingSplits, "split"))
+			words.Decimals(c.Ceiling, 2), words.Decimals(c.Means, 2), words.Decimals(c.Half, 2), words.Count(score.CeilingSplits, "split"))
 	} else {
-		text += fmt.Sprintf(" No ceiling is given: it needs the answers of %d participants to each stimulus.", sweep.FewestUnits)
+		text += fmt.Sprintf(" No ceiling is given: it needs the answers of %d participants to each stimulus.", score.FewestUnits)
 	}
 	return text
 }
@@ -238,7 +241,7 @@ func (r *Report) comparisonText() string {
 	if len(r.people.differences) > 0 {
 		parts = append(parts, "Models are compared at their best parameters, by the points that both of a pair predict.")
 	}
-	if slices.ContainsFunc(r.people.crossed, func(v sweep.CrossValidation) bool { return len(v.Folds) > 0 }) {
+	if slices.ContainsFunc(r.people.crossed, func(v score.CrossValidation) bool { return len(v.Folds) > 0 }) {
 		parts = append(parts, "The choice of parameters is cross-validated by leaving out one stimulus at a time, all points of it.")
 	}
 	if r.people.effects != nil {

@@ -12,8 +12,10 @@ import (
 	"strconv"
 	"strings"
 
+	"foible.dev/foible/core/model"
+	"foible.dev/foible/core/result"
+	"foible.dev/foible/core/score"
 	"foible.dev/foible/core/study"
-	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/core/words"
 )
 
@@ -140,7 +142,7 @@ func (r *Report) page() *page {
 // fitRows are the best parameter sets, and the axes that some of them have.
 func (r *Report) fitRows() (axes []string, rows []fitRow) {
 	best := r.chosen()
-	for _, axis := range sweep.Axes {
+	for _, axis := range model.Axes {
 		if slices.ContainsFunc(best, func(c *chosen) bool { _, ok := c.Set.Get(axis.Name); return ok }) {
 			axes = append(axes, axis.Name)
 		}
@@ -152,7 +154,7 @@ func (r *Report) fitRows() (axes []string, rows []fitRow) {
 		if !f.Defined {
 			row.R = none
 		}
-		if m, _ := sweep.ModelByName(c.Set.Model); !m.Exact {
+		if m, _ := model.ByName(c.Set.Model); !m.Exact {
 			row.MCSE = words.Decimals(c.Fit.MCSE, 4)
 			if c.Fit.MCSEUnknown {
 				row.MCSE = "not known"
@@ -175,7 +177,7 @@ func (r *Report) fitRows() (axes []string, rows []fitRow) {
 }
 
 // settingText is a setting as a reader sees it.
-func settingText(v sweep.Setting) string {
+func settingText(v model.Setting) string {
 	text := strings.ReplaceAll(v.String(), "_", " ")
 	if strings.HasPrefix(text, "-") {
 		text = "−" + text[1:]
@@ -292,7 +294,7 @@ func (r *Report) intervalsOfBest() *matrix {
 	var units []string
 	for _, unit := range r.config.Bootstrap.Units {
 		if slices.ContainsFunc(r.chosen(), func(c *chosen) bool {
-			return slices.ContainsFunc(c.Fit.Intervals, func(in sweep.Interval) bool { return in.Unit == unit })
+			return slices.ContainsFunc(c.Fit.Intervals, func(in result.Interval) bool { return in.Unit == unit })
 		}) {
 			units = append(units, unit)
 			m.Columns = append(m.Columns, resampledThings(unit))
@@ -325,7 +327,7 @@ func (r *Report) degenerate() *matrix {
 		return nil
 	}
 	filters := slices.ContainsFunc(best, func(c *chosen) bool {
-		return slices.ContainsFunc(c.Cells, func(cell *sweep.Cell) bool { return cell != nil && len(cell.ESS) > 0 })
+		return slices.ContainsFunc(c.Cells, func(cell *result.Cell) bool { return cell != nil && len(cell.ESS) > 0 })
 	})
 	m := &matrix{Columns: []string{"A goal became impossible", "Undefined from some step on", "Parameter sets of the fit stage with undefined stimuli"}}
 	if filters {
@@ -387,16 +389,16 @@ func orNone(all []string) string {
 // grid is what was swept, by model.
 func (r *Report) grid() []gridRow {
 	var rows []gridRow
-	for _, model := range sweep.Models {
+	for _, m := range model.Models {
 		for _, grid := range r.config.Models {
-			if grid.Model != model.Name {
+			if grid.Model != m.Name {
 				continue
 			}
 			var axes []string
-			for _, name := range model.Axes {
+			for _, name := range m.Axes {
 				axes = append(axes, name+": "+valuesText(valuesOf(&grid, name)))
 			}
-			rows = append(rows, gridRow{model.Name, words.Thousands(r.Manifest.Parameters[model.Name]), strings.Join(axes, "; ")})
+			rows = append(rows, gridRow{m.Name, words.Thousands(r.Manifest.Parameters[m.Name]), strings.Join(axes, "; ")})
 		}
 	}
 	return rows
@@ -405,7 +407,7 @@ func (r *Report) grid() []gridRow {
 // maxListed is the number of values of an axis up to which each is told.
 const maxListed = 12
 
-func valuesText(values []sweep.Setting) string {
+func valuesText(values []model.Setting) string {
 	var texts []string
 	for _, v := range values {
 		texts = append(texts, v.String())
@@ -445,7 +447,7 @@ func (r *Report) placeFigures(p *page) {
 		if r.ceilings.All.Ceiling > 0 {
 			caption += " Ceiling on r: what a perfect model would reach with these judgements, the square root of their reliability."
 		} else {
-			caption += fmt.Sprintf(" There is no ceiling: it needs the answers of %d participants to each stimulus.", sweep.FewestUnits)
+			caption += fmt.Sprintf(" There is no ceiling: it needs the answers of %d participants to each stimulus.", score.FewestUnits)
 		}
 		return &plateOf{"scatter-" + c.Set.Model, caption}
 	}
@@ -468,8 +470,8 @@ func (r *Report) placeFigures(p *page) {
 			p.Others = append(p.Others, f)
 		}
 	}
-	for _, model := range sweep.Models {
-		if f := plate("profile-"+model.Name, fmt.Sprintf("Profile of r of %s: the highest r and the mean r over all other parameters, at each value of an axis.", model.Name), false); f != nil {
+	for _, m := range model.Models {
+		if f := plate("profile-"+m.Name, fmt.Sprintf("Profile of r of %s: the highest r and the mean r over all other parameters, at each value of an axis.", m.Name), false); f != nil {
 			p.Profiles = append(p.Profiles, f)
 		}
 	}

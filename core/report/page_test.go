@@ -13,6 +13,7 @@ import (
 	"golang.org/x/net/html"
 
 	"foible.dev/foible/core/report"
+	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/study"
 	"foible.dev/foible/core/sweep"
 )
@@ -188,7 +189,7 @@ func TestWarnings(t *testing.T) {
 	// A set is missing, a job failed, a stimulus is undefined, the interval is low.
 	out, _ = write(t, tiny(), config("heuristic", "on_policy"), 1, []int{0, 1, 2, 3, 4, 5}, func(all []sweep.Outcome) {
 		all[5] = sweep.Outcome{Failure: "out of memory"}
-		all[4].Fits[0].Intervals = []sweep.Interval{{Unit: "participants", Low: 0.25, High: 0.5}}
+		all[4].Fits[0].Intervals = []result.Interval{{Unit: "participants", Low: 0.25, High: 0.5}}
 	})
 	want := []string{
 		"The participants are simulated; Methods say how. No number here is of people.",

@@ -3,6 +3,8 @@ package report
 import (
 	"slices"
 
+	"foible.dev/foible/core/result"
+	"foible.dev/foible/core/score"
 	"foible.dev/foible/core/stats"
 	"foible.dev/foible/core/study"
 	"foible.dev/foible/core/sweep"
@@ -17,9 +19,9 @@ type peopleTables struct {
 // peopleSide is what these tables say, for the page.
 type peopleSide struct {
 	differences []Difference
-	scores      []sweep.Scores // of those compared, as the next
-	crossed     []sweep.CrossValidation
-	likelihoods []sweep.Likelihood
+	scores      []score.Scores // of those compared, as the next
+	crossed     []score.CrossValidation
+	likelihoods []score.Likelihood
 	effects     *stats.RandomEffects // nil where models are not compared by participants
 }
 
@@ -27,10 +29,10 @@ type peopleSide struct {
 // first less the other.
 type Difference struct {
 	Model, Other string
-	sweep.Difference
+	score.Difference
 }
 
-// Differences of all pairs of models, in the order of [sweep.Models], after Close.
+// Differences of all pairs of models, in the order of [model.Models], after Close.
 func (r *Report) Differences() []Difference { return r.people.differences }
 
 func (t *peopleTables) open(open func(name string) *table) {
@@ -52,7 +54,7 @@ func (r *Report) comparePeople() error {
 	if len(best) < 2 {
 		bootstrap.Resamples = 0 // there is no difference to bound
 	}
-	scorer, err := sweep.NewScorer(r.study, bootstrap, r.config.Seed)
+	scorer, err := score.NewScorer(r.study, bootstrap, r.config.Seed)
 	if err != nil {
 		return err
 	}
@@ -77,9 +79,9 @@ func (r *Report) addReliability() error {
 		if rel.Ceiling == 0 {
 			return nil
 		}
-		return r.tablesOfPeople.reliability.row(part, category, sweep.CeilingSplits, rel.Half, rel.Means, rel.Ceiling, nil)
+		return r.tablesOfPeople.reliability.row(part, category, score.CeilingSplits, rel.Half, rel.Means, rel.Ceiling, nil)
 	}
-	if reason := r.few[sweep.FewForReliability]; reason != "" {
+	if reason := r.few[score.Reliability]; reason != "" {
 		if err := r.tablesOfPeople.reliability.row("all", nil, nil, nil, nil, nil, reason); err != nil {
 			return err
 		}
@@ -110,7 +112,7 @@ func categoriesOf(st *study.Study) []string {
 	return all
 }
 
-func (r *Report) addDifference(scorer *sweep.Scorer, one, other *sweep.Gathered, x, y []sweep.Prediction) error {
+func (r *Report) addDifference(scorer *score.Scorer, one, other *sweep.Gathered, x, y []result.Prediction) error {
 	d, err := scorer.Compare(x, y)
 	if err != nil {
 		return err
@@ -118,7 +120,7 @@ func (r *Report) addDifference(scorer *sweep.Scorer, one, other *sweep.Gathered,
 	r.people.differences = append(r.people.differences, Difference{one.Set.Model, other.Set.Model, d})
 	for _, m := range []struct {
 		name string
-		of   sweep.Change
+		of   score.Change
 	}{{"pearson_r", d.PearsonR}, {"rmse", d.RMSE}} {
 		if !m.of.Defined {
 			continue
@@ -143,7 +145,7 @@ func (r *Report) addDifference(scorer *sweep.Scorer, one, other *sweep.Gathered,
 	return nil
 }
 
-func (r *Report) addScores(scorer *sweep.Scorer, g *sweep.Gathered, predictions []sweep.Prediction) error {
+func (r *Report) addScores(scorer *score.Scorer, g *sweep.Gathered, predictions []result.Prediction) error {
 	s, err := scorer.Scores(predictions)
 	if err != nil {
 		return err
@@ -167,7 +169,7 @@ func (r *Report) addScores(scorer *sweep.Scorer, g *sweep.Gathered, predictions 
 func (r *Report) addCrossValidation(g *sweep.Gathered) error {
 	v, _ := r.cross.Of(g.Set.Model)
 	r.people.crossed = append(r.people.crossed, v)
-	add := func(set, stimulus, chosen any, c *sweep.Correlation) error {
+	add := func(set, stimulus, chosen any, c *result.Correlation) error {
 		row := []any{sweep.FitStage, g.Set.Model, set, stimulus, chosen, c.N, nil, nil, nil}
 		if c.Defined {
 			row[6] = c.PearsonR
@@ -183,7 +185,7 @@ func (r *Report) addCrossValidation(g *sweep.Gathered) error {
 			return err
 		}
 	}
-	if reason := r.few[sweep.FewForFolds]; reason != "" {
+	if reason := r.few[score.FewForFolds]; reason != "" {
 		return r.tablesOfPeople.crossed.row(sweep.FitStage, g.Set.Model, nil, nil, nil, nil, nil, nil, reason)
 	}
 	if len(v.Folds) == 0 {
@@ -192,7 +194,7 @@ func (r *Report) addCrossValidation(g *sweep.Gathered) error {
 	return add(nil, nil, nil, &v.Overall)
 }
 
-func (r *Report) addLikelihoods(scorer *sweep.Scorer, best []*sweep.Gathered, predictions [][]sweep.Prediction) error {
+func (r *Report) addLikelihoods(scorer *score.Scorer, best []*sweep.Gathered, predictions [][]result.Prediction) error {
 	all, err := scorer.Likelihoods(predictions)
 	if err != nil || len(all) == 0 {
 		return err
@@ -206,8 +208,8 @@ func (r *Report) addLikelihoods(scorer *sweep.Scorer, best []*sweep.Gathered, pr
 			}
 		}
 	}
-	effects, ok := sweep.CompareModels(all)
-	if reason := r.few[sweep.FewForComparison]; reason != "" {
+	effects, ok := score.CompareModels(all)
+	if reason := r.few[score.FewForComparison]; reason != "" {
 		for k, g := range best {
 			if err := r.tablesOfPeople.comparison.row(r.key(g, len(all), total(all, k), nil, nil, nil, nil, reason)...); err != nil {
 				return err
@@ -228,7 +230,7 @@ func (r *Report) addLikelihoods(scorer *sweep.Scorer, best []*sweep.Gathered, pr
 }
 
 // total log likelihood of a model.
-func total(all []sweep.Likelihood, model int) float64 {
+func total(all []score.Likelihood, model int) float64 {
 	var sum float64
 	for i := range all {
 		sum += all[i].Log[model]
@@ -237,8 +239,8 @@ func total(all []sweep.Likelihood, model int) float64 {
 }
 
 // compared are the best parameter sets that have a result for every stimulus, in
-// the order of [sweep.Models], and what they predict.
-func (r *Report) compared() (best []*sweep.Gathered, predictions [][]sweep.Prediction) {
+// the order of [model.Models], and what they predict.
+func (r *Report) compared() (best []*sweep.Gathered, predictions [][]result.Prediction) {
 	for _, c := range r.chosen() {
 		if of, ok := r.plan.Predictions(c.Gathered); ok {
 			best, predictions = append(best, c.Gathered), append(predictions, of)

@@ -9,14 +9,17 @@ import (
 	"strings"
 	"testing"
 
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/report"
+	"foible.dev/foible/core/result"
+	"foible.dev/foible/core/score"
 	"foible.dev/foible/core/study"
 	"foible.dev/foible/core/sweep"
 )
 
 // crowd is a study of stimuli that several people judged, near a truth of each,
 // and two models' predictions: full is near the truth, boltzmann is not.
-func crowd(stimuli, people int) (*study.Study, sweep.Config, func(set *sweep.ParameterSet, stimulus int) sweep.Cell) {
+func crowd(stimuli, people int) (*study.Study, sweep.Config, func(set *model.ParameterSet, stimulus int) result.Cell) {
 	rng := rand.New(rand.NewPCG(11, 11))
 	st := &study.Study{Name: "crowd", Domain: "lamps"}
 	var truths, others []float64
@@ -36,30 +39,30 @@ func crowd(stimuli, people int) (*study.Study, sweep.Config, func(set *sweep.Par
 	}
 	c := sweep.Config{Seed: 7, Bootstrap: sweep.Bootstrap{Resamples: 200, Units: sweep.DefaultBootstrap.Units}}
 	c.Inference, c.Fit, _ = sweep.DefaultsOf(sweep.Marginal)
-	numbers := func(xs ...float64) []sweep.Setting {
-		var all []sweep.Setting
+	numbers := func(xs ...float64) []model.Setting {
+		var all []model.Setting
 		for _, x := range xs {
-			all = append(all, sweep.Setting{Number: x})
+			all = append(all, model.Setting{Number: x})
 		}
 		return all
 	}
 	c.Models = []sweep.ModelGrid{
-		{Model: "full", Axes: map[string][]sweep.Setting{"budget_r": numbers(2), "budget_q": numbers(.9), "search_noise": numbers(.5), "action_noise": numbers(.1, .2, .3)}},
-		{Model: "boltzmann", Axes: map[string][]sweep.Setting{"alpha": numbers(1, 2)}},
+		{Model: "full", Axes: map[string][]model.Setting{"budget_r": numbers(2), "budget_q": numbers(.9), "search_noise": numbers(.5), "action_noise": numbers(.1, .2, .3)}},
+		{Model: "boltzmann", Axes: map[string][]model.Setting{"alpha": numbers(1, 2)}},
 	}
-	return st, c, func(set *sweep.ParameterSet, stimulus int) sweep.Cell {
+	return st, c, func(set *model.ParameterSet, stimulus int) result.Cell {
 		part := 0.5 + set.ActionNoise.Number
 		if set.Model == "boltzmann" {
 			part = 0.2 * set.Alpha.Number
 		}
 		p := part*truths[stimulus] + (1-part)*others[stimulus]
 		rows := [][]float64{{0.5, 0.5}, {p, 1 - p}}
-		return sweep.Cell{Judged: true, Posterior: rows, Runs: sweep.RunsOf(rows, rows)}
+		return result.Cell{Judged: true, Posterior: rows, Runs: result.RunsOf(rows, rows)}
 	}
 }
 
 // crowdReport fits and reports a study by what cells there are.
-func crowdReport(t *testing.T, st *study.Study, c sweep.Config, cell func(*sweep.ParameterSet, int) sweep.Cell) (*folder, *report.Report) {
+func crowdReport(t *testing.T, st *study.Study, c sweep.Config, cell func(*model.ParameterSet, int) result.Cell) (*folder, *report.Report) {
 	t.Helper()
 	sets, err := c.ParameterSets()
 	if err != nil {
@@ -74,7 +77,7 @@ func crowdReport(t *testing.T, st *study.Study, c sweep.Config, cell func(*sweep
 	if err != nil {
 		t.Fatal(err)
 	}
-	scorer, err := sweep.NewScorer(st, c.Bootstrap, c.Seed)
+	scorer, err := score.NewScorer(st, c.Bootstrap, c.Seed)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/words"
 )
 
@@ -39,9 +39,9 @@ func ReadRecovery(name string, files fs.FS, studyHash string) (*Recovered, error
 		return nil, fmt.Errorf("%s is a recovery of another study, or of this one before it was changed: run `foible recover` again", name)
 	}
 	figures := []string{"confusion"}
-	for _, model := range sweep.Models {
-		if r.manifest.Parameters[model.Name] > 0 {
-			figures = append(figures, "recovery-"+model.Name)
+	for _, m := range model.Models {
+		if r.manifest.Parameters[m.Name] > 0 {
+			figures = append(figures, "recovery-"+m.Name)
 		}
 	}
 	for _, figure := range figures {
@@ -94,9 +94,9 @@ func (r *Report) placeRecovery(p *page) {
 		s.Plates = append(s.Plates, &plate{Number: fmt.Sprintf("Figure %d", p.figures), Caption: caption, SVG: labelled(r.Recovered.drawn[name])})
 	}
 	place("confusion", confusionCaption)
-	for _, model := range sweep.Models {
-		if r.Recovered.drawn["recovery-"+model.Name] != "" {
-			place("recovery-"+model.Name, recoveryCaption(model.Name))
+	for _, named := range model.Models {
+		if r.Recovered.drawn["recovery-"+named.Name] != "" {
+			place("recovery-"+named.Name, recoveryCaption(named.Name))
 		}
 	}
 	p.Recovery = s

@@ -11,7 +11,9 @@ import (
 	"strings"
 
 	"foible.dev/foible/core/figure"
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/participant"
+	"foible.dev/foible/core/random"
 	"foible.dev/foible/core/recovery"
 	"foible.dev/foible/core/study"
 	"foible.dev/foible/core/sweep"
@@ -66,7 +68,7 @@ type Recovery struct {
 func (r *Recovery) Write(out Output) error {
 	r.out, r.drawn, r.axes = out, gallery{}, r.Result.Axes()
 	m, st := &r.Manifest, r.Study
-	m.Study, m.Title, m.Domain, m.Seed, m.TruthSeed = st.Name, st.Title, st.Domain, r.Config.Seed, sweep.TruthSeed(r.Config.Seed)
+	m.Study, m.Title, m.Domain, m.Seed, m.TruthSeed = st.Name, st.Title, st.Domain, r.Config.Seed, random.TruthSeed(r.Config.Seed)
 	m.Datasets, m.Participants, m.Linked, m.Answers, m.Noise, m.Unjudged = r.Result.Config.Datasets, r.Result.Participants, r.Result.Linked, r.Result.Answers, r.Result.Noise, r.Result.Unjudged
 	m.Parameters = map[string]int{}
 	for _, model := range r.Result.Models {
@@ -111,9 +113,9 @@ func (r *Recovery) writeDatasets() error {
 		for i := range r.Result.Datasets {
 			d := &r.Result.Datasets[i]
 			truth := &r.Result.Sets[d.True]
-			model, _ := sweep.ModelByName(truth.Model)
+			m, _ := model.ByName(truth.Model)
 			fit := r.fitOf(d, truth.Model)
-			for _, axis := range model.Axes {
+			for _, axis := range m.Axes {
 				out := []any{truth.Model, d.Number, d.Participants, axis, nil, nil, nil, nil, fit.N, nil}
 				v, _ := truth.Get(axis)
 				place(out, 4, v)
@@ -134,7 +136,7 @@ func (r *Recovery) writeDatasets() error {
 }
 
 // place a value in its column, or a word two columns on.
-func place(row []any, column int, v sweep.Setting) {
+func place(row []any, column int, v model.Setting) {
 	if v.Word != "" {
 		row[column+2] = v.Word
 		return
@@ -392,9 +394,9 @@ func (r *Recovery) page() *recoveryPage {
 		Manifest: m, Findings: m.Recovered, Axes: r.axesTable(),
 	}
 	for _, grid := range r.Config.Models {
-		if model, ok := sweep.ModelByName(grid.Model); ok {
+		if named, ok := model.ByName(grid.Model); ok {
 			var axes []string
-			for _, name := range model.Axes {
+			for _, name := range named.Axes {
 				axes = append(axes, name+": "+valuesText(valuesOf(&grid, name)))
 			}
 			p.Grid = append(p.Grid, gridRow{grid.Model, words.Thousands(m.Parameters[grid.Model]), strings.Join(axes, "; ")})

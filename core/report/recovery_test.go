@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/participant"
 	"foible.dev/foible/core/recovery"
 	"foible.dev/foible/core/report"
@@ -15,8 +16,8 @@ import (
 func recovered(t *testing.T) *report.Recovery {
 	t.Helper()
 	c := config("optimal", "heuristic")
-	c.Models[0].Axes["alpha"] = []sweep.Setting{{Number: 2}, {Number: 0.5}}
-	c.Models = append(c.Models, sweep.ModelGrid{Model: "plan-lesioned", Axes: map[string][]sweep.Setting{"action_noise": {{Number: 0.1}, {Number: 0.2}}}})
+	c.Models[0].Axes["alpha"] = []model.Setting{{Number: 2}, {Number: 0.5}}
+	c.Models = append(c.Models, sweep.ModelGrid{Model: "plan-lesioned", Axes: map[string][]model.Setting{"action_noise": {{Number: 0.1}, {Number: 0.2}}}})
 	sets, err := c.ParameterSets()
 	if err != nil {
 		t.Fatal(err)

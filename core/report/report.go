@@ -13,6 +13,10 @@ import (
 	"slices"
 	"sync"
 
+	"foible.dev/foible/core/diagnose"
+	"foible.dev/foible/core/model"
+	"foible.dev/foible/core/result"
+	"foible.dev/foible/core/score"
 	"foible.dev/foible/core/study"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/core/words"
@@ -26,7 +30,7 @@ type Output interface {
 
 // parameters are the columns of fits.csv for every axis of every model; a
 // column is empty where a model has no such axis.
-var parameters = sweep.AxisNames()
+var parameters = model.AxisNames()
 
 // Manifest says what a report is of.
 type Manifest struct {
@@ -77,7 +81,7 @@ type Report struct {
 	failedCells             map[Failure]int
 	slips                   *table // mistakes.csv; nil until a cell has them
 
-	ceilings sweep.Ceilings
+	ceilings score.Ceilings
 	drawn    gallery
 
 	scored   []scored // in the plan's order
@@ -88,10 +92,10 @@ type Report struct {
 
 	toppedUp map[int]struct{} // indexes in the plan
 
-	warner   *sweep.Warner
-	warnings []sweep.Warning
+	warner   *diagnose.Warner
+	warnings []diagnose.Warning
 
-	cross          *sweep.CrossValidator
+	cross          *score.CrossValidator
 	few            map[string]string // why statistics are not given, by sweep.Few.What
 	tablesOfPeople peopleTables
 	people         peopleSide // after Close
@@ -125,20 +129,20 @@ func New(out Output, st *study.Study, plan *sweep.Plan, config sweep.Config, m M
 		r.Manifest.Parameters[set.Model]++
 	}
 	var err error
-	if r.ceilings, err = sweep.NewCeilings(st, config.Seed); err != nil {
+	if r.ceilings, err = score.NewCeilings(st, config.Seed); err != nil {
 		return nil, err
 	}
-	if r.warner, err = sweep.NewWarner(st, plan, &r.config); err != nil {
+	if r.warner, err = diagnose.NewWarner(st, plan, &r.config); err != nil {
 		return nil, err
 	}
-	unresampled, err := sweep.NewScorer(st, sweep.Bootstrap{}, config.Seed)
+	unresampled, err := score.NewScorer(st, sweep.Bootstrap{}, config.Seed)
 	if err != nil {
 		return nil, err
 	}
-	r.cross = sweep.NewCrossValidator(unresampled, plan)
+	r.cross = score.NewCrossValidator(unresampled, plan)
 	r.standing = sweep.NewStanding(unresampled.Points())
 	r.few = map[string]string{}
-	for _, few := range sweep.TooFew(st, config.Bootstrap) {
+	for _, few := range score.TooFew(st, config.Bootstrap) {
 		r.few[few.What] = few.Reason
 	}
 	open := func(name string) *table {
@@ -277,7 +281,7 @@ func (r *Report) addFit(g *sweep.Gathered) error {
 }
 
 // Parameters are the columns of a parameter set, in the order of [Table]; nil where its model has none.
-func Parameters(set *sweep.ParameterSet) []any {
+func Parameters(set *model.ParameterSet) []any {
 	row := make([]any, len(parameters))
 	for i, name := range parameters {
 		switch v, ok := set.Get(name); {
@@ -300,7 +304,7 @@ func yesNo(is bool) string {
 }
 
 // monteCarlo is the error of r; nil where it is not known.
-func monteCarlo(f *sweep.Fit) any {
+func monteCarlo(f *result.Fit) any {
 	if f.MCSEUnknown {
 		return nil
 	}
@@ -308,7 +312,7 @@ func monteCarlo(f *sweep.Fit) any {
 }
 
 // numbers of a correlation; nil where they are not defined.
-func numbers(c *sweep.Correlation) (pearson, rmse any) {
+func numbers(c *result.Correlation) (pearson, rmse any) {
 	if c.Defined {
 		pearson = c.PearsonR
 	}
@@ -346,7 +350,7 @@ func (r *Report) addStimuli(g *sweep.Gathered) error {
 }
 
 // addGroups writes the correlations by category or by stimulus.
-func (r *Report) addGroups(t *table, g *sweep.Gathered, groups []sweep.Correlation) error {
+func (r *Report) addGroups(t *table, g *sweep.Gathered, groups []result.Correlation) error {
 	for i := range groups {
 		c := &groups[i]
 		pearson, rmse := numbers(c)
@@ -360,7 +364,7 @@ func (r *Report) addGroups(t *table, g *sweep.Gathered, groups []sweep.Correlati
 // size is how often a cell was run, and with how many particles a goal; an
 // exact model once, with none.
 func (r *Report) size(g *sweep.Gathered) (runs int, particles any) {
-	if m, ok := sweep.ModelByName(g.Set.Model); ok && m.Exact {
+	if m, ok := model.ByName(g.Set.Model); ok && m.Exact {
 		return 1, nil
 	}
 	p := r.plan.ProcedureOf(&r.config, g.Round)
@@ -400,7 +404,7 @@ func (r *Report) addDegeneracy(g *sweep.Gathered) error {
 			}
 			continue
 		}
-		if m, ok := sweep.ModelByName(g.Set.Model); ok && m.Exact {
+		if m, ok := model.ByName(g.Set.Model); ok && m.Exact {
 			continue
 		}
 		var ess, alive, evidence, outcome any
@@ -428,7 +432,7 @@ func (r *Report) addDegeneracy(g *sweep.Gathered) error {
 }
 
 // possible is the number of goals that have not died by the last row of a cell.
-func possible(c *sweep.Cell) int {
+func possible(c *result.Cell) int {
 	n := 0
 	if rows := len(c.Posterior); rows > 0 {
 		for goal, p := range c.Posterior[rows-1] {
@@ -509,7 +513,7 @@ func (r *Report) addMistakes(g *sweep.Gathered) error {
 	return nil
 }
 
-func unreachable(c *sweep.Cell, goal int) int {
+func unreachable(c *result.Cell, goal int) int {
 	if goal < len(c.UnreachableFrom) {
 		return c.UnreachableFrom[goal]
 	}
@@ -517,7 +521,7 @@ func unreachable(c *sweep.Cell, goal int) int {
 }
 
 // Best lists each model's best parameter set as it is reported, in the order of
-// [sweep.Models].
+// [model.Models].
 func (r *Report) Best() []Best {
 	var all []Best
 	for _, c := range r.chosen() {
@@ -529,12 +533,12 @@ func (r *Report) Best() []Best {
 
 // Warnings are what the fits have to be warned of, after Close. They are among
 // the manifest's.
-func (r *Report) Warnings() []sweep.Warning { return r.warnings }
+func (r *Report) Warnings() []diagnose.Warning { return r.warnings }
 
 // Best is a model's best parameter set.
 type Best struct {
-	Set    sweep.ParameterSet
-	Fit    sweep.Fit
+	Set    model.ParameterSet
+	Fit    result.Fit
 	Number int     // in the sweep, from 1
 	Points int     // that people judged; it lacks some where Fit.Overall.N is less
 	Fitted float64 // r by which it was chosen, which is biased upwards by the choice
@@ -545,8 +549,8 @@ type Best struct {
 func (r *Report) Close() error {
 	r.Manifest.Cells = r.plan.Cells()
 	if !r.all {
-		for _, model := range sweep.Models {
-			if c := r.best[model.Name]; c != nil {
+		for _, m := range model.Models {
+			if c := r.best[m.Name]; c != nil {
 				if err := r.addDetails(c.Gathered); err != nil {
 					return errors.Join(err, r.closeTables())
 				}
@@ -604,8 +608,8 @@ func (r *Report) sumUp() {
 			r.Manifest.TopUp = map[string]TopUp{}
 		}
 		t.Times = r.plan.Times(c.round)
-		t.Separated = !slices.ContainsFunc(r.warnings, func(w sweep.Warning) bool {
-			return w.Model == m.Name && (w.Kind == sweep.TieWarning || w.Kind == sweep.FlatWarning)
+		t.Separated = !slices.ContainsFunc(r.warnings, func(w diagnose.Warning) bool {
+			return w.Model == m.Name && (w.Kind == diagnose.TieWarning || w.Kind == diagnose.FlatWarning)
 		})
 		r.Manifest.TopUp[m.Name] = t
 	}

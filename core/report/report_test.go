@@ -16,7 +16,10 @@ import (
 	"strings"
 	"testing"
 
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/report"
+	"foible.dev/foible/core/result"
+	"foible.dev/foible/core/score"
 	"foible.dev/foible/core/study"
 	"foible.dev/foible/core/sweep"
 )
@@ -90,9 +93,9 @@ func tiny() *study.Study {
 
 func config(values ...string) sweep.Config {
 	c := sweep.Config{Fit: sweep.Stage{Runs: 3, ParticlesPerGoal: 4}, Inference: sweep.PaperInference, Bootstrap: sweep.Bootstrap{Resamples: 20, Units: []string{"stimuli", "both"}}, Seed: 7}
-	axes := map[string][]sweep.Setting{"alpha": {{Number: 0.5}}}
+	axes := map[string][]model.Setting{"alpha": {{Number: 0.5}}}
 	for _, v := range values {
-		axes["value"] = append(axes["value"], sweep.Setting{Word: v})
+		axes["value"] = append(axes["value"], model.Setting{Word: v})
 	}
 	c.Models = []sweep.ModelGrid{{Model: "boltzmann", Axes: axes}}
 	return c
@@ -107,26 +110,26 @@ func shapes() []sweep.Shape {
 
 // cell is what the tiny sweep infers: [value][stimulus]. The first fits with
 // r = 1.85 / sqrt(4.125 x 1.955); the second has no posterior of a after step 0.
-func cell(value string, stimulus int) sweep.Cell {
+func cell(value string, stimulus int) result.Cell {
 	optimal := value == "optimal"
 	switch {
 	case optimal && stimulus == 0:
-		return sweep.Cell{Posterior: [][]float64{{0.5, 0.5}, {0.25, 0.75}, {0, 1}}, UnreachableFrom: []int{1, -1}}
+		return result.Cell{Posterior: [][]float64{{0.5, 0.5}, {0.25, 0.75}, {0, 1}}, UnreachableFrom: []int{1, -1}}
 	case optimal:
-		return sweep.Cell{Posterior: [][]float64{{0.25, 0.25, 0.5}, {0.5, 0.25, 0.25}}, UnreachableFrom: []int{-1, -1, -1}}
+		return result.Cell{Posterior: [][]float64{{0.25, 0.25, 0.5}, {0.5, 0.25, 0.25}}, UnreachableFrom: []int{-1, -1, -1}}
 	case stimulus == 0:
-		return sweep.Cell{
+		return result.Cell{
 			Posterior: [][]float64{{0.5, 0.5}}, UnreachableFrom: []int{-1, -1},
-			Undefined: &sweep.Undefined{Step: 1, Reason: "impossible at step 1, action (switch red)"},
+			Undefined: &result.Undefined{Step: 1, Reason: "impossible at step 1, action (switch red)"},
 		}
 	}
-	return sweep.Cell{Posterior: [][]float64{{0.125, 0.375, 0.5}, {0.25, 0.5, 0.25}}, UnreachableFrom: []int{-1, -1, -1}}
+	return result.Cell{Posterior: [][]float64{{0.125, 0.375, 0.5}, {0.25, 0.5, 0.25}}, UnreachableFrom: []int{-1, -1, -1}}
 }
 
 // outcomes are the results of all jobs.
 func outcomes(t *testing.T, st *study.Study, c sweep.Config, p *sweep.Plan) []sweep.Outcome {
 	t.Helper()
-	scorer, err := sweep.NewScorer(st, c.Bootstrap, c.Seed)
+	scorer, err := score.NewScorer(st, c.Bootstrap, c.Seed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +141,7 @@ func outcomes(t *testing.T, st *study.Study, c sweep.Config, p *sweep.Plan) []sw
 				all[number].Cells = append(all[number].Cells, cell(set.Value.Word, job.Stimulus))
 				continue
 			}
-			var predictions []sweep.Prediction
+			var predictions []result.Prediction
 			for i := range p.Stimuli {
 				made := cell(set.Value.Word, i)
 				predictions = append(predictions, p.Stimuli[i].Predict(&made))
@@ -262,7 +265,7 @@ func TestColumns(t *testing.T) {
 		}
 	}
 	header, _, _ := strings.Cut(out.text("fits.csv"), "\n")
-	for _, axis := range sweep.Axes {
+	for _, axis := range model.Axes {
 		if !slices.Contains(strings.Split(header, ","), axis.Name) {
 			t.Errorf("fits.csv has no column for %s", axis.Name)
 		}
@@ -326,15 +329,15 @@ fit,boltzmann,1,,job 6: no cells
 func TestFailedCells(t *testing.T) {
 	out, r := write(t, tiny(), config("optimal", "on_policy", "heuristic"), 1, []int{8, 1, 7, 3, 0, 2, 4, 5, 6}, func(all []sweep.Outcome) {
 		for set := range 3 {
-			all[2*set].Cells[0] = sweep.FailedCell("too many states")
+			all[2*set].Cells[0] = result.FailedCell("too many states")
 		}
-		all[1].Cells[0] = sweep.FailedCell("no heuristic")
-		scorer, err := sweep.NewScorer(tiny(), sweep.Bootstrap{}, 7)
+		all[1].Cells[0] = result.FailedCell("no heuristic")
+		scorer, err := score.NewScorer(tiny(), sweep.Bootstrap{}, 7)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for set := range 3 {
-			var predictions []sweep.Prediction
+			var predictions []result.Prediction
 			for i := range shapes() {
 				predictions = append(predictions, shapes()[i].Predict(&all[2*set+i].Cells[0]))
 			}
@@ -440,7 +443,7 @@ fit,boltzmann,1,b,0,,
 // A model that says the same everywhere has no r; nothing is drawn as its best.
 func TestUndefinedCorrelation(t *testing.T) {
 	out, r := write(t, tiny(), config("optimal"), 1, []int{0, 1, 2}, func(all []sweep.Outcome) {
-		all[2].Fits[0] = sweep.Fit{Overall: sweep.Correlation{N: 7, RMSE: 0.25}, ByCategory: []sweep.Correlation{{Group: "plain", N: 7, RMSE: 0.25}}}
+		all[2].Fits[0] = result.Fit{Overall: result.Correlation{N: 7, RMSE: 0.25}, ByCategory: []result.Correlation{{Group: "plain", N: 7, RMSE: 0.25}}}
 	})
 	for column_, want := range map[string]string{"pearson_r": "", "ci_low": "", "ci_high": "", "ci_unit": "", "n": "7", "rmse": "0.25"} {
 		if got := column(t, out, "fits.csv", column_); !slices.Equal(got, []string{want}) {
@@ -455,7 +458,7 @@ func TestUndefinedCorrelation(t *testing.T) {
 // Of a large sweep, posteriors.csv has the best parameter set alone.
 func TestLargeSweep(t *testing.T) {
 	c := config("optimal")
-	alphas := make([]sweep.Setting, sweep.MaxDetailedCells/2+1)
+	alphas := make([]model.Setting, sweep.MaxDetailedCells/2+1)
 	for i := range alphas {
 		alphas[i].Number = float64(i + 1)
 	}
@@ -476,11 +479,11 @@ func TestLargeSweep(t *testing.T) {
 	a, b := cell("optimal", 0), cell("optimal", 1)
 	const best = 4321
 	for i := range sets {
-		fit := &sweep.Fit{Overall: sweep.Correlation{N: 7, PearsonR: 0.5, Defined: true, RMSE: 0.1}}
+		fit := &result.Fit{Overall: result.Correlation{N: 7, PearsonR: 0.5, Defined: true, RMSE: 0.1}}
 		if i == best-1 {
 			fit.Overall.PearsonR = 0.75
 		}
-		if err := r.Add(&sweep.Gathered{Stage: sweep.FitStage, Index: i, Set: sets[i], Cells: []*sweep.Cell{&a, &b}, Fit: fit}); err != nil {
+		if err := r.Add(&sweep.Gathered{Stage: sweep.FitStage, Index: i, Set: sets[i], Cells: []*result.Cell{&a, &b}, Fit: fit}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -513,7 +516,7 @@ func TestReportPassesErrorsOn(t *testing.T) {
 		out := &folder{full: name}
 		r, err := report.New(out, st, plan, c, report.Manifest{})
 		if err == nil {
-			err = errors.Join(r.Add(&sweep.Gathered{Stage: sweep.FitStage, Set: sets[0], Cells: make([]*sweep.Cell, 2), Failures: []string{"why"}}), r.Close())
+			err = errors.Join(r.Add(&sweep.Gathered{Stage: sweep.FitStage, Set: sets[0], Cells: make([]*result.Cell, 2), Failures: []string{"why"}}), r.Close())
 		}
 		if err == nil || !strings.Contains(err.Error(), "disk full") {
 			t.Errorf("%s: %v", name, err)
@@ -529,8 +532,8 @@ func TestReportPassesErrorsOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	broken := &sweep.Fit{Overall: sweep.Correlation{N: 7, PearsonR: 0.5, Defined: true}, Intervals: []sweep.Interval{{Unit: "stimuli", Low: math.NaN(), High: 1}}}
-	if err := r.Add(&sweep.Gathered{Stage: sweep.FitStage, Set: sets[0], Cells: make([]*sweep.Cell, 2), Fit: broken}); err == nil || err.Error() != "fits.csv: a value is NaN" {
+	broken := &result.Fit{Overall: result.Correlation{N: 7, PearsonR: 0.5, Defined: true}, Intervals: []result.Interval{{Unit: "stimuli", Low: math.NaN(), High: 1}}}
+	if err := r.Add(&sweep.Gathered{Stage: sweep.FitStage, Set: sets[0], Cells: make([]*result.Cell, 2), Fit: broken}); err == nil || err.Error() != "fits.csv: a value is NaN" {
 		t.Error(err)
 	}
 }

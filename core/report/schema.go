@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/model"
 )
 
 // Table is a table that a command writes: its name, without directory and ending, says what
@@ -175,7 +175,7 @@ func columnOf(name string) Column {
 	if m, ok := columnMeanings[name]; ok {
 		return Column{name, m.Kind}
 	}
-	axis, ok := sweep.AxisByName(name)
+	axis, ok := model.AxisByName(name)
 	switch {
 	case !ok:
 		panic(fmt.Sprintf("report: no meaning of the column %s", name))

@@ -8,8 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/optional"
 	"foible.dev/foible/core/report"
+	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/core/sweep/sweeptest"
 )
@@ -18,7 +20,7 @@ import (
 func staged() sweep.Config {
 	c := config("optimal", "heuristic")
 	c.Report = sweep.Stage{Runs: 6, ParticlesPerGoal: 8}
-	c.Models = append(c.Models, sweep.ModelGrid{Model: "plan-lesioned", Axes: map[string][]sweep.Setting{
+	c.Models = append(c.Models, sweep.ModelGrid{Model: "plan-lesioned", Axes: map[string][]model.Setting{
 		"goal_noise": {{Number: 0}}, "action_noise": {{Number: 0.25}, {Number: 0.125}},
 	}})
 	return c
@@ -33,7 +35,7 @@ func sampledOutcome(st *sweep.Plan, number int) sweep.Outcome {
 		exact := set.Model == "boltzmann"
 		if job.Score {
 			r := []float64{0.25, 0.5, 0.125, 0.75}[job.Index(i)]
-			f := sweep.Fit{Overall: sweep.Correlation{N: 7, PearsonR: r, Defined: true, RMSE: 0.5}}
+			f := result.Fit{Overall: result.Correlation{N: 7, PearsonR: r, Defined: true, RMSE: 0.5}}
 			if job.Stage == sweep.ReportStage {
 				f.Overall.PearsonR -= 0.125
 			}
@@ -54,7 +56,7 @@ func sampledOutcome(st *sweep.Plan, number int) sweep.Outcome {
 			}
 			c.FailedRuns = 1
 			if job.Stimulus == 1 && job.Stage == sweep.FitStage {
-				c.Undefined = &sweep.Undefined{Step: 1, Reason: "all weights vanished, at step 1"}
+				c.Undefined = &result.Undefined{Step: 1, Reason: "all weights vanished, at step 1"}
 				c.Posterior, c.SE, c.ESS, c.Alive, c.Evidence = c.Posterior[:1], c.SE[:1], c.ESS[:1], c.Alive[:1], c.Evidence[:1]
 			}
 		}
@@ -77,7 +79,7 @@ func stagedReport(t *testing.T, rng *rand.Rand, cellsPerJob int, without func(sw
 			t.Fatal(err)
 		}
 	}
-	plans[0].Choose(standingOf(plans[0], func(i int) *sweep.Fit {
+	plans[0].Choose(standingOf(plans[0], func(i int) *result.Fit {
 		return &sampledOutcome(plans[0], plans[0].ScoreJob(i/cellsPerJob)).Fits[i%cellsPerJob]
 	}))
 	out := &folder{}
@@ -184,13 +186,13 @@ func marginalOutcome(p *sweep.Plan, number int) sweep.Outcome {
 			c.LogEvidence = append(c.LogEvidence, slices.Repeat([]float64{-2}, len(row)))
 		}
 		if job.Stage == sweep.ReportStage {
-			c.Mistakes = &sweep.Mistakes{}
-			var offPath []sweep.Estimate
+			c.Mistakes = &result.Mistakes{}
+			var offPath []result.Estimate
 			for k := range len(c.Posterior) - 1 {
 				p := 0.25 * float64(k+1)
-				c.Mistakes.Confused = append(c.Mistakes.Confused, sweep.Estimate{Probability: p, SE: 0.5})
-				c.Mistakes.Slip = append(c.Mistakes.Slip, sweep.Estimate{Probability: 1 - p})
-				offPath = append(offPath, sweep.Estimate{})
+				c.Mistakes.Confused = append(c.Mistakes.Confused, result.Estimate{Probability: p, SE: 0.5})
+				c.Mistakes.Slip = append(c.Mistakes.Slip, result.Estimate{Probability: 1 - p})
+				offPath = append(offPath, result.Estimate{})
 			}
 			if job.Stimulus == 0 { // not known of the other one
 				c.Mistakes.OffPath = optional.Known(offPath)
@@ -213,7 +215,7 @@ func TestMarginal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan.Choose(standingOf(plan, func(i int) *sweep.Fit { return &marginalOutcome(plan, plan.ScoreJob(0)).Fits[i] }))
+	plan.Choose(standingOf(plan, func(i int) *result.Fit { return &marginalOutcome(plan, plan.ScoreJob(0)).Fits[i] }))
 	out := &folder{}
 	r, err := report.New(out, tiny(), plan, c, report.Manifest{Complete: true})
 	if err != nil {
@@ -278,8 +280,8 @@ func TestBeforeTheReportStage(t *testing.T) {
 // A model of which some axis has three values has a profile.
 func TestProfile(t *testing.T) {
 	c := config("optimal")
-	c.Models[0].Axes["alpha"] = []sweep.Setting{{Number: 1}, {Number: 0.25}, {Number: 4}}
-	c.Models[0].Axes["unreachable_value"] = []sweep.Setting{{Number: -2}, {Number: -1}}
+	c.Models[0].Axes["alpha"] = []model.Setting{{Number: 1}, {Number: 0.25}, {Number: 4}}
+	c.Models[0].Axes["unreachable_value"] = []model.Setting{{Number: -2}, {Number: -1}}
 	out, _ := write(t, tiny(), c, 1, nil, nil)
 	for _, name := range []string{"figures/profile-boltzmann.svg", "figures/profile-boltzmann.pdf"} {
 		if out.files[name] != nil {
@@ -300,8 +302,8 @@ func TestProfile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range sets { // alpha 1, 0.25, 4, each with -2 and -1
-		f := &sweep.Fit{Overall: sweep.Correlation{N: 7, PearsonR: []float64{0.5, 0.25, 0.75, 0.875, 0, 0}[i], Defined: i < 4}}
-		if err := r.Add(&sweep.Gathered{Stage: sweep.FitStage, Index: i, Set: sets[i], Cells: make([]*sweep.Cell, 2), Fit: f}); err != nil {
+		f := &result.Fit{Overall: result.Correlation{N: 7, PearsonR: []float64{0.5, 0.25, 0.75, 0.875, 0, 0}[i], Defined: i < 4}}
+		if err := r.Add(&sweep.Gathered{Stage: sweep.FitStage, Index: i, Set: sets[i], Cells: make([]*result.Cell, 2), Fit: f}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -402,13 +404,13 @@ func TestCellsThatLackParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name := range sweeptest.WithoutEach(sweep.Cell{Mistakes: &sweep.Mistakes{}}) {
+	for name := range sweeptest.WithoutEach(result.Cell{Mistakes: &result.Mistakes{}}) {
 		t.Run(name, func(t *testing.T) {
 			plan, err := sweep.NewPlan(sets, shapes(), 4, true)
 			if err != nil {
 				t.Fatal(err)
 			}
-			plan.Choose(standingOf(plan, func(i int) *sweep.Fit { return &marginalOutcome(plan, plan.ScoreJob(0)).Fits[i] }))
+			plan.Choose(standingOf(plan, func(i int) *result.Fit { return &marginalOutcome(plan, plan.ScoreJob(0)).Fits[i] }))
 			out := &folder{}
 			r, err := report.New(out, tiny(), plan, c, report.Manifest{Complete: true})
 			if err != nil {
@@ -439,7 +441,7 @@ func TestCellsThatLackParts(t *testing.T) {
 }
 
 // standingOf is that of the parameter sets of the rounds that are known, each of which has one fit, or none (nil).
-func standingOf(p *sweep.Plan, fit func(i int) *sweep.Fit) *sweep.Standing {
+func standingOf(p *sweep.Plan, fit func(i int) *result.Fit) *sweep.Standing {
 	s := sweep.NewStanding(0)
 	for round := range p.KnownRounds() {
 		for chunk, end := p.RoundChunks(round); chunk < end; chunk++ {

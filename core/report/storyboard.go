@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"foible.dev/foible/core/figure"
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/study"
-	"foible.dev/foible/core/sweep"
 )
 
 // storyboards draws every stimulus at its judgement steps, with what the best parameter
@@ -31,12 +31,12 @@ func (r *Report) storyboard(stimulus int) (*figure.Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, model := range sweep.Models {
-		c := r.best[model.Name]
+	for _, m := range model.Models {
+		c := r.best[m.Name]
 		if c == nil || c.Cells[stimulus] == nil {
 			continue
 		}
-		story.Models = append(story.Models, model.Name)
+		story.Models = append(story.Models, m.Name)
 		rows := r.plan.Stimuli[stimulus].Predict(c.Cells[stimulus]).Rows
 		for j := range story.Scenes {
 			var row []float64 // not known

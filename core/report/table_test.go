@@ -13,7 +13,9 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/report"
+	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/sweep"
 )
 
@@ -56,7 +58,7 @@ func (l *lines) Write(columns []report.Values) error {
 func many(t *testing.T, out report.Output, n, chunk int) error {
 	t.Helper()
 	c := config("optimal")
-	alphas := make([]sweep.Setting, n)
+	alphas := make([]model.Setting, n)
 	for i := range alphas {
 		alphas[i].Number = float64(i + 1)
 	}
@@ -76,14 +78,14 @@ func many(t *testing.T, out report.Output, n, chunk int) error {
 	var all []*sweep.Gathered
 	for i := range sets {
 		a, b := cell("optimal", 0), cell("optimal", 1)
-		one := sweep.Correlation{N: 7, PearsonR: float64(i*7919%n) / float64(n), Defined: i%5 > 0, RMSE: 0.1}
-		g := &sweep.Gathered{Stage: sweep.FitStage, Index: i, Set: sets[i], Cells: []*sweep.Cell{&a, &b}}
+		one := result.Correlation{N: 7, PearsonR: float64(i*7919%n) / float64(n), Defined: i%5 > 0, RMSE: 0.1}
+		g := &sweep.Gathered{Stage: sweep.FitStage, Index: i, Set: sets[i], Cells: []*result.Cell{&a, &b}}
 		if i%11 == 3 {
 			g.Failures = []string{"why, " + strconv.Itoa(i)}
 		} else {
-			g.Fit = &sweep.Fit{Overall: one, ByCategory: []sweep.Correlation{one, one}, ByStimulus: []sweep.Correlation{one, one}}
+			g.Fit = &result.Fit{Overall: one, ByCategory: []result.Correlation{one, one}, ByStimulus: []result.Correlation{one, one}}
 			if i%3 == 0 {
-				g.Fit.Intervals = []sweep.Interval{{Unit: "stimuli", Low: -0.5, High: 0.5, Resamples: 20}}
+				g.Fit.Intervals = []result.Interval{{Unit: "stimuli", Low: -0.5, High: 0.5, Resamples: 20}}
 			}
 		}
 		all = append(all, g)

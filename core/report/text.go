@@ -5,15 +5,16 @@ import (
 	"io"
 	"strings"
 
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/sweep"
 )
 
 // valuesOf are the values of an axis that a grid has.
-func valuesOf(grid *sweep.ModelGrid, axis string) []sweep.Setting {
+func valuesOf(grid *sweep.ModelGrid, axis string) []model.Setting {
 	if values := grid.Axes[axis]; len(values) > 0 {
 		return values
 	}
-	a, _ := sweep.AxisByName(axis)
+	a, _ := model.AxisByName(axis)
 	return a.Default
 }
 
@@ -21,13 +22,13 @@ func valuesOf(grid *sweep.ModelGrid, axis string) []sweep.Setting {
 func writeConfig(w io.Writer, c *sweep.Config) error {
 	var b strings.Builder
 	b.WriteString("models:\n")
-	for _, model := range sweep.Models {
+	for _, m := range model.Models {
 		for _, grid := range c.Models {
-			if grid.Model != model.Name {
+			if grid.Model != m.Name {
 				continue
 			}
-			fmt.Fprintf(&b, "  %s:\n", model.Name)
-			for _, name := range model.Axes {
+			fmt.Fprintf(&b, "  %s:\n", m.Name)
+			for _, name := range m.Axes {
 				values := valuesOf(&grid, name)
 				texts := make([]string, len(values))
 				for i, v := range values {

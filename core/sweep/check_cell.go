@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"foible.dev/foible/core/model"
+	"foible.dev/foible/core/result"
 )
 
 // What a worker answers is checked against what its job can give, so that an answer which
@@ -19,21 +22,21 @@ const maxLog = 1e6
 // CheckCell says why a cell cannot be what a procedure gives for a parameter set on a
 // stimulus; nil if it can. That its rows are distributions, in the right number, is known
 // already.
-func (s *Shape) CheckCell(c *Cell, set *ParameterSet, p *Procedure) error {
+func (s *Shape) CheckCell(c *result.Cell, set *model.ParameterSet, p *Procedure) error {
 	if c.Failed() {
 		return checkFailed(c)
 	}
-	model := modelOf(set.Model)
+	m := model.Find(set.Model)
 	switch {
-	case model == nil:
+	case m == nil:
 		return fmt.Errorf("unknown model %q", set.Model)
-	case c.Mistakes != nil && (model.Exact || p.Detail != DetailMistakes), c.Mistakes == nil && !model.Exact && p.Detail == DetailMistakes:
+	case c.Mistakes != nil && (m.Exact || p.Detail != DetailMistakes), c.Mistakes == nil && !m.Exact && p.Detail == DetailMistakes:
 		return fmt.Errorf("with mistakes: %v, where %s are asked for", c.Mistakes != nil, p.Detail)
-	case model.Exact != (c.UnreachableFrom != nil):
-		return fmt.Errorf("with goals that cannot be reached: %v, of the model %s", c.UnreachableFrom != nil, model.Name)
+	case m.Exact != (c.UnreachableFrom != nil):
+		return fmt.Errorf("with goals that cannot be reached: %v, of the model %s", c.UnreachableFrom != nil, m.Name)
 	}
 	switch {
-	case model.Exact:
+	case m.Exact:
 		return checkExact(c)
 	case p.Method == SIPS:
 		return s.checkFiltered(c, p)
@@ -42,7 +45,7 @@ func (s *Shape) CheckCell(c *Cell, set *ParameterSet, p *Procedure) error {
 }
 
 // checkFailed says what a cell has that could not be computed.
-func checkFailed(c *Cell) error {
+func checkFailed(c *result.Cell) error {
 	if len(c.Posterior) > 0 || c.UnreachableFrom != nil || c.Mistakes != nil {
 		return errors.New("numbers of a cell that could not be computed")
 	}
@@ -50,7 +53,7 @@ func checkFailed(c *Cell) error {
 }
 
 // checkExact says what a cell has that only one of samples has.
-func checkExact(c *Cell) error {
+func checkExact(c *result.Cell) error {
 	if c.SE != nil || c.Runs.Len() > 0 || c.ESS != nil || c.Alive != nil || c.Evidence != nil || c.LogEvidence != nil || c.Samples != 0 || c.FailedRuns != 0 {
 		return errors.New("samples of a model that is exact, or of a cell that could not be computed")
 	}
@@ -58,7 +61,7 @@ func checkExact(c *Cell) error {
 }
 
 // checkFiltered checks a cell of sips.
-func (s *Shape) checkFiltered(c *Cell, p *Procedure) error {
+func (s *Shape) checkFiltered(c *result.Cell, p *Procedure) error {
 	rows, runs := len(c.Posterior), c.Runs.Len()
 	particles := float64(p.ParticlesPerGoal * s.Goals)
 	switch {
@@ -81,7 +84,7 @@ func (s *Shape) checkFiltered(c *Cell, p *Procedure) error {
 }
 
 // checkMarginal checks a cell of marginal inference.
-func checkMarginal(c *Cell, p *Procedure) error {
+func checkMarginal(c *result.Cell, p *Procedure) error {
 	rows := len(c.Posterior)
 	switch {
 	case c.ESS != nil || c.Alive != nil || c.FailedRuns != 0:
@@ -104,7 +107,7 @@ func checkMarginal(c *Cell, p *Procedure) error {
 }
 
 // checkSampled checks what cells of samples have in common.
-func checkSampled(c *Cell, p *Procedure, maxSE float64) error {
+func checkSampled(c *result.Cell, p *Procedure, maxSE float64) error {
 	rows := len(c.Posterior)
 	if detailed := p.Detail != DetailJudged; detailed && len(c.SE) != rows || !detailed && len(c.SE) > 0 {
 		return fmt.Errorf("standard errors of %d steps, of %d that are %s", len(c.SE), rows, p.Detail)

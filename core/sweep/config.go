@@ -1,3 +1,7 @@
+// Package sweep says what a sweep is: a grid of parameter sets for each model,
+// split into jobs of cells, and gathered again into fits by a pure fold.
+// Read [Config] and [Plan] first. It starts nothing and sends nothing; a
+// coordinator does, and everything here gives it the same answer on every machine.
 package sweep
 
 import (
@@ -8,12 +12,13 @@ import (
 	"slices"
 	"strings"
 
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/words"
 )
 
 // Config is a sweep as asked for.
 type Config struct {
-	Models    []ModelGrid // in the order of [Models]
+	Models    []ModelGrid // in the order of [model.Models]
 	Inference Inference   // of models that are not exact
 	Fit       Stage       // runs by which parameters are chosen
 	Report    Stage       // runs of each model's best parameters, with other seeds; no runs: no such stage
@@ -186,7 +191,7 @@ func (p Procedure) String() string {
 // ModelGrid lists the values of a model's axes; an axis not in it has its default.
 type ModelGrid struct {
 	Model string
-	Axes  map[string][]Setting
+	Axes  map[string][]model.Setting
 }
 
 // Bootstrap says how intervals of r are made.
@@ -201,26 +206,26 @@ var DefaultBootstrap = Bootstrap{Resamples: 500, Units: []string{"participants",
 // MaxParameterSets bounds a sweep's grid.
 const MaxParameterSets = 1 << 22
 
-// ParameterSets expands the grids: models in the order of [Models], their axes
+// ParameterSets expands the grids: models in the order of [model.Models], their axes
 // with the costliest slowest. Equal values of an axis are
 // one point, kept where the first stands. The error names model and axis.
-func (c *Config) ParameterSets() ([]ParameterSet, error) {
+func (c *Config) ParameterSets() ([]model.ParameterSet, error) {
 	grids := slices.Clone(c.Models)
 	rank := func(name string) int {
-		return slices.IndexFunc(Models, func(m Model) bool { return m.Name == name })
+		return slices.IndexFunc(model.Models, func(m model.Model) bool { return m.Name == name })
 	}
 	slices.SortStableFunc(grids, func(a, b ModelGrid) int { return rank(a.Model) - rank(b.Model) })
 
-	var sets []ParameterSet
+	var sets []model.ParameterSet
 	for i, grid := range grids {
-		model, ok := ModelByName(grid.Model)
+		m, ok := model.ByName(grid.Model)
 		if !ok {
-			return nil, fmt.Errorf("unknown model %q; there are %s", grid.Model, words.Options(grid.Model, ModelNames()))
+			return nil, fmt.Errorf("unknown model %q; there are %s", grid.Model, words.Options(grid.Model, model.Names()))
 		}
 		if i > 0 && grids[i-1].Model == grid.Model {
 			return nil, fmt.Errorf("model %q is there twice", grid.Model)
 		}
-		expanded, err := expand(model, grid)
+		expanded, err := expand(m, grid)
 		if err != nil {
 			return nil, err
 		}
@@ -229,7 +234,7 @@ func (c *Config) ParameterSets() ([]ParameterSet, error) {
 		}
 	}
 	if len(sets) == 0 {
-		return nil, fmt.Errorf("no model to sweep; there are %s", strings.Join(ModelNames(), ", "))
+		return nil, fmt.Errorf("no model to sweep; there are %s", strings.Join(model.Names(), ", "))
 	}
 	return sets, nil
 }
@@ -237,13 +242,13 @@ func (c *Config) ParameterSets() ([]ParameterSet, error) {
 // MostSets bounds the number of parameter sets of a grid without making them: values that stand there twice count twice.
 // It is 0 for an unknown model.
 func (g *ModelGrid) MostSets() int {
-	model, ok := ModelByName(g.Model)
+	m, ok := model.ByName(g.Model)
 	if !ok {
 		return 0
 	}
 	n := 1.0
-	for _, name := range model.Axes {
-		axis, _ := AxisByName(name)
+	for _, name := range m.Axes {
+		axis, _ := model.AxisByName(name)
 		n *= float64(max(1, cmp.Or(len(g.Axes[name]), len(axis.Default))))
 	}
 	return int(min(n, math.MaxInt32))
@@ -253,30 +258,30 @@ func tooMany(n int) error {
 	return fmt.Errorf("%s are more than a sweep's %s; leave out some values", words.Count(n, "parameter set"), words.Thousands(MaxParameterSets))
 }
 
-func expand(model Model, grid ModelGrid) ([]ParameterSet, error) {
+func expand(m model.Model, grid ModelGrid) ([]model.ParameterSet, error) {
 	for _, name := range slices.Sorted(maps.Keys(grid.Axes)) {
-		if !slices.Contains(model.Axes, name) {
-			return nil, fmt.Errorf("model %q has no axis %q; it has %s", model.Name, name, words.Options(name, model.Axes))
+		if !slices.Contains(m.Axes, name) {
+			return nil, fmt.Errorf("model %q has no axis %q; it has %s", m.Name, name, words.Options(name, m.Axes))
 		}
 	}
-	sets := []ParameterSet{{Model: model.Name}}
-	for _, name := range slowest(model.Axes) {
-		axis, _ := AxisByName(name)
+	sets := []model.ParameterSet{{Model: m.Name}}
+	for _, name := range slowest(m.Axes) {
+		axis, _ := model.AxisByName(name)
 		values := grid.Axes[name]
 		if len(values) == 0 {
 			values = axis.Default
 		}
 		if len(values) == 0 {
-			return nil, fmt.Errorf("model %q needs values of %q", model.Name, name)
+			return nil, fmt.Errorf("model %q needs values of %q", m.Name, name)
 		}
-		points, err := axis.points(values)
+		points, err := axis.Points(values)
 		if err != nil {
-			return nil, fmt.Errorf("model %q: %w", model.Name, err)
+			return nil, fmt.Errorf("model %q: %w", m.Name, err)
 		}
 		if len(sets)*len(points) > MaxParameterSets {
 			return nil, tooMany(len(sets) * len(points))
 		}
-		next := make([]ParameterSet, 0, len(sets)*len(points))
+		next := make([]model.ParameterSet, 0, len(sets)*len(points))
 		for _, set := range sets {
 			for _, point := range points {
 				set.Set(name, point)

@@ -6,42 +6,43 @@ import (
 	"strings"
 	"testing"
 
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/sweep"
 )
 
 // withModel adds a model for one test.
-func withModel(t *testing.T, m sweep.Model) {
+func withModel(t *testing.T, m model.Model) {
 	t.Helper()
-	all := sweep.Models
-	sweep.Models = append(slices.Clone(all), m)
-	t.Cleanup(func() { sweep.Models = all })
+	all := model.Models
+	model.Models = append(slices.Clone(all), m)
+	t.Cleanup(func() { model.Models = all })
 }
 
-func number(xs ...float64) []sweep.Setting {
-	var out []sweep.Setting
+func number(xs ...float64) []model.Setting {
+	var out []model.Setting
 	for _, x := range xs {
-		out = append(out, sweep.Setting{Number: x})
+		out = append(out, model.Setting{Number: x})
 	}
 	return out
 }
 
-func word(ws ...string) []sweep.Setting {
-	var out []sweep.Setting
+func word(ws ...string) []model.Setting {
+	var out []model.Setting
 	for _, w := range ws {
-		out = append(out, sweep.Setting{Word: w})
+		out = append(out, model.Setting{Word: w})
 	}
 	return out
 }
 
 type (
-	axes  = map[string][]sweep.Setting
+	axes  = map[string][]model.Setting
 	grids = []sweep.ModelGrid
 )
 
 func grid(model string, a axes) sweep.ModelGrid { return sweep.ModelGrid{Model: model, Axes: a} }
 
 func TestParameterSets(t *testing.T) {
-	withModel(t, sweep.Model{Name: "dull", Axes: []string{"alpha"}})
+	withModel(t, model.Model{Name: "dull", Axes: []string{"alpha"}})
 	negativeZero := math.Copysign(0, -1)
 	tests := []struct {
 		name  string
@@ -135,14 +136,14 @@ func TestNegativeZero(t *testing.T) {
 }
 
 func TestMalformedGrids(t *testing.T) {
-	withModel(t, sweep.Model{Name: "dull", Axes: []string{"alpha"}})
+	withModel(t, model.Model{Name: "dull", Axes: []string{"alpha"}})
 	many := number()
 	for i := range 2048 {
-		many = append(many, sweep.Setting{Number: float64(i + 1)})
+		many = append(many, model.Setting{Number: float64(i + 1)})
 	}
 	deep := number()
 	for i := range 2048 {
-		deep = append(deep, sweep.Setting{Number: float64(-i)})
+		deep = append(deep, model.Setting{Number: float64(-i)})
 	}
 	tests := []struct {
 		grids grids
@@ -198,13 +199,13 @@ func TestLesionsHaveNoUnusedAxes(t *testing.T) {
 		"plan-lesioned":   {[]string{"budget_r", "budget_q", "search_noise"}, 6},
 		"action-lesioned": {[]string{"action_noise"}, 16},
 	} {
-		model, ok := sweep.ModelByName(name)
-		if !ok || model.Exact {
-			t.Fatalf("%s: %+v", name, model)
+		m, ok := model.ByName(name)
+		if !ok || m.Exact {
+			t.Fatalf("%s: %+v", name, m)
 		}
 		own := axes{}
 		for axis, values := range everything {
-			if has := !slices.Contains(want.without, axis); model.Has(axis) != has {
+			if has := !slices.Contains(want.without, axis); m.Has(axis) != has {
 				t.Errorf("%s has %s: %v", name, axis, !has)
 			} else if has {
 				own[axis] = values
@@ -214,16 +215,16 @@ func TestLesionsHaveNoUnusedAxes(t *testing.T) {
 		if err != nil || len(sets) != want.sets {
 			t.Errorf("%s: %d parameter sets, want %d; %v", name, len(sets), want.sets, err)
 		}
-		seen := map[sweep.ParameterSet]bool{}
+		seen := map[model.ParameterSet]bool{}
 		for i := range sets {
 			if seen[sets[i]] {
 				t.Errorf("%s is there twice", &sets[i])
 			}
 			seen[sets[i]] = true
-			for _, axis := range sweep.Axes {
+			for _, axis := range model.Axes {
 				blank := sets[i]
-				blank.Set(axis.Name, sweep.Setting{})
-				if v, ok := sets[i].Get(axis.Name); ok != model.Has(axis.Name) || !ok && blank != sets[i] {
+				blank.Set(axis.Name, model.Setting{})
+				if v, ok := sets[i].Get(axis.Name); ok != m.Has(axis.Name) || !ok && blank != sets[i] {
 					t.Errorf("%s: %s is %v, %v", &sets[i], axis.Name, v, ok)
 				}
 			}

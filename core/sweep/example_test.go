@@ -4,6 +4,9 @@ import (
 	"fmt"
 
 	"foible.dev/foible/core/internal/house"
+	"foible.dev/foible/core/model"
+	"foible.dev/foible/core/result"
+	"foible.dev/foible/core/score"
 	"foible.dev/foible/core/sweep"
 )
 
@@ -11,7 +14,7 @@ import (
 func Example() {
 	config := sweep.Config{Models: []sweep.ModelGrid{{
 		Model: "boltzmann",
-		Axes:  map[string][]sweep.Setting{"alpha": {{Number: .5}, {Number: 2}}},
+		Axes:  map[string][]model.Setting{"alpha": {{Number: .5}, {Number: 2}}},
 	}}}
 	sets, err := config.ParameterSets()
 	if err != nil {
@@ -22,12 +25,12 @@ func Example() {
 		fmt.Println(sets[i].Model, sets[i].Settings())
 	}
 
-	scorer, err := sweep.NewScorer(house.Study(), sweep.Bootstrap{}, 1)
+	scorer, err := score.NewScorer(house.Study(), sweep.Bootstrap{}, 1)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fit, err := scorer.Score([]sweep.Prediction{{Rows: [][]float64{{.5, .5}, {.95, .05}, {.3, .7}}}})
+	fit, err := scorer.Score([]result.Prediction{{Rows: [][]float64{{.5, .5}, {.95, .05}, {.3, .7}}}})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -6,15 +6,18 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"foible.dev/foible/core/model"
+	"foible.dev/foible/core/result"
 )
 
 // Outcome is what a job came to: cells, fits, or a failure.
 type Outcome struct {
-	Cells   []Cell         // of an infer job, one a parameter set
-	Hashes  [][]byte       // the CellHash of each, as it was recorded
-	Fits    []Fit          // of a score job, one a parameter set
-	Sets    []ParameterSet // of each, as it was recorded
-	Failure string         // why there are none
+	Cells   []result.Cell        // of an infer job, one a parameter set
+	Hashes  [][]byte             // the CellHash of each, as it was recorded
+	Fits    []result.Fit         // of a score job, one a parameter set
+	Sets    []model.ParameterSet // of each, as it was recorded
+	Failure string               // why there are none
 }
 
 // ErrOtherPlan says that an outcome was recorded for other cells than those that the plan has in its job: it was made by
@@ -27,19 +30,19 @@ type Gathered struct {
 	Stage    string // fit, top_up or report
 	Round    int    // see Plan
 	Index    int    // in the plan
-	Set      ParameterSet
-	Cells    []*Cell  // by stimulus; nil where a job failed or has no result yet
-	Fit      *Fit     // nil if there is none
-	Failures []string // in the order of jobs
+	Set      model.ParameterSet
+	Cells    []*result.Cell // by stimulus; nil where a job failed or has no result yet
+	Fit      *result.Fit    // nil if there is none
+	Failures []string       // in the order of jobs
 }
 
 // Copy shares no numbers of cells with other parameter sets.
 func (g *Gathered) Copy() *Gathered {
 	c := *g
-	c.Cells = make([]*Cell, len(g.Cells))
+	c.Cells = make([]*result.Cell, len(g.Cells))
 	for i, cell := range g.Cells {
 		if cell != nil {
-			c.Cells[i] = cell.copy()
+			c.Cells[i] = cell.Copy()
 		}
 	}
 	if g.Fit != nil {
@@ -172,8 +175,8 @@ func (g *Gather) flush() error {
 	delete(g.pending, g.next)
 	score := g.plan.Job(g.plan.ScoreJob(g.next))
 	g.next++
-	cells := make([][]Cell, len(g.plan.Stimuli))
-	var fits []Fit
+	cells := make([][]result.Cell, len(g.plan.Stimuli))
+	var fits []result.Fit
 	var failures []string
 	for _, number := range slices.Sorted(maps.Keys(c.outcomes)) {
 		o, job := c.outcomes[number], g.plan.Job(number)
@@ -192,7 +195,7 @@ func (g *Gather) flush() error {
 	g.standing.AddJob(&score, fits)
 	gathered := make([]*Gathered, len(score.Sets))
 	for i, set := range score.Sets {
-		out := &Gathered{Stage: score.Stage, Round: score.Round, Index: score.Index(i), Set: set, Cells: make([]*Cell, len(cells)), Failures: failures}
+		out := &Gathered{Stage: score.Stage, Round: score.Round, Index: score.Index(i), Set: set, Cells: make([]*result.Cell, len(cells)), Failures: failures}
 		for stimulus := range cells {
 			if cells[stimulus] != nil {
 				out.Cells[stimulus] = &cells[stimulus][i]

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/sweep"
 )
 
@@ -12,7 +13,7 @@ import (
 func TestGatherRefusesOtherPlans(t *testing.T) {
 	const study = "study"
 	config := sweep.Config{Seed: 7, Report: sweep.Stage{Runs: 1}}
-	sets := make([]sweep.ParameterSet, 6)
+	sets := make([]model.ParameterSet, 6)
 	for i := range sets {
 		sets[i].Model = "boltzmann"
 		sets[i].Alpha.Number = float64(i + 1)

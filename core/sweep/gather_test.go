@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/sweep"
 )
 
@@ -27,9 +28,9 @@ func outcome(p *sweep.Plan, number int, failed bool) sweep.Outcome {
 		if job.Score {
 			// Some fits have no r, and some are equal.
 			r := float64(job.Index(i) * 7 % 5)
-			o.Fits = append(o.Fits, sweep.Fit{Overall: sweep.Correlation{N: int(x), PearsonR: r, Defined: r > 0}})
+			o.Fits = append(o.Fits, result.Fit{Overall: result.Correlation{N: int(x), PearsonR: r, Defined: r > 0}})
 		} else {
-			o.Cells = append(o.Cells, sweep.Cell{Posterior: [][]float64{{x}}})
+			o.Cells = append(o.Cells, result.Cell{Posterior: [][]float64{{x}}})
 		}
 	}
 	return o
@@ -64,7 +65,7 @@ func visited(g *sweep.Gathered) string {
 func expected(p *sweep.Plan, failed, missing map[int]bool) visits {
 	var all visits
 	visit := func(stage string, i int) {
-		g := &sweep.Gathered{Stage: stage, Index: i, Set: p.Sets[i], Cells: make([]*sweep.Cell, len(p.Stimuli))}
+		g := &sweep.Gathered{Stage: stage, Index: i, Set: p.Sets[i], Cells: make([]*result.Cell, len(p.Stimuli))}
 		for number := range p.Jobs() {
 			job := p.Job(number)
 			at := -1
@@ -109,7 +110,7 @@ func TestGatherInAnyOrder(t *testing.T) {
 			missing[number] = partial && rng.IntN(4) == 0
 		}
 		if report {
-			p.Choose(standingOf(p, func(i int) *sweep.Fit {
+			p.Choose(standingOf(p, func(i int) *result.Fit {
 				number := p.ScoreJob(i / cells)
 				if failed[number] || missing[number] {
 					return nil
@@ -150,15 +151,15 @@ func TestGatherInAnyOrder(t *testing.T) {
 // What does not fit the report's parameter sets is found when these are known.
 func TestGatherRefusesAReportOfOtherSets(t *testing.T) {
 	for name, wrong := range map[string]sweep.Outcome{
-		"job 1: 2 cells and 0 fits for 1 parameter sets": {Cells: make([]sweep.Cell, 2)},
-		"job 1: 0 cells and 1 fits for 1 parameter sets": {Fits: make([]sweep.Fit, 1)},
+		"job 1: 2 cells and 0 fits for 1 parameter sets": {Cells: make([]result.Cell, 2)},
+		"job 1: 0 cells and 1 fits for 1 parameter sets": {Fits: make([]result.Fit, 1)},
 		"job 1: 0 cells and 0 fits for 1 parameter sets": {},
 	} {
 		p := modelPlan(t, []int{2}, 1, 2, true) // jobs: fit 0, report 1, scores 2 and 3
 		var got visits
 		g := sweep.NewGather(p, got.add)
-		fits := sweep.Outcome{Fits: []sweep.Fit{{}, {Overall: sweep.Correlation{N: 2, PearsonR: 1, Defined: true}}}}
-		err := errors.Join(g.Add(1, wrong), g.Add(3, sweep.Outcome{Fits: make([]sweep.Fit, 1)}), g.Add(2, fits))
+		fits := sweep.Outcome{Fits: []result.Fit{{}, {Overall: result.Correlation{N: 2, PearsonR: 1, Defined: true}}}}
+		err := errors.Join(g.Add(1, wrong), g.Add(3, sweep.Outcome{Fits: make([]result.Fit, 1)}), g.Add(2, fits))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -174,7 +175,7 @@ func TestGatherWithoutChoice(t *testing.T) {
 	var got visits
 	g := sweep.NewGather(p, got.add)
 	err := errors.Join(g.Add(3, sweep.Outcome{}), g.Add(1, sweep.Outcome{}),
-		g.Add(2, sweep.Outcome{Fits: make([]sweep.Fit, 3)}), g.Add(0, outcome(p, 0, false)), g.Close())
+		g.Add(2, sweep.Outcome{Fits: make([]result.Fit, 3)}), g.Add(0, outcome(p, 0, false)), g.Close())
 	if err != nil || len(got) != 3 || len(p.Chosen()) != 0 {
 		t.Errorf("%v, visited %v, chosen %v", err, got, p.Chosen())
 	}
@@ -223,9 +224,9 @@ func TestGatherRefuses(t *testing.T) {
 		{-1, sweep.Outcome{}, "job -1 of 6"},
 		{6, sweep.Outcome{}, "job 6 of 6"},
 		{0, sweep.Outcome{}, "job 0: 0 cells and 0 fits for 2 parameter sets"},
-		{0, sweep.Outcome{Cells: make([]sweep.Cell, 1)}, "job 0: 1 cells and 0 fits for 2 parameter sets"},
-		{0, sweep.Outcome{Fits: make([]sweep.Fit, 2)}, "job 0: 0 cells and 2 fits for 2 parameter sets"},
-		{4, sweep.Outcome{Cells: make([]sweep.Cell, 2)}, "job 4: 2 cells and 0 fits for 2 parameter sets"},
+		{0, sweep.Outcome{Cells: make([]result.Cell, 1)}, "job 0: 1 cells and 0 fits for 2 parameter sets"},
+		{0, sweep.Outcome{Fits: make([]result.Fit, 2)}, "job 0: 0 cells and 2 fits for 2 parameter sets"},
+		{4, sweep.Outcome{Cells: make([]result.Cell, 2)}, "job 4: 2 cells and 0 fits for 2 parameter sets"},
 	}
 	g := sweep.NewGather(p, (&visits{}).add)
 	for _, test := range tests {

@@ -6,10 +6,14 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strconv"
+
+	"foible.dev/foible/core/hashing"
+	"foible.dev/foible/core/model"
+	"foible.dev/foible/core/result"
 )
 
 // CellHash identifies a cell: what was computed, of what, how, from which seed.
-func CellHash(studyHash, stimulus string, seed uint64, p Procedure, set *ParameterSet) []byte {
+func CellHash(studyHash, stimulus string, seed uint64, p Procedure, set *model.ParameterSet) []byte {
 	return NewCellHash(studyHash, stimulus, seed, p).Of(set)
 }
 
@@ -17,31 +21,31 @@ func CellHash(studyHash, stimulus string, seed uint64, p Procedure, set *Paramet
 // Not safe for concurrent use.
 type CellHasher struct {
 	before []byte // length-prefixed parts that all share; the rest of its memory is for the others
-	set    setText
+	set    model.Text
 }
 
 // NewCellHash is ready for parameter sets.
 func NewCellHash(studyHash, stimulus string, seed uint64, p Procedure) *CellHasher {
 	h := &CellHasher{}
 	for _, part := range [][]byte{[]byte("cell"), []byte(studyHash), []byte(stimulus), fmt.Append(nil, seed), []byte(p.String())} {
-		h.before = appendPart(h.before, part)
+		h.before = hashing.AppendPart(h.before, part)
 	}
 	return h
 }
 
 // Of is the [CellHash] of a parameter set.
-func (h *CellHasher) Of(set *ParameterSet) []byte { return h.Append(nil, set) }
+func (h *CellHasher) Of(set *model.ParameterSet) []byte { return h.Append(nil, set) }
 
 // Append appends the [CellHash] of a parameter set, of HashSize bytes.
-func (h *CellHasher) Append(b []byte, set *ParameterSet) []byte {
-	all := appendPart(h.before, h.set.of(set))
+func (h *CellHasher) Append(b []byte, set *model.ParameterSet) []byte {
+	all := hashing.AppendPart(h.before, h.set.Of(set))
 	h.before = all[:len(h.before)]
 	sum := sha256.Sum256(all)
 	return append(b, sum[:]...)
 }
 
 // ScoreHash identifies a fit: what was scored, against what, with which resamples.
-func ScoreHash(studyHash string, seed uint64, b Bootstrap, set *ParameterSet, predictions []Prediction) []byte {
+func ScoreHash(studyHash string, seed uint64, b Bootstrap, set *model.ParameterSet, predictions []result.Prediction) []byte {
 	return NewScoreHash(studyHash, seed, b).Of(set, predictions)
 }
 
@@ -49,21 +53,21 @@ func ScoreHash(studyHash string, seed uint64, b Bootstrap, set *ParameterSet, pr
 // predictions alone. Not safe for concurrent use.
 type ScoreHasher struct {
 	before []byte // length-prefixed parts that all share; the rest of its memory is for the others
-	set    setText
+	set    model.Text
 }
 
 // NewScoreHash is ready for parameter sets.
 func NewScoreHash(studyHash string, seed uint64, b Bootstrap) *ScoreHasher {
 	h := &ScoreHasher{}
 	for _, part := range [][]byte{[]byte("score"), []byte(studyHash), fmt.Appendf(nil, "seed=%d bootstrap=%d %v", seed, b.Resamples, b.Units)} {
-		h.before = appendPart(h.before, part)
+		h.before = hashing.AppendPart(h.before, part)
 	}
 	return h
 }
 
 // Of is the [ScoreHash] of what a parameter set predicts.
-func (h *ScoreHasher) Of(set *ParameterSet, predictions []Prediction) []byte {
-	all := appendPart(h.before, h.set.of(set))
+func (h *ScoreHasher) Of(set *model.ParameterSet, predictions []result.Prediction) []byte {
+	all := hashing.AppendPart(h.before, h.set.Of(set))
 	for i := range predictions {
 		p := &predictions[i]
 		at := len(all)
@@ -73,11 +77,11 @@ func (h *ScoreHasher) Of(set *ParameterSet, predictions []Prediction) []byte {
 		}
 		all = binary.LittleEndian.AppendUint64(all, uint64(len(p.Rows)))
 		for _, row := range p.Rows {
-			all = appendBytes(all, row)
+			all = hashing.AppendBytes(all, row)
 		}
 		for run := range p.Runs.Len() {
 			all = binary.LittleEndian.AppendUint64(all, uint64(p.Runs.Rows()))
-			all = p.Runs.appendBytes(all, run)
+			all = p.Runs.AppendBytes(all, run)
 		}
 		binary.LittleEndian.PutUint64(all[at:], uint64(len(all)-at-8))
 	}
@@ -88,7 +92,7 @@ func (h *ScoreHasher) Of(set *ParameterSet, predictions []Prediction) []byte {
 
 // ID names a sweep computed by a version of Foible: equal ids, equal results.
 // It is short enough to type.
-func (c *Config) ID(studyHash, version string, sets []ParameterSet) string {
+func (c *Config) ID(studyHash, version string, sets []model.ParameterSet) string {
 	parts := [][]byte{
 		[]byte("sweep"), []byte(studyHash), []byte(version), fmt.Append(nil, c.Seed),
 		[]byte(c.Procedure(FitStage).String()), []byte(c.Procedure(ReportStage).String()), fmt.Appendf(nil, "%+v", c.Bootstrap),
@@ -99,5 +103,5 @@ func (c *Config) ID(studyHash, version string, sets []ParameterSet) string {
 	for i := range sets {
 		parts = append(parts, []byte(sets[i].String()))
 	}
-	return hex.EncodeToString(Hash(parts...)[:5])
+	return hex.EncodeToString(hashing.Hash(parts...)[:5])
 }

@@ -5,16 +5,21 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"testing"
 
+	"foible.dev/foible/core/hashing"
+	"foible.dev/foible/core/model"
+	"foible.dev/foible/core/random"
+	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/sweep"
 )
 
-func boltzmann(alpha float64) sweep.ParameterSet {
-	s := sweep.ParameterSet{Model: "boltzmann"}
-	s.Set("alpha", sweep.Setting{Number: alpha})
-	s.Set("value", sweep.Setting{Word: "optimal"})
-	s.Set("unreachable_value", sweep.Setting{Number: -1000})
+func boltzmann(alpha float64) model.ParameterSet {
+	s := model.ParameterSet{Model: "boltzmann"}
+	s.Set("alpha", model.Setting{Number: alpha})
+	s.Set("value", model.Setting{Word: "optimal"})
+	s.Set("unreachable_value", model.Setting{Number: -1000})
 	return s
 }
 
@@ -42,13 +47,13 @@ func TestHashesDoNotChange(t *testing.T) {
 	if got := hex.EncodeToString(sweep.CellHash("study", "1-1", 2021, c.Procedure(sweep.FitStage), &set)[:8]); got != "5317a673f3fa85b0" {
 		t.Errorf("cell hash %s", got)
 	}
-	if got := c.ID("study", "v1", []sweep.ParameterSet{set}); got != "dcf87bce2d" {
+	if got := c.ID("study", "v1", []model.ParameterSet{set}); got != "dcf87bce2d" {
 		t.Errorf("id %s", got)
 	}
-	if got := fmt.Sprint(sweep.RunStream(2021, sweep.FitStage, &set, "1-1", 0).Uint64()); got != "8996230046370623904" {
+	if got := fmt.Sprint(random.RunStream(2021, sweep.FitStage, &set, "1-1", 0).Uint64()); got != "8996230046370623904" {
 		t.Errorf("first draw of a run %s", got)
 	}
-	if got := fmt.Sprint(sweep.BootstrapStream(2021, "participants").Uint64()); got != "8944426427455769728" {
+	if got := fmt.Sprint(random.BootstrapStream(2021, "participants").Uint64()); got != "8944426427455769728" {
 		t.Errorf("first draw of a bootstrap %s", got)
 	}
 }
@@ -56,11 +61,11 @@ func TestHashesDoNotChange(t *testing.T) {
 func TestHash(t *testing.T) {
 	d := distinct{t: t}
 	b := func(s string) []byte { return []byte(s) }
-	d.add("nothing", sweep.Hash())
-	d.add("one empty", sweep.Hash(b("")))
-	d.add("ab", sweep.Hash(b("ab")))
-	d.add("a|b", sweep.Hash(b("a"), b("b")))
-	d.add("|ab", sweep.Hash(b(""), b("ab")))
+	d.add("nothing", hashing.Hash())
+	d.add("one empty", hashing.Hash(b("")))
+	d.add("ab", hashing.Hash(b("ab")))
+	d.add("a|b", hashing.Hash(b("a"), b("b")))
+	d.add("|ab", hashing.Hash(b(""), b("ab")))
 }
 
 func TestCellHash(t *testing.T) {
@@ -187,14 +192,14 @@ func TestBootstrapOf(t *testing.T) {
 
 // Judge keeps the judgement steps that are there.
 func TestJudge(t *testing.T) {
-	whole := sweep.Cell{
+	whole := result.Cell{
 		Posterior: [][]float64{{1}, {2}, {3}}, SE: [][]float64{{4}, {5}, {6}}, LogEvidence: [][]float64{{0}, {0}, {0}},
-		Filter: sweep.Filter{ESS: []float64{7, 8, 9}, Evidence: []float64{-1, -2, -3}}, Mistakes: &sweep.Mistakes{}, Samples: 5,
+		Filter: result.Filter{ESS: []float64{7, 8, 9}, Evidence: []float64{-1, -2, -3}}, Mistakes: &result.Mistakes{}, Samples: 5,
 	}
 	whole.Judge([]int{0, 2, 4})
-	want := sweep.Cell{
+	want := result.Cell{
 		Judged: true, Posterior: [][]float64{{1}, {3}},
-		Filter: sweep.Filter{ESS: []float64{7, 9}, Evidence: []float64{-1, -3}}, Samples: 5,
+		Filter: result.Filter{ESS: []float64{7, 9}, Evidence: []float64{-1, -3}}, Samples: 5,
 	}
 	if !reflect.DeepEqual(whole, want) {
 		t.Errorf("got %+v, want %+v", whole, want)
@@ -210,19 +215,19 @@ func TestJudge(t *testing.T) {
 
 // The error of a judged cell follows from its runs: of 0 and 1 it is 1 / 2.
 func TestCellError(t *testing.T) {
-	whole := sweep.Cell{Posterior: [][]float64{{1}, {2}}, SE: [][]float64{{0.25}, {0.125}}}
+	whole := result.Cell{Posterior: [][]float64{{1}, {2}}, SE: [][]float64{{0.25}, {0.125}}}
 	if se, ok := whole.Error(1, 0); !ok || se != 0.125 {
 		t.Errorf("%v, %v", se, ok)
 	}
-	judged := sweep.Cell{Judged: true, Posterior: [][]float64{{0.5}}, Runs: sweep.RunsOf([][]float64{{0}}, [][]float64{{1}})}
+	judged := result.Cell{Judged: true, Posterior: [][]float64{{0.5}}, Runs: result.RunsOf([][]float64{{0}}, [][]float64{{1}})}
 	if se, ok := judged.Error(0, 0); !ok || math.Abs(se-0.5) > 1e-15 {
 		t.Errorf("%v, %v", se, ok)
 	}
-	judged.Runs = sweep.RunsOf([][]float64{{0}})
+	judged.Runs = result.RunsOf([][]float64{{0}})
 	if se, ok := judged.Error(0, 0); ok {
 		t.Errorf("of one run: %v", se)
 	}
-	judged.Runs = sweep.Runs{}
+	judged.Runs = result.Runs{}
 	if se, ok := judged.Error(0, 0); !ok || se != 0 {
 		t.Errorf("of an exact model: %v, %v", se, ok)
 	}
@@ -231,7 +236,7 @@ func TestCellError(t *testing.T) {
 func TestScoreHash(t *testing.T) {
 	half, one := boltzmann(0.5), boltzmann(1)
 	b := sweep.Bootstrap{Resamples: 10, Units: []string{"stimuli"}}
-	scored := []sweep.Prediction{{Rows: [][]float64{{0.25, 0.75}}}, {Rows: [][]float64{{1, 0}}}}
+	scored := []result.Prediction{{Rows: [][]float64{{0.25, 0.75}}}, {Rows: [][]float64{{1, 0}}}}
 	d := distinct{t: t}
 	d.add("this", sweep.ScoreHash("study", 1, b, &half, scored))
 	d.add("other study", sweep.ScoreHash("studies", 1, b, &half, scored))
@@ -239,27 +244,27 @@ func TestScoreHash(t *testing.T) {
 	d.add("other resamples", sweep.ScoreHash("study", 1, sweep.Bootstrap{Resamples: 11, Units: b.Units}, &half, scored))
 	d.add("other units", sweep.ScoreHash("study", 1, sweep.Bootstrap{Resamples: 10, Units: []string{"both"}}, &half, scored))
 	d.add("other parameters", sweep.ScoreHash("study", 1, b, &one, scored))
-	for name, other := range map[string][]sweep.Prediction{
+	for name, other := range map[string][]result.Prediction{
 		"other probability": {{Rows: [][]float64{{0.25, 0.75}}}, {Rows: [][]float64{{0, 1}}}},
 		"other stimulus":    {{Rows: [][]float64{{0.25, 0.75}, {1, 0}}}, {}},
 		"undefined":         {{Rows: [][]float64{{0.25, 0.75}}}, {Rows: [][]float64{{1, 0}}, Undefined: true}},
-		"a run":             {{Rows: [][]float64{{0.25, 0.75}}, Runs: sweep.RunsOf([][]float64{{0.25, 0.75}})}, {Rows: [][]float64{{1, 0}}}},
-		"two runs":          {{Rows: [][]float64{{0.25, 0.75}}, Runs: sweep.RunsOf([][]float64{{0.25, 0.75}}, [][]float64{{0.25, 0.75}})}, {Rows: [][]float64{{1, 0}}}},
-		"other runs":        {{Rows: [][]float64{{0.25, 0.75}}, Runs: sweep.RunsOf([][]float64{{0.5, 0.5}}, [][]float64{{0, 1}})}, {Rows: [][]float64{{1, 0}}}},
+		"a run":             {{Rows: [][]float64{{0.25, 0.75}}, Runs: result.RunsOf([][]float64{{0.25, 0.75}})}, {Rows: [][]float64{{1, 0}}}},
+		"two runs":          {{Rows: [][]float64{{0.25, 0.75}}, Runs: result.RunsOf([][]float64{{0.25, 0.75}}, [][]float64{{0.25, 0.75}})}, {Rows: [][]float64{{1, 0}}}},
+		"other runs":        {{Rows: [][]float64{{0.25, 0.75}}, Runs: result.RunsOf([][]float64{{0.5, 0.5}}, [][]float64{{0, 1}})}, {Rows: [][]float64{{1, 0}}}},
 		"runs in other order": {
-			{Rows: [][]float64{{0.25, 0.75}}, Runs: sweep.RunsOf([][]float64{{0, 1}}, [][]float64{{0.5, 0.5}})},
+			{Rows: [][]float64{{0.25, 0.75}}, Runs: result.RunsOf([][]float64{{0, 1}}, [][]float64{{0.5, 0.5}})},
 			{Rows: [][]float64{{1, 0}}},
 		},
-		"a run of another stimulus": {{Rows: [][]float64{{0.25, 0.75}}}, {Rows: [][]float64{{1, 0}}, Runs: sweep.RunsOf([][]float64{{0.25, 0.75}})}},
+		"a run of another stimulus": {{Rows: [][]float64{{0.25, 0.75}}}, {Rows: [][]float64{{1, 0}}, Runs: result.RunsOf([][]float64{{0.25, 0.75}})}},
 		"a row in place of a run":   {{Rows: [][]float64{{0.25, 0.75}, {0.25, 0.75}}}, {Rows: [][]float64{{1, 0}}}},
-		"a run of two rows":         {{Rows: [][]float64{{0.25, 0.75}}, Runs: sweep.RunsOf([][]float64{{0.5, 0.5}, {0, 1}})}, {Rows: [][]float64{{1, 0}}}},
+		"a run of two rows":         {{Rows: [][]float64{{0.25, 0.75}}, Runs: result.RunsOf([][]float64{{0.5, 0.5}, {0, 1}})}, {Rows: [][]float64{{1, 0}}}},
 	} {
 		d.add(name, sweep.ScoreHash("study", 1, b, &half, other))
 	}
 }
 
 func TestID(t *testing.T) {
-	sets := []sweep.ParameterSet{boltzmann(0.5), boltzmann(1)}
+	sets := []model.ParameterSet{boltzmann(0.5), boltzmann(1)}
 	c := aConfig()
 	c.Bootstrap, c.Seed = sweep.Bootstrap{Resamples: 10, Units: []string{"stimuli"}}, 1
 	d := distinct{t: t}
@@ -267,7 +272,7 @@ func TestID(t *testing.T) {
 	d.add("other study", []byte(c.ID("studies", "v1", sets)))
 	d.add("other version", []byte(c.ID("study", "v2", sets)))
 	d.add("fewer sets", []byte(c.ID("study", "v1", sets[:1])))
-	d.add("other order", []byte(c.ID("study", "v1", []sweep.ParameterSet{sets[1], sets[0]})))
+	d.add("other order", []byte(c.ID("study", "v1", []model.ParameterSet{sets[1], sets[0]})))
 	seed, runs, resamples, units := c, c, c, c
 	seed.Seed, runs.Fit.Runs, resamples.Bootstrap.Resamples, units.Bootstrap.Units = 2, 2, 11, []string{"both"}
 	particles, reportRuns, reportParticles := c, c, c
@@ -305,7 +310,7 @@ func TestStreams(t *testing.T) {
 			for _, stimulus := range []string{"1-1", "1-11", "1-2"} {
 				for _, stage := range []string{sweep.FitStage, sweep.ReportStage} {
 					for run := range 12 {
-						start(fmt.Sprint(seed, " ", stage, " ", &set, " ", stimulus, " ", run), sweep.RunStream(seed, stage, &set, stimulus, run).Uint64)
+						start(fmt.Sprint(seed, " ", stage, " ", &set, " ", stimulus, " ", run), random.RunStream(seed, stage, &set, stimulus, run).Uint64)
 					}
 				}
 			}
@@ -315,18 +320,18 @@ func TestStreams(t *testing.T) {
 				for tau := range 3 {
 					for _, noise := range []float64{0, 0.02, 0.5} {
 						for block := range 3 {
-							start(fmt.Sprint("sample ", seed, stage, name, tau, noise, block), sweep.SampleStream(seed, stage, name[0], tau, name[1], noise, block).Uint64)
+							start(fmt.Sprint("sample ", seed, stage, name, tau, noise, block), random.SampleStream(seed, stage, name[0], tau, name[1], noise, block).Uint64)
 						}
 					}
 				}
 			}
 		}
 		for _, unit := range sweep.DefaultBootstrap.Units {
-			start(fmt.Sprint(seed, " ", unit), sweep.BootstrapStream(seed, unit).Uint64)
+			start(fmt.Sprint(seed, " ", unit), random.BootstrapStream(seed, unit).Uint64)
 		}
 	}
 	set, equal := boltzmann(1), boltzmann(1)
-	a, b := sweep.RunStream(7, "fit", &set, "x", 3), sweep.RunStream(7, "fit", &equal, "x", 3)
+	a, b := random.RunStream(7, "fit", &set, "x", 3), random.RunStream(7, "fit", &equal, "x", 3)
 	for range 100 {
 		if a.Uint64() != b.Uint64() {
 			t.Fatal("the same stream differs")
@@ -341,7 +346,7 @@ func TestGetSet(t *testing.T) {
 			t.Errorf("%s: %v, %v", axis, v, ok)
 		}
 	}
-	withModel(t, sweep.Model{Name: "dull", Axes: []string{"alpha"}})
+	withModel(t, model.Model{Name: "dull", Axes: []string{"alpha"}})
 	set.Model = "dull"
 	if v, ok := set.Get("value"); ok {
 		t.Errorf("an axis that the model has not: %v", v)
@@ -354,5 +359,62 @@ func TestGetSet(t *testing.T) {
 			t.Error("an axis that does not exist was set")
 		}
 	}()
-	set.Set("beta", sweep.Setting{})
+	set.Set("beta", model.Setting{})
+}
+
+// A hasher that has made other hashes before makes the same ones.
+func TestHashersForgetNothing(t *testing.T) {
+	c := sweep.Config{Models: []sweep.ModelGrid{
+		{Model: "full", Axes: map[string][]model.Setting{"goal_noise": {{Number: 0.1}, {Number: 0.125}}, "action_noise": {{Number: 0.1}, {Number: 0.125}, {Number: 1}}}},
+		{Model: "boltzmann", Axes: map[string][]model.Setting{"alpha": {{Number: 0.125}, {Number: 10}}, "value": {{Word: "optimal"}, {Word: "heuristic"}}}},
+		{Model: "plan-lesioned", Axes: map[string][]model.Setting{"goal_noise": {{Number: 0.1}}}},
+	}}
+	sets, err := c.ParameterSets()
+	if err != nil {
+		t.Fatal(err)
+	}
+	zero := sets[0]
+	zero.Set("goal_noise", model.Setting{})
+	minus := zero
+	minus.Set("goal_noise", model.Setting{Number: math.Copysign(0, -1)})
+	sets = append(sets, zero, minus, sets[0], sets[len(sets)-1], model.ParameterSet{Model: "unknown"}, sets[0])
+	procedure := sweep.Procedure{StageName: sweep.FitStage, Stage: sweep.MarginalFit, Inference: sweep.MarginalInference}
+	of := []result.Prediction{{Rows: [][]float64{{0.25, 0.75}}, Runs: result.RunsOf([][]float64{{0.5, 0.5}})}, {Undefined: true}}
+	cells, scores := sweep.NewCellHash("study", "1-1", 1, procedure), sweep.NewScoreHash("study", 1, sweep.Bootstrap{})
+	for i := range sets {
+		if got := cells.Append([]byte("x"), &sets[i]); string(got) != "x"+string(sweep.CellHash("study", "1-1", 1, procedure, &sets[i])) {
+			t.Errorf("cell of %v: %x", &sets[i], got)
+		}
+		if got := scores.Of(&sets[i], of[:1+i%2]); string(got) != string(sweep.ScoreHash("study", 1, sweep.Bootstrap{}, &sets[i], of[:1+i%2])) {
+			t.Errorf("fit of %v: %x", &sets[i], got)
+		}
+	}
+	// Runs count by their numbers, not by how precisely those are kept.
+	short := slices.Clone(of)
+	short[0].Runs = result.ShortRuns(of[0].Runs.Short(), 1, 2)
+	if a, b := scores.Of(&sets[0], of), scores.Of(&sets[0], short); !slices.Equal(a, b) {
+		t.Errorf("%x, then %x", a, b)
+	}
+}
+
+// A copy has all that is known of a parameter set, and no number in common with it.
+func TestCopyOfGathered(t *testing.T) {
+	of := func() *sweep.Gathered {
+		rows := func() [][]float64 { return [][]float64{{0.25, 0.75}, {1, 0}} }
+		xs := func() []float64 { return []float64{1, 2} }
+		return &sweep.Gathered{Index: 3, Fit: &result.Fit{MCSE: 0.5}, Cells: []*result.Cell{nil, {
+			Posterior: rows(), SE: rows(), LogEvidence: rows(), Runs: result.RunsOf(rows()), Samples: 4,
+			Filter: result.Filter{ESS: xs(), Alive: xs(), Evidence: xs()},
+		}}}
+	}
+	g := of()
+	kept := g.Copy()
+	c := g.Cells[1]
+	for _, xs := range [][]float64{c.Posterior[0], c.SE[1], c.LogEvidence[0], c.ESS, c.Alive, c.Evidence, c.Runs.Numbers()} {
+		xs[0] = 9
+	}
+	c.Posterior[1], g.Fit.MCSE = nil, 9
+	if want := of(); !reflect.DeepEqual(kept, want) {
+		t.Errorf("got %+v, want %+v", kept, want)
+	}
 }

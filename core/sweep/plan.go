@@ -6,6 +6,9 @@ import (
 	"iter"
 	"slices"
 
+	"foible.dev/foible/core/hashing"
+	"foible.dev/foible/core/model"
+	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/words"
 )
 
@@ -47,7 +50,7 @@ func (s *Shape) bytes(runs int, judged bool) int {
 // jobs come the score jobs, one a chunk. A score job can be done when its
 // chunk's infer jobs are; a round's infer jobs when all score jobs of those before are.
 type Plan struct {
-	Sets        []ParameterSet
+	Sets        []model.ParameterSet
 	Stimuli     []Shape
 	CellsPerJob int
 	Report      bool
@@ -86,17 +89,17 @@ func mostCells(stimuli []Shape, runs int, judged bool) int {
 }
 
 // NewPlan checks and makes a plan without topping up; see [Config.Plan].
-func NewPlan(sets []ParameterSet, stimuli []Shape, cellsPerJob int, report bool) (*Plan, error) {
+func NewPlan(sets []model.ParameterSet, stimuli []Shape, cellsPerJob int, report bool) (*Plan, error) {
 	return newPlan(sets, stimuli, cellsPerJob, report, nil)
 }
 
 // Plan checks and makes the plan of a sweep of these parameter sets.
-func (c *Config) Plan(sets []ParameterSet, stimuli []Shape, cellsPerJob int) (*Plan, error) {
+func (c *Config) Plan(sets []model.ParameterSet, stimuli []Shape, cellsPerJob int) (*Plan, error) {
 	return newPlan(sets, stimuli, cellsPerJob, c.Report.Runs > 0, c)
 }
 
 // newPlan is one without topping up where there is no configuration.
-func newPlan(sets []ParameterSet, stimuli []Shape, cellsPerJob int, report bool, c *Config) (*Plan, error) {
+func newPlan(sets []model.ParameterSet, stimuli []Shape, cellsPerJob int, report bool, c *Config) (*Plan, error) {
 	if len(sets) == 0 || len(stimuli) == 0 {
 		return nil, fmt.Errorf("a sweep needs parameter sets and stimuli")
 	}
@@ -294,9 +297,9 @@ type Job struct {
 	Round    int    // see Plan
 	Score    bool
 	Chunk    int
-	Stimulus int            // index; 0 for a score job
-	Sets     []ParameterSet // none as long as those of its round are not known
-	First    int            // index of Sets[0] in the plan; 0 after the fit stage
+	Stimulus int                  // index; 0 for a score job
+	Sets     []model.ParameterSet // none as long as those of its round are not known
+	First    int                  // index of Sets[0] in the plan; 0 after the fit stage
 
 	chosen []int
 }
@@ -352,10 +355,10 @@ func (p *Plan) ComputedTwice(j *Job, seed uint64, share float64) bool {
 	if !(share > 0) || j.Score || len(j.Sets) == 0 {
 		return false
 	}
-	if binary.LittleEndian.Uint64(Hash([]byte("computed twice"), word(seed)))%uint64(p.FitJobs()) == uint64(j.Number) {
+	if binary.LittleEndian.Uint64(hashing.Hash([]byte("computed twice"), hashing.Word(seed)))%uint64(p.FitJobs()) == uint64(j.Number) {
 		return true
 	}
-	h := Hash([]byte("computed twice"), word(seed), []byte(j.Stage), word(uint64(j.Round)), []byte(p.Stimuli[j.Stimulus].Stimulus), []byte(j.Sets[0].String()))
+	h := hashing.Hash([]byte("computed twice"), hashing.Word(seed), []byte(j.Stage), hashing.Word(uint64(j.Round)), []byte(p.Stimuli[j.Stimulus].Stimulus), []byte(j.Sets[0].String()))
 	return float64(binary.LittleEndian.Uint64(h)>>11)/(1<<53) < share
 }
 
@@ -381,26 +384,26 @@ func (p *Plan) ReportJobs() []int {
 }
 
 // Predict takes the judgement steps out of a cell.
-func (s *Shape) Predict(c *Cell) Prediction {
-	p := Prediction{Rows: c.Posterior, Undefined: c.Undefined != nil, Failed: c.Failed(), Runs: c.Runs}
+func (s *Shape) Predict(c *result.Cell) result.Prediction {
+	p := result.Prediction{Rows: c.Posterior, Undefined: c.Undefined != nil, Failed: c.Failed(), Runs: c.Runs}
 	if !c.Judged {
-		p.Rows = rows(c.Posterior, s.JudgementSteps)
+		p.Rows = result.AtSteps(c.Posterior, s.JudgementSteps)
 	}
 	return p
 }
 
 // Errors are the Monte-Carlo standard errors of what a cell predicts, [judgement
 // step][goal]; none of an exact model.
-func (s *Shape) Errors(c *Cell) [][]float64 {
+func (s *Shape) Errors(c *result.Cell) [][]float64 {
 	if c.Judged {
 		return c.SE
 	}
-	return rows(c.SE, s.JudgementSteps)
+	return result.AtSteps(c.SE, s.JudgementSteps)
 }
 
 // Predictions are what the cells of a parameter set predict; not ok where one is missing.
-func (p *Plan) Predictions(g *Gathered) (predictions []Prediction, ok bool) {
-	predictions = make([]Prediction, len(g.Cells))
+func (p *Plan) Predictions(g *Gathered) (predictions []result.Prediction, ok bool) {
+	predictions = make([]result.Prediction, len(g.Cells))
 	for i, cell := range g.Cells {
 		if cell == nil {
 			return nil, false

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"foible.dev/foible/core/model"
+	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/sweep"
 )
 
@@ -22,8 +24,8 @@ func aPlan(t testing.TB, sets, stimuli, cellsPerJob int) *sweep.Plan {
 	return p
 }
 
-func alphas(n int) []sweep.ParameterSet {
-	sets := make([]sweep.ParameterSet, n)
+func alphas(n int) []model.ParameterSet {
+	sets := make([]model.ParameterSet, n)
 	for i := range sets {
 		sets[i] = boltzmann(float64(i + 1))
 	}
@@ -103,7 +105,7 @@ func TestMalformedPlans(t *testing.T) {
 		return all
 	}
 	tests := []struct {
-		sets    []sweep.ParameterSet
+		sets    []model.ParameterSet
 		stimuli []sweep.Shape
 		cells   int
 		want    string
@@ -236,12 +238,12 @@ func TestProgress(t *testing.T) {
 }
 
 // mixed are so many parameter sets of each of the first models.
-func mixed(counts ...int) []sweep.ParameterSet {
-	var sets []sweep.ParameterSet
+func mixed(counts ...int) []model.ParameterSet {
+	var sets []model.ParameterSet
 	for m, n := range counts {
 		for i := range n {
-			set := sweep.ParameterSet{Model: sweep.Models[m].Name}
-			set.Set(sweep.Models[m].Axes[0], sweep.Setting{Number: float64(i+1) / 1024})
+			set := model.ParameterSet{Model: model.Models[m].Name}
+			set.Set(model.Models[m].Axes[0], model.Setting{Number: float64(i+1) / 1024})
 			sets = append(sets, set)
 		}
 	}
@@ -259,15 +261,15 @@ func modelPlan(t testing.TB, models []int, stimuli, cellsPerJob int, report bool
 
 // fitted is a lookup of fits with these r; one that is NaN is not defined, one
 // that is infinite has no fit at all.
-func fitted(rs ...float64) func(int) *sweep.Fit {
-	return func(i int) *sweep.Fit {
+func fitted(rs ...float64) func(int) *result.Fit {
+	return func(i int) *result.Fit {
 		if math.IsInf(rs[i], 0) {
 			return nil
 		}
 		if math.IsNaN(rs[i]) {
-			return &sweep.Fit{Overall: sweep.Correlation{N: 1}}
+			return &result.Fit{Overall: result.Correlation{N: 1}}
 		}
-		return &sweep.Fit{Overall: sweep.Correlation{N: 9, PearsonR: rs[i], Defined: true}}
+		return &result.Fit{Overall: result.Correlation{N: 9, PearsonR: rs[i], Defined: true}}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/words"
 )
 
@@ -103,7 +104,7 @@ func (p *Plan) Oversized(c *Config) []*SizeError {
 	}
 	sampled := false
 	for _, m := range p.models {
-		sampled = sampled || !modelOf(m.Name).Exact
+		sampled = sampled || !model.Find(m.Name).Exact
 	}
 	for round := range p.Rounds() {
 		procedure := p.ProcedureOf(c, round)

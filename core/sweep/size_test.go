@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"foible.dev/foible/core/model"
+	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/sweep"
 )
 
@@ -15,10 +17,10 @@ func TestCheckSizes(t *testing.T) {
 		steps[i] = i
 	}
 	long := []sweep.Shape{{Stimulus: "s", Goals: 3, Actions: 2000, JudgementSteps: steps}}
-	full := sweep.ParameterSet{Model: "full"}
+	full := model.ParameterSet{Model: "full"}
 	exact := boltzmann(1)
 	for name, test := range map[string]struct {
-		set     *sweep.ParameterSet
+		set     *model.ParameterSet
 		stimuli []sweep.Shape
 		change  func(*sweep.Config)
 		want    []string // what is said; nil: it fits
@@ -43,8 +45,8 @@ func TestCheckSizes(t *testing.T) {
 			}
 		}
 		other := *test.set
-		other.ActionNoise = sweep.Setting{Number: 0.2}
-		plan, err := c.Plan([]sweep.ParameterSet{*test.set, other}, shapes, 1)
+		other.ActionNoise = model.Setting{Number: 0.2}
+		plan, err := c.Plan([]model.ParameterSet{*test.set, other}, shapes, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,10 +64,10 @@ func TestCheckSizes(t *testing.T) {
 
 // A report that would be too large in one job is cut into several, which together have each model's best once.
 func TestReportInParts(t *testing.T) {
-	var sets []sweep.ParameterSet
-	for _, model := range sweep.Models {
+	var sets []model.ParameterSet
+	for _, m := range model.Models {
 		for range 3 {
-			sets = append(sets, sweep.ParameterSet{Model: model.Name})
+			sets = append(sets, model.ParameterSet{Model: m.Name})
 		}
 	}
 	stimuli := []sweep.Shape{{Stimulus: "a", Goals: 3, Actions: 20_000}, {Stimulus: "b", Goals: 2, Actions: 5}}
@@ -84,7 +86,7 @@ func TestReportInParts(t *testing.T) {
 		g := sweep.NewProgress(plan)
 		standing := sweep.NewStanding(0)
 		for i := range sets {
-			standing.Add(sets[i].Model, i, 0, &sweep.Fit{Overall: sweep.Correlation{N: 3, PearsonR: float64(i%3) / 4, Defined: true}})
+			standing.Add(sets[i].Model, i, 0, &result.Fit{Overall: result.Correlation{N: 3, PearsonR: float64(i%3) / 4, Defined: true}})
 		}
 		plan.Choose(standing)
 		var reported []int

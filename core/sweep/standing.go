@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
+
+	"foible.dev/foible/core/result"
 )
 
 // Standing ranks the parameter sets of a sweep, and says which is the best of each
@@ -52,7 +54,7 @@ type Place struct {
 	PearsonR float64
 	Defined  bool // PearsonR exists; a place without it has no rank
 	MCSE     float64
-	// MCSEUnknown: see [Fit].
+	// MCSEUnknown: see [result.Fit].
 	MCSEUnknown bool
 	Complete    bool // it has a posterior at every point
 }
@@ -65,7 +67,7 @@ func NewStanding(points int) *Standing {
 
 // Add takes the fit of a parameter set, by its index in the plan, in a round before the
 // report. It says whether the parameter set is now the best of its model by this fit.
-func (s *Standing) Add(model string, set, round int, f *Fit) (best bool) {
+func (s *Standing) Add(model string, set, round int, f *result.Fit) (best bool) {
 	s.most = max(s.most, f.Overall.N)
 	if set >= len(s.places) {
 		s.places = append(s.places, make([]place, set+1-len(s.places))...)
@@ -90,7 +92,7 @@ func (s *Standing) Add(model string, set, round int, f *Fit) (best bool) {
 }
 
 // AddJob takes the fits of a score job, one a parameter set or none, in any round.
-func (s *Standing) AddJob(job *Job, fits []Fit) {
+func (s *Standing) AddJob(job *Job, fits []result.Fit) {
 	for i := range fits {
 		if job.Stage == ReportStage {
 			s.Report(job.Sets[i].Model, job.Index(i), &fits[i])
@@ -101,7 +103,7 @@ func (s *Standing) AddJob(job *Job, fits []Fit) {
 }
 
 // Report takes the fit of a parameter set in the report.
-func (s *Standing) Report(model string, set int, f *Fit) {
+func (s *Standing) Report(model string, set int, f *result.Fit) {
 	s.most = max(s.most, f.Overall.N)
 	s.reported[set] = Place{N: f.Overall.N, PearsonR: f.Overall.PearsonR, Defined: f.Overall.Defined, MCSE: f.MCSE, MCSEUnknown: f.MCSEUnknown}
 	s.chosen[s.model(model)] = set
@@ -119,7 +121,7 @@ func (s *Standing) model(name string) int {
 
 // pointsOf numbers the points that a fit has. From the step on where a posterior is
 // undefined it stays so, so that of each stimulus the number of points says which they are.
-func (s *Standing) pointsOf(f *Fit) int32 {
+func (s *Standing) pointsOf(f *result.Fit) int32 {
 	var key []byte
 	for i := range f.ByStimulus {
 		key = binary.AppendUvarint(key, uint64(f.ByStimulus[i].N))

@@ -5,11 +5,12 @@ import (
 	"slices"
 	"testing"
 
+	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/sweep"
 )
 
 // standingOf is that of the parameter sets of the rounds that are known, each of which has one fit, or none (nil).
-func standingOf(p *sweep.Plan, fit func(i int) *sweep.Fit) *sweep.Standing {
+func standingOf(p *sweep.Plan, fit func(i int) *result.Fit) *sweep.Standing {
 	s := sweep.NewStanding(0)
 	for round := range p.KnownRounds() {
 		for chunk, end := p.RoundChunks(round); chunk < end; chunk++ {
@@ -25,11 +26,11 @@ func standingOf(p *sweep.Plan, fit func(i int) *sweep.Fit) *sweep.Standing {
 }
 
 // ranked is a fit with an r over some points of each stimulus.
-func ranked(r float64, points ...int) *sweep.Fit {
-	f := &sweep.Fit{Overall: sweep.Correlation{PearsonR: r, Defined: true}, MCSE: .01}
+func ranked(r float64, points ...int) *result.Fit {
+	f := &result.Fit{Overall: result.Correlation{PearsonR: r, Defined: true}, MCSE: .01}
 	for _, n := range points {
 		f.Overall.N += n
-		f.ByStimulus = append(f.ByStimulus, sweep.Correlation{N: n})
+		f.ByStimulus = append(f.ByStimulus, result.Correlation{N: n})
 	}
 	return f
 }
@@ -47,7 +48,7 @@ func TestStandingOfFewerPoints(t *testing.T) {
 	s := sweep.NewStanding(16)
 	undefined := ranked(.99, 8, 8)
 	undefined.Overall.Defined = false
-	for set, f := range []*sweep.Fit{
+	for set, f := range []*result.Fit{
 		ranked(.943, 8, 4), ranked(.915, 8, 8), ranked(.90, 8, 8), ranked(.96, 4, 8), ranked(.97, 0, 8), undefined, nil,
 	} {
 		if f != nil {
@@ -114,7 +115,7 @@ func TestStandingOfRounds(t *testing.T) {
 	if !s.Add("full", 1, 1, ranked(.65, 8)) {
 		t.Error("the best of the last round is not the best")
 	}
-	if s.Add("full", 1, 2, ranked(.99, 4)) || s.Add("full", 1, 2, &sweep.Fit{Overall: sweep.Correlation{N: 8}}) {
+	if s.Add("full", 1, 2, ranked(.99, 4)) || s.Add("full", 1, 2, &result.Fit{Overall: result.Correlation{N: 8}}) {
 		t.Error("a fit of fewer points, or without an r, stands before an earlier one")
 	}
 	if at, _ := s.Place(1); at.Round != 1 || at.PearsonR != .65 {
@@ -138,7 +139,7 @@ func TestStandingInAnyOrder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(14, 7))
 	type added struct {
 		set, round int
-		fit        *sweep.Fit
+		fit        *result.Fit
 	}
 	for range 300 {
 		var all []added

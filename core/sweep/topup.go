@@ -3,6 +3,10 @@ package sweep
 import (
 	"math"
 	"slices"
+
+	"foible.dev/foible/core/model"
+	"foible.dev/foible/core/random"
+	"foible.dev/foible/core/stats"
 )
 
 // Topping up: of each model that is not exact, the parameter sets that may be its best
@@ -25,7 +29,7 @@ type topUp struct {
 func (p *Plan) contendable() int {
 	n := 0
 	for _, m := range p.models {
-		if sets := m.End - m.First; sets > 1 && !modelOf(m.Name).Exact {
+		if sets := m.End - m.First; sets > 1 && !model.Find(m.Name).Exact {
 			n += min(sets, MaxContenders)
 		}
 	}
@@ -83,7 +87,7 @@ func (p Procedure) times(n int) Procedure {
 // set that has had the runs of the round before, or an error is not known. A model that has none has none in later
 // rounds.
 func (p *Plan) contenders(m *ModelSets, round int, s *Standing) []int {
-	if modelOf(m.Name).Exact {
+	if model.Find(m.Name).Exact {
 		return nil
 	}
 	var before []int
@@ -105,7 +109,7 @@ func (p *Plan) contenders(m *ModelSets, round int, s *Standing) []int {
 	if len(index) < 2 {
 		return nil
 	}
-	ties := Ties(rs, ses, TieStream(p.topUp.seed, m.Name, round-1))
+	ties := stats.Ties(rs, ses, random.TieStream(p.topUp.seed, m.Name, round-1))
 	if len(ties) == 1 && slices.Contains(before, index[ties[0].Index]) {
 		return nil
 	}

@@ -7,6 +7,11 @@ import (
 	"strings"
 	"testing"
 
+	"foible.dev/foible/core/diagnose"
+	"foible.dev/foible/core/internal/madeup"
+	"foible.dev/foible/core/model"
+	"foible.dev/foible/core/result"
+	"foible.dev/foible/core/score"
 	"foible.dev/foible/core/study"
 	"foible.dev/foible/core/sweep"
 )
@@ -16,15 +21,15 @@ import (
 func topUpConfig(times int, settings ...int) sweep.Config {
 	in, fit, report := sweep.DefaultsOf(sweep.SIPS)
 	c := sweep.Config{Inference: in, Fit: fit, Report: report, TopUp: times, Seed: 3, Models: []sweep.ModelGrid{
-		{Model: "boltzmann", Axes: map[string][]sweep.Setting{"alpha": values(1, 2, 3)}},
+		{Model: "boltzmann", Axes: map[string][]model.Setting{"alpha": number(1, 2, 3)}},
 	}}
 	for i, n := range settings {
-		noises := make([]sweep.Setting, n)
+		noises := make([]model.Setting, n)
 		for k := range noises {
 			noises[k].Number = float64(k+1) / float64(n+1)
 		}
-		c.Models = append(c.Models, sweep.ModelGrid{Model: []string{"plan-lesioned", "goal-lesioned"}[i], Axes: map[string][]sweep.Setting{
-			"action_noise": noises, "goal_noise": values(0), "budget_r": values(2), "budget_q": values(.9), "search_noise": values(.5),
+		c.Models = append(c.Models, sweep.ModelGrid{Model: []string{"plan-lesioned", "goal-lesioned"}[i], Axes: map[string][]model.Setting{
+			"action_noise": noises, "goal_noise": number(0), "budget_r": number(2), "budget_q": number(.9), "search_noise": number(.5),
 		}})
 		if i == 0 {
 			for _, axis := range []string{"budget_r", "budget_q", "search_noise"} {
@@ -72,8 +77,8 @@ func TestContenders(t *testing.T) {
 	}
 	r := []float64{.7, .6, .5, .80, .79, .40, .78, .9, .9, .9}
 	se := []float64{.01, .01, .01, .02, .02, .02, .02, 0, 0, 0}
-	fit := func(i int) *sweep.Fit {
-		return &sweep.Fit{Overall: sweep.Correlation{PearsonR: r[i], Defined: true}, MCSE: se[i]}
+	fit := func(i int) *result.Fit {
+		return &result.Fit{Overall: result.Correlation{PearsonR: r[i], Defined: true}, MCSE: se[i]}
 	}
 	for _, round := range []struct {
 		change map[int][2]float64 // r and error after it
@@ -105,11 +110,11 @@ func TestContendersComeBack(t *testing.T) {
 	c := topUpConfig(4, 4)
 	p := planFor(t, &c, 1, 10)
 	r, se := []float64{.80, .80, .70, .40}, []float64{.02, .02, .03, .02}
-	fit := func(i int) *sweep.Fit {
+	fit := func(i int) *result.Fit {
 		if i >= len(r) { // Boltzmann has no r
 			return nil
 		}
-		return &sweep.Fit{Overall: sweep.Correlation{PearsonR: r[i], Defined: true}, MCSE: se[i]}
+		return &result.Fit{Overall: result.Correlation{PearsonR: r[i], Defined: true}, MCSE: se[i]}
 	}
 	p.Choose(standingOf(p, fit))
 	if got := contenders(p, 1); !slices.Equal(got, []int{0, 1}) {
@@ -131,8 +136,8 @@ func TestContendersComeBack(t *testing.T) {
 func TestMostContenders(t *testing.T) {
 	c := topUpConfig(1000, 300, 7)
 	p := planFor(t, &c, 3, 50)
-	p.Choose(standingOf(p, func(i int) *sweep.Fit {
-		return &sweep.Fit{Overall: sweep.Correlation{PearsonR: .5, Defined: true}, MCSE: .1}
+	p.Choose(standingOf(p, func(i int) *result.Fit {
+		return &result.Fit{Overall: result.Correlation{PearsonR: .5, Defined: true}, MCSE: .1}
 	}))
 	got := contenders(p, 1)
 	of := map[string]int{}
@@ -280,7 +285,7 @@ func shapesOf(st *study.Study) (shapes []sweep.Shape) {
 
 // toppedUp gathers the parameter sets of a sweep of a study as its rounds go, and returns the
 // warnings, the contenders of each round, and the best. cells gives what a set predicts with so many runs.
-func toppedUp(t *testing.T, st *study.Study, c *sweep.Config, cells func(index, runs, stimulus int) *sweep.Cell) (warnings []sweep.Warning, rounds [][]int, best *sweep.Gathered) {
+func toppedUp(t *testing.T, st *study.Study, c *sweep.Config, cells func(index, runs, stimulus int) *result.Cell) (warnings []diagnose.Warning, rounds [][]int, best *sweep.Gathered) {
 	t.Helper()
 	sets, err := c.ParameterSets()
 	if err != nil {
@@ -291,11 +296,11 @@ func toppedUp(t *testing.T, st *study.Study, c *sweep.Config, cells func(index, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := sweep.NewWarner(st, p, c)
+	w, err := diagnose.NewWarner(st, p, c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	scorer, err := sweep.NewScorer(st, sweep.Bootstrap{}, 1)
+	scorer, err := score.NewScorer(st, sweep.Bootstrap{}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -306,10 +311,10 @@ func toppedUp(t *testing.T, st *study.Study, c *sweep.Config, cells func(index, 
 		}
 		for chunk, end := p.RoundChunks(round); chunk < end; chunk++ {
 			job := p.Job(p.ScoreJob(chunk))
-			var fits []sweep.Fit
+			var fits []result.Fit
 			for i, set := range job.Sets {
 				g := &sweep.Gathered{Stage: job.Stage, Round: round, Index: job.Index(i), Set: set}
-				var predictions []sweep.Prediction
+				var predictions []result.Prediction
 				for s := range shapes {
 					cell := cells(g.Index, p.ProcedureOf(c, round).Runs, s)
 					g.Cells = append(g.Cells, cell)
@@ -338,7 +343,7 @@ func toppedUp(t *testing.T, st *study.Study, c *sweep.Config, cells func(index, 
 // with the right one; .003 apart, 86, one of them with the wrong one. With nothing apart, 44 are, by
 // chance: it is looked five times, and one time in ten they look as far apart as that.
 func TestTopUpSeparates(t *testing.T) {
-	st, off := people()
+	st, off := madeup.People()
 	for _, test := range []struct {
 		apart       float64
 		least, most int // separated
@@ -350,12 +355,12 @@ func TestTopUpSeparates(t *testing.T) {
 	} {
 		separated, right := 0, 0
 		of := func(seed uint64, runs int, by, ofRun float64) float64 { // r of a setting
-			s, err := sweep.NewScorer(st, sweep.Bootstrap{}, 1)
+			s, err := score.NewScorer(st, sweep.Bootstrap{}, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
 			rng := rand.New(rand.NewPCG(seed, 8))
-			var predictions []sweep.Prediction
+			var predictions []result.Prediction
 			for i, shape := range shapesOf(st) {
 				predictions = append(predictions, shape.Predict(ofRuns(st, off, rng, runs, by, ofRun, i)))
 			}
@@ -375,12 +380,12 @@ func TestTopUpSeparates(t *testing.T) {
 			c.Models = c.Models[1:]
 			c.Report, c.Seed = sweep.Stage{}, seed
 			rng := rand.New(rand.NewPCG(seed, 9))
-			warnings, rounds, best := toppedUp(t, st, &c, func(index, runs, stimulus int) *sweep.Cell {
+			warnings, rounds, best := toppedUp(t, st, &c, func(index, runs, stimulus int) *result.Cell {
 				return ofRuns(st, off, rng, runs, .5+test.apart*float64(index), .05, stimulus)
 			})
 			last := slices.IndexFunc(rounds, func(r []int) bool { return len(r) == 0 })
-			tied := slices.ContainsFunc(warnings, func(w sweep.Warning) bool {
-				return w.Kind == sweep.TieWarning || w.Kind == sweep.FlatWarning && strings.Contains(w.Text, "2 settings are the best")
+			tied := slices.ContainsFunc(warnings, func(w diagnose.Warning) bool {
+				return w.Kind == diagnose.TieWarning || w.Kind == diagnose.FlatWarning && strings.Contains(w.Text, "2 settings are the best")
 			})
 			if !tied {
 				separated++
@@ -401,9 +406,9 @@ func TestTopUpSeparates(t *testing.T) {
 
 // ofRuns is a cell of so many runs that are the people and something else besides, by how much a setting has of
 // it, give or take what a run is off.
-func ofRuns(st *study.Study, off []sweep.Prediction, rng *rand.Rand, runs int, by, ofRun float64, stimulus int) *sweep.Cell {
+func ofRuns(st *study.Study, off []result.Prediction, rng *rand.Rand, runs int, by, ofRun float64, stimulus int) *result.Cell {
 	human := st.Stimuli[stimulus].Human.Mean
-	c := &sweep.Cell{Judged: true, Filter: sweep.Filter{ESS: make([]float64, len(human))}}
+	c := &result.Cell{Judged: true, Filter: result.Filter{ESS: make([]float64, len(human))}}
 	for j := range human {
 		c.Posterior = append(c.Posterior, make([]float64, len(human[j])))
 	}
@@ -426,11 +431,11 @@ func ofRuns(st *study.Study, off []sweep.Prediction, rng *rand.Rand, runs int, b
 // A winner of more runs than others is warned of where it was no better with as many as they had, and so are
 // models of unequal runs that no report makes equal.
 func TestUnequalRuns(t *testing.T) {
-	st, _ := people()
+	st, _ := madeup.People()
 	c := topUpConfig(4, 3, 2) // goal-lesioned 0 and 1, plan-lesioned 2 to 4
 	c.Models, c.Report = c.Models[1:], sweep.Stage{}
 	p := planFor(t, &c, len(st.Stimuli), 10)
-	w, err := sweep.NewWarner(st, p, &c)
+	w, err := diagnose.NewWarner(st, p, &c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -451,14 +456,14 @@ func TestUnequalRuns(t *testing.T) {
 		if x.round > 0 {
 			g.Stage = sweep.TopUpStage
 		}
-		g.Fit = &sweep.Fit{Overall: sweep.Correlation{PearsonR: x.r, Defined: true}, MCSE: .001}
-		g.Cells = make([]*sweep.Cell, len(st.Stimuli))
-		g.Cells[0] = &sweep.Cell{Judged: true, Runs: sweep.NewRuns(make([]float64, c.Fit.Runs*p.Times(x.round)), 1, 1)}
+		g.Fit = &result.Fit{Overall: result.Correlation{PearsonR: x.r, Defined: true}, MCSE: .001}
+		g.Cells = make([]*result.Cell, len(st.Stimuli))
+		g.Cells[0] = &result.Cell{Judged: true, Runs: result.NewRuns(make([]float64, c.Fit.Runs*p.Times(x.round)), 1, 1)}
 		w.Add(g)
 	}
 	var got []string
 	for _, w := range w.Warnings() {
-		if w.Kind == sweep.UnequalWarning {
+		if w.Kind == diagnose.UnequalWarning {
 			got = append(got, w.Text)
 		}
 	}

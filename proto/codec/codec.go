@@ -9,7 +9,10 @@ import (
 	"math"
 	"slices"
 
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/optional"
+	"foible.dev/foible/core/result"
+	"foible.dev/foible/core/score"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/core/words"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
@@ -171,7 +174,7 @@ func inferenceMessage(in sweep.Inference) *foiblev1.InferenceConfig {
 }
 
 // InferJob is the message of a job's cells.
-func InferJob(stimulus string, p sweep.Procedure, sets []sweep.ParameterSet) *foiblev1.InferJob {
+func InferJob(stimulus string, p sweep.Procedure, sets []model.ParameterSet) *foiblev1.InferJob {
 	return &foiblev1.InferJob{
 		Stimulus:        stimulus,
 		Stage:           p.StageName,
@@ -184,7 +187,7 @@ func InferJob(stimulus string, p sweep.Procedure, sets []sweep.ParameterSet) *fo
 }
 
 // ReadInferJob is what a message asks for.
-func ReadInferJob(m *foiblev1.InferJob) (p sweep.Procedure, sets []sweep.ParameterSet, err error) {
+func ReadInferJob(m *foiblev1.InferJob) (p sweep.Procedure, sets []model.ParameterSet, err error) {
 	p = sweep.Procedure{
 		StageName: m.GetStage(),
 		Stage:     sweep.Stage{Runs: int(m.GetSize().GetRuns()), ParticlesPerGoal: int(m.GetSize().GetParticlesPerGoal())},
@@ -200,8 +203,8 @@ func ReadInferJob(m *foiblev1.InferJob) (p sweep.Procedure, sets []sweep.Paramet
 }
 
 // axes lists the axes that a message names. A field of ModelConfig is an axis of the same name.
-func axes(m *foiblev1.ModelConfig) map[string][]sweep.Setting {
-	all := map[string][]sweep.Setting{}
+func axes(m *foiblev1.ModelConfig) map[string][]model.Setting {
+	all := map[string][]model.Setting{}
 	if m == nil {
 		return all
 	}
@@ -284,7 +287,7 @@ var axisFields = []axisField{
 	},
 }
 
-func (f *axisField) set(m *foiblev1.ParameterSet, v sweep.Setting) {
+func (f *axisField) set(m *foiblev1.ParameterSet, v model.Setting) {
 	switch {
 	case f.number != nil:
 		*f.number(m) = &v.Number
@@ -296,29 +299,29 @@ func (f *axisField) set(m *foiblev1.ParameterSet, v sweep.Setting) {
 	}
 }
 
-func (f *axisField) get(m *foiblev1.ParameterSet) (v sweep.Setting, given bool) {
+func (f *axisField) get(m *foiblev1.ParameterSet) (v model.Setting, given bool) {
 	if m == nil {
 		return v, false
 	}
 	switch {
 	case f.number != nil:
 		if x := *f.number(m); x != nil {
-			return sweep.Setting{Number: *x}, true
+			return model.Setting{Number: *x}, true
 		}
 	case f.whole != nil:
 		if x := *f.whole(m); x != nil {
-			return sweep.Setting{Number: float64(*x)}, true
+			return model.Setting{Number: float64(*x)}, true
 		}
 	default:
 		if x := *f.word(m); x != nil {
-			return sweep.Setting{Word: *x}, true
+			return model.Setting{Word: *x}, true
 		}
 	}
 	return v, false
 }
 
 // ParameterSet is the message of a parameter set: the model's own axes and no other.
-func ParameterSet(s *sweep.ParameterSet) *foiblev1.ParameterSet {
+func ParameterSet(s *model.ParameterSet) *foiblev1.ParameterSet {
 	m := &foiblev1.ParameterSet{Model: s.Model}
 	for i := range axisFields {
 		if v, ok := s.Get(axisFields[i].axis); ok {
@@ -330,25 +333,25 @@ func ParameterSet(s *sweep.ParameterSet) *foiblev1.ParameterSet {
 
 // ReadParameterSet is the parameter set of a message, which must have every
 // axis of its model and no other, in range.
-func ReadParameterSet(m *foiblev1.ParameterSet) (sweep.ParameterSet, error) {
-	model, ok := sweep.ModelByName(m.GetModel())
+func ReadParameterSet(m *foiblev1.ParameterSet) (model.ParameterSet, error) {
+	named, ok := model.ByName(m.GetModel())
 	if !ok {
-		return sweep.ParameterSet{}, fmt.Errorf("unknown model %q", m.GetModel())
+		return model.ParameterSet{}, fmt.Errorf("unknown model %q", m.GetModel())
 	}
-	set := sweep.ParameterSet{Model: model.Name}
+	set := model.ParameterSet{Model: named.Name}
 	for i := range axisFields {
 		name := axisFields[i].axis
 		v, given := axisFields[i].get(m)
-		switch has := model.Has(name); {
+		switch has := named.Has(name); {
 		case given && !has:
-			return set, fmt.Errorf("model %q has no axis %q", model.Name, name)
+			return set, fmt.Errorf("model %q has no axis %q", named.Name, name)
 		case !given && has:
-			return set, fmt.Errorf("a parameter set of %s without %s", model.Name, name)
+			return set, fmt.Errorf("a parameter set of %s without %s", named.Name, name)
 		case given:
-			axis, _ := sweep.AxisByName(name)
+			axis, _ := model.AxisByName(name)
 			v, err := read(&axis, v)
 			if err != nil {
-				return set, fmt.Errorf("model %q: %w", model.Name, err)
+				return set, fmt.Errorf("model %q: %w", named.Name, err)
 			}
 			*axis.Of(&set) = v
 		}
@@ -357,7 +360,7 @@ func ReadParameterSet(m *foiblev1.ParameterSet) (sweep.ParameterSet, error) {
 }
 
 // columns are the messages of parameter sets: one for those of a model that follow one another.
-func columns(sets []sweep.ParameterSet) (ms []*foiblev1.ParameterColumns) {
+func columns(sets []model.ParameterSet) (ms []*foiblev1.ParameterColumns) {
 	for len(sets) > 0 {
 		n := 1
 		for n < len(sets) && sets[n].Model == sets[0].Model {
@@ -365,7 +368,7 @@ func columns(sets []sweep.ParameterSet) (ms []*foiblev1.ParameterColumns) {
 		}
 		m := &foiblev1.ParameterColumns{Model: sets[0].Model}
 		for i := range axisFields {
-			if axis, ok := sweep.AxisByName(axisFields[i].axis); ok && sets[0].Has(axis.Name) {
+			if axis, ok := model.AxisByName(axisFields[i].axis); ok && sets[0].Has(axis.Name) {
 				axisFields[i].fill(m, &axis, sets[:n])
 			}
 		}
@@ -375,7 +378,7 @@ func columns(sets []sweep.ParameterSet) (ms []*foiblev1.ParameterColumns) {
 }
 
 // fill writes the column of an axis.
-func (f *axisField) fill(m *foiblev1.ParameterColumns, axis *sweep.Axis, sets []sweep.ParameterSet) {
+func (f *axisField) fill(m *foiblev1.ParameterColumns, axis *model.Axis, sets []model.ParameterSet) {
 	switch {
 	case f.numbers != nil:
 		to := make([]float64, len(sets))
@@ -411,14 +414,14 @@ func (f *axisField) size(m *foiblev1.ParameterColumns) int {
 }
 
 // at is a value of the column of an axis.
-func (f *axisField) at(m *foiblev1.ParameterColumns, i int) sweep.Setting {
+func (f *axisField) at(m *foiblev1.ParameterColumns, i int) model.Setting {
 	switch {
 	case f.numbers != nil:
-		return sweep.Setting{Number: (*f.numbers(m))[i]}
+		return model.Setting{Number: (*f.numbers(m))[i]}
 	case f.wholes != nil:
-		return sweep.Setting{Number: float64((*f.wholes(m))[i])}
+		return model.Setting{Number: float64((*f.wholes(m))[i])}
 	default:
-		return sweep.Setting{Word: (*f.words(m))[i]}
+		return model.Setting{Word: (*f.words(m))[i]}
 	}
 }
 
@@ -440,32 +443,32 @@ func InferJobSize(m *foiblev1.InferJob) (n int) {
 
 // readColumns appends the parameter sets of a message, which must have every axis of
 // their model and no other, in range.
-func readColumns(sets []sweep.ParameterSet, m *foiblev1.ParameterColumns) ([]sweep.ParameterSet, error) {
-	model, ok := sweep.ModelByName(m.GetModel())
+func readColumns(sets []model.ParameterSet, m *foiblev1.ParameterColumns) ([]model.ParameterSet, error) {
+	named, ok := model.ByName(m.GetModel())
 	if !ok {
 		return nil, fmt.Errorf("unknown model %q", m.GetModel())
 	}
 	n, first := columnsSize(m), len(sets)
-	sets = append(sets, make([]sweep.ParameterSet, n)...)
+	sets = append(sets, make([]model.ParameterSet, n)...)
 	of := sets[first:]
 	for i := range of {
-		of[i].Model = model.Name
+		of[i].Model = named.Name
 	}
 	for i := range axisFields {
 		f := &axisFields[i]
-		axis, _ := sweep.AxisByName(f.axis)
-		switch size, has := f.size(m), model.Has(f.axis); {
+		axis, _ := model.AxisByName(f.axis)
+		switch size, has := f.size(m), named.Has(f.axis); {
 		case size > 0 && !has:
-			return nil, fmt.Errorf("model %q has no axis %q", model.Name, f.axis)
+			return nil, fmt.Errorf("model %q has no axis %q", named.Name, f.axis)
 		case !has:
 			continue
 		case size != n:
-			return nil, fmt.Errorf("%d parameter sets of %s with %d values of %s", n, model.Name, size, f.axis)
+			return nil, fmt.Errorf("%d parameter sets of %s with %d values of %s", n, named.Name, size, f.axis)
 		}
 		for j := range of {
 			v, err := read(&axis, f.at(m, j))
 			if err != nil {
-				return nil, fmt.Errorf("model %q: %w", model.Name, err)
+				return nil, fmt.Errorf("model %q: %w", named.Name, err)
 			}
 			*axis.Of(&of[j]) = v
 		}
@@ -474,21 +477,21 @@ func readColumns(sets []sweep.ParameterSet, m *foiblev1.ParameterColumns) ([]swe
 }
 
 // read checks a setting of an axis.
-func read(axis *sweep.Axis, v sweep.Setting) (sweep.Setting, error) {
+func read(axis *model.Axis, v model.Setting) (model.Setting, error) {
 	if v.Number == 0 {
 		v.Number = 0 // -0 and 0 are one point
 	}
 	return v, axis.Check(v)
 }
 
-func setting(v protoreflect.Value) sweep.Setting {
+func setting(v protoreflect.Value) model.Setting {
 	switch v := v.Interface().(type) {
 	case float64:
-		return sweep.Setting{Number: v}
+		return model.Setting{Number: v}
 	case int32:
-		return sweep.Setting{Number: float64(v)}
+		return model.Setting{Number: float64(v)}
 	case string:
-		return sweep.Setting{Word: v}
+		return model.Setting{Word: v}
 	}
 	panic(fmt.Sprintf("codec: no setting of %T", v.Interface()))
 }
@@ -506,7 +509,7 @@ func Shapes(ms []*foiblev1.StimulusShape) []sweep.Shape {
 }
 
 // Cell is the message of a cell's numbers; the caller adds the hash of what it answers.
-func Cell(c *sweep.Cell) *foiblev1.Cell {
+func Cell(c *result.Cell) *foiblev1.Cell {
 	m := &foiblev1.Cell{
 		Judged:    c.Judged,
 		Posterior: flat(c.Posterior), PosteriorSe: flat(c.SE), LogEvidence: flat(c.LogEvidence),
@@ -527,7 +530,7 @@ func Cell(c *sweep.Cell) *foiblev1.Cell {
 	return m
 }
 
-func undefined(u *sweep.Undefined) *foiblev1.Undefined {
+func undefined(u *result.Undefined) *foiblev1.Undefined {
 	return &foiblev1.Undefined{Step: int32(u.Step), Reason: u.Reason, Failed: u.Failed}
 }
 
@@ -574,14 +577,14 @@ func (r *room) chunks(xs []float64, n int) [][]float64 {
 	return rows
 }
 
-func mistakes(c *sweep.Mistakes) *foiblev1.Mistakes {
+func mistakes(c *result.Mistakes) *foiblev1.Mistakes {
 	if c == nil {
 		return nil
 	}
 	m := &foiblev1.Mistakes{}
 	offPath, _ := c.OffPath.Get()
 	for _, part := range []struct {
-		from  []sweep.Estimate
+		from  []result.Estimate
 		p, se *[]float64
 	}{{c.Confused, &m.Confused, &m.ConfusedSe}, {c.Slip, &m.Slip, &m.SlipSe}, {offPath, &m.OffPath, &m.OffPathSe}} {
 		for _, e := range part.from {
@@ -592,11 +595,11 @@ func mistakes(c *sweep.Mistakes) *foiblev1.Mistakes {
 }
 
 // readMistakes are those of a message about so many actions, or fewer of a cell that is undefined.
-func readMistakes(m *foiblev1.Mistakes, actions int, undefined bool) (*sweep.Mistakes, error) {
+func readMistakes(m *foiblev1.Mistakes, actions int, undefined bool) (*result.Mistakes, error) {
 	if m == nil {
 		return nil, nil
 	}
-	c := &sweep.Mistakes{}
+	c := &result.Mistakes{}
 	n := len(m.GetConfused())
 	if n > actions || n < actions && !undefined {
 		return nil, fmt.Errorf("mistakes behind %d actions, want %d", n, actions)
@@ -617,16 +620,16 @@ func readMistakes(m *foiblev1.Mistakes, actions int, undefined bool) (*sweep.Mis
 }
 
 // readEstimates are n probabilities with their standard errors.
-func readEstimates(ps, ses []float64, n int) ([]sweep.Estimate, error) {
+func readEstimates(ps, ses []float64, n int) ([]result.Estimate, error) {
 	if len(ps) != n || len(ses) != n {
 		return nil, fmt.Errorf("mistakes behind %d actions with %d errors, want %d", len(ps), len(ses), n)
 	}
-	all := make([]sweep.Estimate, n)
+	all := make([]result.Estimate, n)
 	for i, p := range ps {
 		if se := ses[i]; !(p >= 0 && p <= 1) || !(se >= 0) || math.IsInf(se, 1) {
 			return nil, fmt.Errorf("a mistake of probability %v, with an error of %v", p, se)
 		}
-		all[i] = sweep.Estimate{Probability: p, SE: ses[i]}
+		all[i] = result.Estimate{Probability: p, SE: ses[i]}
 	}
 	return all, nil
 }
@@ -661,8 +664,8 @@ func finite(xs []float64) error {
 
 // ReadCell is the cell of a message, which must fit the stimulus: a
 // distribution at every step, or judgement step, up to a named outcome.
-func ReadCell(m *foiblev1.Cell, shape *sweep.Shape) (sweep.Cell, error) {
-	var c sweep.Cell
+func ReadCell(m *foiblev1.Cell, shape *sweep.Shape) (result.Cell, error) {
+	var c result.Cell
 	if err := readCell(m, shape, &room{}, &c); err != nil {
 		return c, fmt.Errorf("stimulus %s%w", shape.Stimulus, err)
 	}
@@ -670,14 +673,14 @@ func ReadCell(m *foiblev1.Cell, shape *sweep.Shape) (sweep.Cell, error) {
 }
 
 // readCell returns an error that begins with what comes after the stimulus.
-func readCell(m *foiblev1.Cell, shape *sweep.Shape, room *room, c *sweep.Cell) error {
+func readCell(m *foiblev1.Cell, shape *sweep.Shape, room *room, c *result.Cell) error {
 	c.Judged, c.Samples = m.GetJudged(), int(m.GetSamples())
 	steps, err := definedSteps(m.GetUndefined(), shape)
 	if err != nil {
 		return err
 	}
 	if u := m.GetUndefined(); u != nil {
-		c.Undefined = &sweep.Undefined{Step: steps, Reason: u.GetReason(), Failed: u.GetFailed()}
+		c.Undefined = &result.Undefined{Step: steps, Reason: u.GetReason(), Failed: u.GetFailed()}
 	}
 	judged := judgedBefore(steps, shape)
 	rows := steps
@@ -735,7 +738,7 @@ func judgedBefore(step int, shape *sweep.Shape) int {
 }
 
 // readSampled reads what the cell of a model that is not exact has besides.
-func readSampled(m *foiblev1.Cell, shape *sweep.Shape, judged int, room *room, c *sweep.Cell) error {
+func readSampled(m *foiblev1.Cell, shape *sweep.Shape, judged int, room *room, c *result.Cell) error {
 	rows := len(c.Posterior)
 	for _, xs := range [][]float64{m.GetPosteriorSe(), m.GetEss(), m.GetAlive(), m.GetEvidence()} {
 		if err := finite(xs); err != nil {
@@ -772,10 +775,10 @@ func readSampled(m *foiblev1.Cell, shape *sweep.Shape, judged int, room *room, c
 	filtered := len(m.GetEss()) > 0
 	if short := m.GetShortRuns(); c.Judged && len(short) > 0 {
 		if err = checkRuns(short, judged, shape.Goals, filtered); err == nil {
-			c.Runs = sweep.ShortRuns(short, judged, shape.Goals)
+			c.Runs = result.ShortRuns(short, judged, shape.Goals)
 		}
 	} else if err = checkRuns(m.GetRuns(), judged, shape.Goals, filtered); err == nil {
-		c.Runs = sweep.NewRuns(m.GetRuns(), judged, shape.Goals)
+		c.Runs = result.NewRuns(m.GetRuns(), judged, shape.Goals)
 	}
 	if err != nil {
 		return err
@@ -830,7 +833,7 @@ func shares[T float32 | float64](row []T) error {
 }
 
 // Fit is the message of a fit's numbers; the caller adds what it answers.
-func Fit(f *sweep.Fit) *foiblev1.Fit {
+func Fit(f *result.Fit) *foiblev1.Fit {
 	m := &foiblev1.Fit{Overall: correlation(&f.Overall), Undefined: int32(f.Undefined), Failed: int32(f.Failed), McSe: f.MCSE, McSeUnknown: f.MCSEUnknown}
 	m.ByCategory, m.ByStimulus = correlations(f.ByCategory), correlations(f.ByStimulus)
 	for _, in := range f.Intervals {
@@ -839,7 +842,7 @@ func Fit(f *sweep.Fit) *foiblev1.Fit {
 	return m
 }
 
-func correlations(cs []sweep.Correlation) []*foiblev1.Correlation {
+func correlations(cs []result.Correlation) []*foiblev1.Correlation {
 	ms := make([]*foiblev1.Correlation, len(cs))
 	for i := range cs {
 		ms[i] = correlation(&cs[i])
@@ -847,7 +850,7 @@ func correlations(cs []sweep.Correlation) []*foiblev1.Correlation {
 	return ms
 }
 
-func correlation(c *sweep.Correlation) *foiblev1.Correlation {
+func correlation(c *result.Correlation) *foiblev1.Correlation {
 	m := &foiblev1.Correlation{Group: c.Group, N: int32(c.N)}
 	if c.Defined {
 		m.PearsonR = &c.PearsonR
@@ -859,8 +862,8 @@ func correlation(c *sweep.Correlation) *foiblev1.Correlation {
 }
 
 // ReadFit is the fit of a message.
-func ReadFit(m *foiblev1.Fit) (sweep.Fit, error) {
-	f := sweep.Fit{Undefined: int(m.GetUndefined()), Failed: int(m.GetFailed()), MCSE: m.GetMcSe(), MCSEUnknown: m.GetMcSeUnknown()}
+func ReadFit(m *foiblev1.Fit) (result.Fit, error) {
+	f := result.Fit{Undefined: int(m.GetUndefined()), Failed: int(m.GetFailed()), MCSE: m.GetMcSe(), MCSEUnknown: m.GetMcSeUnknown()}
 	if m.GetOverall() == nil || f.Failed < 0 || f.Failed > f.Undefined {
 		return f, fmt.Errorf("a fit without a correlation, or with %d undefined stimuli and %d failed ones", f.Undefined, f.Failed)
 	}
@@ -881,16 +884,16 @@ func ReadFit(m *foiblev1.Fit) (sweep.Fit, error) {
 		if !(in.GetLow() >= -1-1e-9 && in.GetHigh() <= 1+1e-9 && in.GetLow() <= in.GetHigh()) {
 			return f, fmt.Errorf("interval by %s from %v to %v", in.GetUnit(), in.GetLow(), in.GetHigh())
 		}
-		f.Intervals = append(f.Intervals, sweep.Interval{Unit: in.GetUnit(), Low: in.GetLow(), High: in.GetHigh(), Resamples: int(in.GetResamples())})
+		f.Intervals = append(f.Intervals, result.Interval{Unit: in.GetUnit(), Low: in.GetLow(), High: in.GetHigh(), Resamples: int(in.GetResamples())})
 	}
 	return f, nil
 }
 
-func readCorrelations(ms []*foiblev1.Correlation) ([]sweep.Correlation, error) {
+func readCorrelations(ms []*foiblev1.Correlation) ([]result.Correlation, error) {
 	if len(ms) == 0 {
 		return nil, nil
 	}
-	out := make([]sweep.Correlation, len(ms))
+	out := make([]result.Correlation, len(ms))
 	for i, m := range ms {
 		var err error
 		if out[i], err = readCorrelation(m); err != nil {
@@ -900,9 +903,9 @@ func readCorrelations(ms []*foiblev1.Correlation) ([]sweep.Correlation, error) {
 	return out, nil
 }
 
-func readCorrelation(m *foiblev1.Correlation) (sweep.Correlation, error) {
-	c := sweep.Correlation{Group: m.GetGroup(), N: int(m.GetN()), Defined: m.PearsonR != nil}
-	if c.N < 0 || c.N < sweep.FewestPoints && c.Defined {
+func readCorrelation(m *foiblev1.Correlation) (result.Correlation, error) {
+	c := result.Correlation{Group: m.GetGroup(), N: int(m.GetN()), Defined: m.PearsonR != nil}
+	if c.N < 0 || c.N < score.FewestPoints && c.Defined {
 		return c, fmt.Errorf("%s: a correlation of %d points", c.Group, c.N)
 	}
 	if c.Defined {
@@ -919,7 +922,7 @@ func readCorrelation(m *foiblev1.Correlation) (sweep.Correlation, error) {
 }
 
 // Predictions are the messages of what a parameter set says at the judgement steps.
-func Predictions(ps []sweep.Prediction) []*foiblev1.Predictions {
+func Predictions(ps []result.Prediction) []*foiblev1.Predictions {
 	ms := make([]*foiblev1.Predictions, len(ps))
 	for i, p := range ps {
 		ms[i] = &foiblev1.Predictions{Undefined: p.Undefined, Failed: p.Failed, Posterior: flat(p.Rows), Runs: p.Runs.Numbers()}
@@ -928,11 +931,11 @@ func Predictions(ps []sweep.Prediction) []*foiblev1.Predictions {
 }
 
 // ReadPredictions are the predictions of messages; goals has the number of goals of each stimulus.
-func ReadPredictions(ms []*foiblev1.Predictions, goals []int) ([]sweep.Prediction, error) {
+func ReadPredictions(ms []*foiblev1.Predictions, goals []int) ([]result.Prediction, error) {
 	if len(ms) != len(goals) {
 		return nil, fmt.Errorf("predictions of %d stimuli, want %d", len(ms), len(goals))
 	}
-	ps := make([]sweep.Prediction, len(ms))
+	ps := make([]result.Prediction, len(ms))
 	for i, m := range ms {
 		if goals[i] < 1 || len(m.GetPosterior())%goals[i] != 0 {
 			return nil, fmt.Errorf("%d predictions for %d goals", len(m.GetPosterior()), goals[i])
@@ -950,7 +953,7 @@ func ReadPredictions(ms []*foiblev1.Predictions, goals []int) ([]sweep.Predictio
 		if err := checkRuns(m.GetRuns(), len(ps[i].Rows), goals[i], false); err != nil {
 			return nil, fmt.Errorf("stimulus %d: %w", i+1, err)
 		}
-		ps[i].Runs = sweep.NewRuns(m.GetRuns(), len(ps[i].Rows), goals[i])
+		ps[i].Runs = result.NewRuns(m.GetRuns(), len(ps[i].Rows), goals[i])
 	}
 	return ps, nil
 }

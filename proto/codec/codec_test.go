@@ -10,7 +10,10 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"foible.dev/foible/core/hashing"
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/optional"
+	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/core/sweep/sweeptest"
 	"foible.dev/foible/proto/codec"
@@ -58,7 +61,7 @@ func TestConfig(t *testing.T) {
 	}
 	got, err := codec.Config(sent(t, m))
 	want := sweep.Config{
-		Models: []sweep.ModelGrid{{Model: "boltzmann", Axes: map[string][]sweep.Setting{
+		Models: []sweep.ModelGrid{{Model: "boltzmann", Axes: map[string][]model.Setting{
 			"alpha": {{Number: 2}, {Number: 0.5}}, "value": {{Word: "optimal"}, {Word: "heuristic"}},
 		}}},
 		Inference: odd(),
@@ -179,10 +182,10 @@ func TestEveryAxisArrives(t *testing.T) {
 
 // What a worker is asked for is what was planned, to the last bit of it.
 func TestInferJob(t *testing.T) {
-	sets := []sweep.ParameterSet{{Model: "plan-lesioned"}, {Model: "plan-lesioned"}}
+	sets := []model.ParameterSet{{Model: "plan-lesioned"}, {Model: "plan-lesioned"}}
 	for i := range sets {
-		sets[i].Set("goal_noise", sweep.Setting{Number: 0.1})
-		sets[i].Set("action_noise", sweep.Setting{Number: math.Nextafter(0.3, float64(i))})
+		sets[i].Set("goal_noise", model.Setting{Number: 0.1})
+		sets[i].Set("action_noise", model.Setting{Number: math.Nextafter(0.3, float64(i))})
 	}
 	marginal := sweep.MarginalInference
 	marginal.MCSE, marginal.PosteriorSE, marginal.ActionNoiseKind = 0.125, math.Nextafter(0.1, 1), "per_action_odds"
@@ -206,8 +209,8 @@ func TestInferJob(t *testing.T) {
 // The parameter sets of a job arrive in their order, whatever their models, or are refused.
 func TestColumns(t *testing.T) {
 	c := sweep.Config{Models: []sweep.ModelGrid{
-		{Model: "full", Axes: map[string][]sweep.Setting{"goal_noise": {{Number: 0.1}, {Number: math.Nextafter(0.1, 1)}}, "budget_r": {{Number: 2}, {Number: 10_000}}}},
-		{Model: "boltzmann", Axes: map[string][]sweep.Setting{"alpha": {{Number: 0.1}, {Number: 4}}, "value": {{Word: "optimal"}, {Word: "heuristic"}}}},
+		{Model: "full", Axes: map[string][]model.Setting{"goal_noise": {{Number: 0.1}, {Number: math.Nextafter(0.1, 1)}}, "budget_r": {{Number: 2}, {Number: 10_000}}}},
+		{Model: "boltzmann", Axes: map[string][]model.Setting{"alpha": {{Number: 0.1}, {Number: 4}}, "value": {{Word: "optimal"}, {Word: "heuristic"}}}},
 	}}
 	sets, err := c.ParameterSets()
 	if err != nil {
@@ -269,7 +272,7 @@ func TestBootstrap(t *testing.T) {
 
 // Every number, however odd, arrives as it was sent.
 func TestParameterSet(t *testing.T) {
-	c := sweep.Config{Models: []sweep.ModelGrid{{Model: "boltzmann", Axes: map[string][]sweep.Setting{
+	c := sweep.Config{Models: []sweep.ModelGrid{{Model: "boltzmann", Axes: map[string][]model.Setting{
 		"alpha":             {{Number: 0.1}, {Number: math.Nextafter(0.1, 1)}, {Number: 1e-9}, {Number: 1e6}},
 		"value":             {{Word: "optimal"}, {Word: "on_policy"}, {Word: "heuristic"}},
 		"unreachable_value": {{Number: 0}, {Number: -1.0 / 3}},
@@ -287,9 +290,9 @@ func TestParameterSet(t *testing.T) {
 }
 
 func TestMalformedParameterSets(t *testing.T) {
-	all := sweep.Models
-	sweep.Models = append(slices.Clone(all), sweep.Model{Name: "dull", Axes: []string{"alpha"}})
-	t.Cleanup(func() { sweep.Models = all })
+	all := model.Models
+	model.Models = append(slices.Clone(all), model.Model{Name: "dull", Axes: []string{"alpha"}})
+	t.Cleanup(func() { model.Models = all })
 	for name, test := range map[string]struct {
 		change func(*foiblev1.ParameterSet)
 		want   string
@@ -328,8 +331,8 @@ func shape() *sweep.Shape {
 	return &sweep.Shape{Stimulus: "1-1", Goals: 2, Actions: 2, JudgementSteps: []int{0, 2}}
 }
 
-func cell() sweep.Cell {
-	return sweep.Cell{Posterior: [][]float64{{0.5, 0.5}, {0.1, 0.9}, {0, 1}}, UnreachableFrom: []int{-1, 2}}
+func cell() result.Cell {
+	return result.Cell{Posterior: [][]float64{{0.5, 0.5}, {0.1, 0.9}, {0, 1}}, UnreachableFrom: []int{-1, 2}}
 }
 
 func TestShapes(t *testing.T) {
@@ -342,9 +345,9 @@ func TestShapes(t *testing.T) {
 func TestCell(t *testing.T) {
 	whole := cell()
 	broken := cell()
-	broken.Posterior, broken.Undefined = broken.Posterior[:2], &sweep.Undefined{Step: 2, Reason: "impossible at step 2, action (up)"}
-	nothing := sweep.Cell{Posterior: [][]float64{}, Undefined: &sweep.Undefined{Step: 0, Reason: "why"}}
-	for _, want := range []sweep.Cell{whole, broken, nothing} {
+	broken.Posterior, broken.Undefined = broken.Posterior[:2], &result.Undefined{Step: 2, Reason: "impossible at step 2, action (up)"}
+	nothing := result.Cell{Posterior: [][]float64{}, Undefined: &result.Undefined{Step: 0, Reason: "why"}}
+	for _, want := range []result.Cell{whole, broken, nothing} {
 		got, err := codec.ReadCell(sent(t, codec.Cell(&want)), shape())
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("got %+v, %v, want %+v", got, err, want)
@@ -353,21 +356,21 @@ func TestCell(t *testing.T) {
 }
 
 // filtered is a cell of three runs of a particle filter, one of which ended early.
-func filtered() sweep.Cell {
+func filtered() result.Cell {
 	c := cell()
 	c.UnreachableFrom = nil
 	c.SE = [][]float64{{0, 0}, {0.25, 0.25}, {0.5, 0.125}}
-	c.Runs = sweep.RunsOf([][]float64{{0.5, 0.5}, {0, 1}}, [][]float64{{0.25, 0.75}, {1, 0}})
-	c.Filter = sweep.Filter{ESS: []float64{120, 99.5, 1}, Alive: []float64{2, 1.5, 1}, Evidence: []float64{0, -1.25, -700}, FailedRuns: 1}
+	c.Runs = result.RunsOf([][]float64{{0.5, 0.5}, {0, 1}}, [][]float64{{0.25, 0.75}, {1, 0}})
+	c.Filter = result.Filter{ESS: []float64{120, 99.5, 1}, Alive: []float64{2, 1.5, 1}, Evidence: []float64{0, -1.25, -700}, FailedRuns: 1}
 	return c
 }
 
 func TestFilteredCell(t *testing.T) {
 	broken := filtered()
-	broken.Posterior, broken.Undefined, broken.SE = broken.Posterior[:2], &sweep.Undefined{Step: 2, Reason: "all weights vanished"}, broken.SE[:2]
-	broken.Runs = sweep.RunsOf([][]float64{{0.5, 0.5}}, [][]float64{{0.25, 0.75}}, [][]float64{{1, 0}}) // the judgement step 2 is not reached
-	broken.Filter = sweep.Filter{ESS: []float64{120, 99.5}, Alive: []float64{2, 1.5}, Evidence: []float64{0, -1.25}, FailedRuns: 3}
-	for _, want := range []sweep.Cell{filtered(), broken} {
+	broken.Posterior, broken.Undefined, broken.SE = broken.Posterior[:2], &result.Undefined{Step: 2, Reason: "all weights vanished"}, broken.SE[:2]
+	broken.Runs = result.RunsOf([][]float64{{0.5, 0.5}}, [][]float64{{0.25, 0.75}}, [][]float64{{1, 0}}) // the judgement step 2 is not reached
+	broken.Filter = result.Filter{ESS: []float64{120, 99.5}, Alive: []float64{2, 1.5}, Evidence: []float64{0, -1.25}, FailedRuns: 3}
+	for _, want := range []result.Cell{filtered(), broken} {
 		got, err := codec.ReadCell(sent(t, codec.Cell(&want)), shape())
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("got %+v, %v, want %+v", got, err, want)
@@ -407,18 +410,18 @@ func TestMalformedFilteredCells(t *testing.T) {
 }
 
 // marginal is a cell of marginal inference.
-func marginal() sweep.Cell {
+func marginal() result.Cell {
 	c := cell()
 	c.UnreachableFrom = nil
 	c.SE = [][]float64{{0, 0}, {0.25, 0.25}, {0.5, 0.125}}
-	c.Runs = sweep.RunsOf([][]float64{{0.5, 0.5}, {-0.25, 1.25}}, [][]float64{{0.25, 0.75}, {1.5, -0.5}})
+	c.Runs = result.RunsOf([][]float64{{0.5, 0.5}, {-0.25, 1.25}}, [][]float64{{0.25, 0.75}, {1.5, -0.5}})
 	c.Evidence = []float64{0, -1.25, -700}
 	c.LogEvidence = [][]float64{{0, 0}, {-1, -2}, {math.Inf(-1), -3}}
 	c.Samples = 4096
-	c.Mistakes = &sweep.Mistakes{
-		Confused: []sweep.Estimate{{}, {Probability: 0.5, SE: 0.01}},
-		Slip:     []sweep.Estimate{{Probability: 0.25, SE: 0.125}, {Probability: 1}},
-		OffPath:  optional.Known([]sweep.Estimate{{Probability: 0.125, SE: 2}, {}}),
+	c.Mistakes = &result.Mistakes{
+		Confused: []result.Estimate{{}, {Probability: 0.5, SE: 0.01}},
+		Slip:     []result.Estimate{{Probability: 0.25, SE: 0.125}, {Probability: 1}},
+		OffPath:  optional.Known([]result.Estimate{{Probability: 0.125, SE: 2}, {}}),
 	}
 	return c
 }
@@ -427,12 +430,12 @@ func TestMarginalCell(t *testing.T) {
 	judged := marginal()
 	judged.Judge(shape().JudgementSteps)
 	broken := marginal()
-	broken.Posterior, broken.Undefined, broken.SE = broken.Posterior[:1], &sweep.Undefined{Step: 1, Reason: "why"}, broken.SE[:1]
-	broken.Runs, broken.Evidence, broken.LogEvidence = sweep.Runs{}, broken.Evidence[:1], broken.LogEvidence[:1]
-	broken.Mistakes = &sweep.Mistakes{Confused: []sweep.Estimate{}, Slip: []sweep.Estimate{}, OffPath: optional.Known([]sweep.Estimate{})}
+	broken.Posterior, broken.Undefined, broken.SE = broken.Posterior[:1], &result.Undefined{Step: 1, Reason: "why"}, broken.SE[:1]
+	broken.Runs, broken.Evidence, broken.LogEvidence = result.Runs{}, broken.Evidence[:1], broken.LogEvidence[:1]
+	broken.Mistakes = &result.Mistakes{Confused: []result.Estimate{}, Slip: []result.Estimate{}, OffPath: optional.Known([]result.Estimate{})}
 	brokenAndJudged := broken
 	brokenAndJudged.Judge(shape().JudgementSteps)
-	cells := []sweep.Cell{marginal(), judged, broken, brokenAndJudged}
+	cells := []result.Cell{marginal(), judged, broken, brokenAndJudged}
 	for _, cell := range sweeptest.WithoutEach(marginal()) {
 		cells = append(cells, cell)
 	}
@@ -520,19 +523,19 @@ func TestMalformedCells(t *testing.T) {
 	}
 }
 
-func fit() sweep.Fit {
-	return sweep.Fit{
-		Overall:    sweep.Correlation{N: 4, PearsonR: -0.75, Defined: true, RMSE: 0.1},
-		ByCategory: []sweep.Correlation{{Group: "odd", N: 4, PearsonR: -0.75, Defined: true, RMSE: 0.1}},
-		ByStimulus: []sweep.Correlation{{Group: "1-1", N: 4, PearsonR: 0, Defined: true}, {Group: "1-2", N: 3, RMSE: 0.5}, {Group: "1-3"}},
-		Intervals:  []sweep.Interval{{Unit: "stimuli", Low: -1, High: 0.5, Resamples: 499}},
+func fit() result.Fit {
+	return result.Fit{
+		Overall:    result.Correlation{N: 4, PearsonR: -0.75, Defined: true, RMSE: 0.1},
+		ByCategory: []result.Correlation{{Group: "odd", N: 4, PearsonR: -0.75, Defined: true, RMSE: 0.1}},
+		ByStimulus: []result.Correlation{{Group: "1-1", N: 4, PearsonR: 0, Defined: true}, {Group: "1-2", N: 3, RMSE: 0.5}, {Group: "1-3"}},
+		Intervals:  []result.Interval{{Unit: "stimuli", Low: -1, High: 0.5, Resamples: 499}},
 		Undefined:  1,
 		MCSE:       0.0625,
 	}
 }
 
 func TestFit(t *testing.T) {
-	for _, want := range []sweep.Fit{fit(), {}} {
+	for _, want := range []result.Fit{fit(), {}} {
 		got, err := codec.ReadFit(sent(t, codec.Fit(&want)))
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("got %+v, %v, want %+v", got, err, want)
@@ -569,11 +572,11 @@ func TestMalformedFits(t *testing.T) {
 }
 
 func TestPredictions(t *testing.T) {
-	want := []sweep.Prediction{
+	want := []result.Prediction{
 		{Rows: [][]float64{{0.5, 0.5}, {0, 1}}},
 		{Rows: [][]float64{{0.2, 0.3, 0.5}}, Undefined: true},
 		{Undefined: true},
-		{Rows: [][]float64{{0.5, 0.5}, {0, 1}}, Runs: sweep.RunsOf([][]float64{{1, 0}, {0, 1}}, [][]float64{{0, 1}, {-0.5, 1.5}})}, // pseudo-values
+		{Rows: [][]float64{{0.5, 0.5}, {0, 1}}, Runs: result.RunsOf([][]float64{{1, 0}, {0, 1}}, [][]float64{{0, 1}, {-0.5, 1.5}})}, // pseudo-values
 	}
 	var arrived []*foiblev1.Predictions
 	for _, m := range codec.Predictions(want) {
@@ -606,8 +609,8 @@ func TestPredictions(t *testing.T) {
 // A cell that could not be computed travels with its reason, packed and alone, and is what it was; nothing else has
 // failed.
 func TestFailedCells(t *testing.T) {
-	failed, fine := sweep.FailedCell("no heuristic"), cell()
-	for name, cells := range map[string][]sweep.Cell{"alone": {failed}, "in between": {fine, failed, fine}} {
+	failed, fine := result.FailedCell("no heuristic"), cell()
+	for name, cells := range map[string][]result.Cell{"alone": {failed}, "in between": {fine, failed, fine}} {
 		for _, judged := range []bool{false, true} {
 			all := slices.Clone(cells)
 			places := []int{}
@@ -619,7 +622,7 @@ func TestFailedCells(t *testing.T) {
 					all[i].Judge(shape().JudgementSteps)
 				}
 			}
-			m := codec.InferResult(all, make([]byte, len(all)*sweep.HashSize))
+			m := codec.InferResult(all, make([]byte, len(all)*hashing.HashSize))
 			var found []int
 			for i, reason := range codec.FailedCells(m) {
 				if reason != "no heuristic" {
@@ -664,7 +667,7 @@ func TestOutcome(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := sweep.NewPlan([]sweep.ParameterSet{set}, []sweep.Shape{*shape()}, 1, false)
+	plan, err := sweep.NewPlan([]model.ParameterSet{set}, []sweep.Shape{*shape()}, 1, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -679,8 +682,8 @@ func TestOutcome(t *testing.T) {
 		number int
 		want   sweep.Outcome
 	}{
-		"infer":   {infer, 0, sweep.Outcome{Cells: []sweep.Cell{c}, Hashes: [][]byte{[]byte("hash")}}},
-		"score":   {scored, 1, sweep.Outcome{Fits: []sweep.Fit{f}, Sets: []sweep.ParameterSet{set}}},
+		"infer":   {infer, 0, sweep.Outcome{Cells: []result.Cell{c}, Hashes: [][]byte{[]byte("hash")}}},
+		"score":   {scored, 1, sweep.Outcome{Fits: []result.Fit{f}, Sets: []model.ParameterSet{set}}},
 		"failure": {failure, 0, sweep.Outcome{Failure: "no luck"}},
 		"nothing": {&foiblev1.JobResult{}, 0, sweep.Outcome{}}, // gather refuses it
 	} {

@@ -5,6 +5,8 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"foible.dev/foible/core/hashing"
+	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/sweep"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
@@ -17,12 +19,12 @@ type CellDigest [sha256.Size]byte
 func CellDigests(m *foiblev1.InferResult, shape *sweep.Shape) ([]CellDigest, error) {
 	digests := make([]CellDigest, 0, CellCount(m))
 	var failed error
-	err := eachCell(m, shape, func(_ int, c *sweep.Cell) {
+	err := eachCell(m, shape, func(_ int, c *result.Cell) {
 		one := *c
 		if one.Failed() {
-			one.Undefined = &sweep.Undefined{Failed: true}
+			one.Undefined = &result.Undefined{Failed: true}
 		}
-		text, err := proto.MarshalOptions{Deterministic: true}.Marshal(InferResult([]sweep.Cell{one}, make([]byte, sweep.HashSize)))
+		text, err := proto.MarshalOptions{Deterministic: true}.Marshal(InferResult([]result.Cell{one}, make([]byte, hashing.HashSize)))
 		if err != nil && failed == nil {
 			failed = err
 		}

@@ -9,7 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/words"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
@@ -21,18 +21,18 @@ import (
 func Extend(m *foiblev1.SweepConfig, more map[string]*foiblev1.ModelConfig) (*foiblev1.SweepConfig, error) {
 	m = proto.CloneOf(m)
 	for name, added := range more {
-		model := m.GetModels()[name]
-		if model == nil {
+		named := m.GetModels()[name]
+		if named == nil {
 			m.Models[name] = added // a configuration has models
 			continue
 		}
-		has := axes(model)
+		has := axes(named)
 		for name, values := range axes(added) {
 			if len(has[name]) == 0 {
-				axis, _ := sweep.AxisByName(name)
+				axis, _ := model.AxisByName(name)
 				has[name] = axis.Default
 			}
-			setAxis(model, name, union(has[name], values))
+			setAxis(named, name, union(has[name], values))
 		}
 	}
 	_, err := Config(m)
@@ -40,8 +40,8 @@ func Extend(m *foiblev1.SweepConfig, more map[string]*foiblev1.ModelConfig) (*fo
 }
 
 // union adds settings to those that there are.
-func union(has, more []sweep.Setting) []sweep.Setting {
-	byNumber := func(a, b sweep.Setting) int { return cmp.Compare(a.Number, b.Number) }
+func union(has, more []model.Setting) []model.Setting {
+	byNumber := func(a, b model.Setting) int { return cmp.Compare(a.Number, b.Number) }
 	ascending := slices.IsSortedFunc(has, byNumber)
 	all := slices.Clone(has)
 	for _, v := range more {
@@ -56,7 +56,7 @@ func union(has, more []sweep.Setting) []sweep.Setting {
 }
 
 // setAxis replaces the values of an axis; see axes.
-func setAxis(m *foiblev1.ModelConfig, name string, values []sweep.Setting) {
+func setAxis(m *foiblev1.ModelConfig, name string, values []model.Setting) {
 	r := m.ProtoReflect()
 	field := r.Descriptor().Fields().ByTextName(name)
 	list := r.NewField(field).List()
@@ -75,11 +75,11 @@ func setAxis(m *foiblev1.ModelConfig, name string, values []sweep.Setting) {
 
 // SetAxis gives an axis of a model the values that a user wrote.
 func SetAxis(m *foiblev1.ModelConfig, name string, texts []string) error {
-	axis, ok := sweep.AxisByName(name)
+	axis, ok := model.AxisByName(name)
 	if !ok {
-		return fmt.Errorf("unknown axis %q; there are %s", name, words.Options(name, sweep.AxisNames()))
+		return fmt.Errorf("unknown axis %q; there are %s", name, words.Options(name, model.AxisNames()))
 	}
-	values := make([]sweep.Setting, len(texts))
+	values := make([]model.Setting, len(texts))
 	for i, text := range texts {
 		v := &values[i]
 		if len(axis.Words) > 0 {

@@ -4,13 +4,15 @@ import (
 	"fmt"
 	"iter"
 
+	"foible.dev/foible/core/hashing"
+	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/sweep"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // InferResult is the message of a job's cells, with their hashes end to end: packed where
 // each of them fits, see [foiblev1.JudgedCells].
-func InferResult(cells []sweep.Cell, hashes []byte) *foiblev1.InferResult {
+func InferResult(cells []result.Cell, hashes []byte) *foiblev1.InferResult {
 	if packs(cells) {
 		m := pack(cells)
 		m.CellHashes = hashes
@@ -19,13 +21,13 @@ func InferResult(cells []sweep.Cell, hashes []byte) *foiblev1.InferResult {
 	m := &foiblev1.InferResult{Cells: make([]*foiblev1.Cell, len(cells))}
 	for i := range cells {
 		m.Cells[i] = Cell(&cells[i])
-		m.Cells[i].CellHash = take(&hashes, sweep.HashSize)
+		m.Cells[i].CellHash = take(&hashes, hashing.HashSize)
 	}
 	return m
 }
 
 // packs says whether cells have nothing for which a packed message has no room.
-func packs(cells []sweep.Cell) bool {
+func packs(cells []result.Cell) bool {
 	var evidence, reach bool // some cell has it
 	for i := range cells {
 		c := &cells[i]
@@ -45,7 +47,7 @@ func packs(cells []sweep.Cell) bool {
 	return len(cells) > 0
 }
 
-func pack(cells []sweep.Cell) *foiblev1.JudgedCells {
+func pack(cells []result.Cell) *foiblev1.JudgedCells {
 	m := &foiblev1.JudgedCells{}
 	var posterior, evidence, numbers int
 	runs, samples := false, false // some cell has them
@@ -88,7 +90,7 @@ func pack(cells []sweep.Cell) *foiblev1.JudgedCells {
 // CellCount is the number of cells of a message.
 func CellCount(m *foiblev1.InferResult) int {
 	if j := m.GetJudged(); j != nil {
-		return len(j.GetCellHashes()) / sweep.HashSize
+		return len(j.GetCellHashes()) / hashing.HashSize
 	}
 	return len(m.GetCells())
 }
@@ -96,7 +98,7 @@ func CellCount(m *foiblev1.InferResult) int {
 // CellHash is the hash of a cell of a message.
 func CellHash(m *foiblev1.InferResult, i int) []byte {
 	if j := m.GetJudged(); j != nil {
-		return j.GetCellHashes()[i*sweep.HashSize : (i+1)*sweep.HashSize]
+		return j.GetCellHashes()[i*hashing.HashSize : (i+1)*hashing.HashSize]
 	}
 	return m.GetCells()[i].GetCellHash()
 }
@@ -124,12 +126,12 @@ func FailedCells(m *foiblev1.InferResult) iter.Seq2[int, string] {
 
 // ReadCells are the cells of a message, packed or not, each of which must fit the stimulus
 // as in [ReadCell].
-func ReadCells(m *foiblev1.InferResult, shape *sweep.Shape) ([]sweep.Cell, error) {
+func ReadCells(m *foiblev1.InferResult, shape *sweep.Shape) ([]result.Cell, error) {
 	if CellCount(m) == 0 {
 		return nil, CheckCells(m, shape)
 	}
-	cells := make([]sweep.Cell, CellCount(m))
-	if err := eachCell(m, shape, func(i int, c *sweep.Cell) { cells[i] = *c }); err != nil {
+	cells := make([]result.Cell, CellCount(m))
+	if err := eachCell(m, shape, func(i int, c *result.Cell) { cells[i] = *c }); err != nil {
 		return nil, err
 	}
 	return cells, nil
@@ -137,18 +139,18 @@ func ReadCells(m *foiblev1.InferResult, shape *sweep.Shape) ([]sweep.Cell, error
 
 // VisitCells calls a function with each cell of a message, which is good until it returns. The error says why the cells
 // cannot be read.
-func VisitCells(m *foiblev1.InferResult, shape *sweep.Shape, visit func(int, *sweep.Cell)) error {
+func VisitCells(m *foiblev1.InferResult, shape *sweep.Shape, visit func(int, *result.Cell)) error {
 	return eachCell(m, shape, visit)
 }
 
 // CheckCells says why cells of a message cannot be read; nil if they can.
 func CheckCells(m *foiblev1.InferResult, shape *sweep.Shape) error {
-	return eachCell(m, shape, func(int, *sweep.Cell) {})
+	return eachCell(m, shape, func(int, *result.Cell) {})
 }
 
 // eachCell calls a function with the cells of a message, each of which is good until it
 // returns; its numbers remain.
-func eachCell(m *foiblev1.InferResult, shape *sweep.Shape, do func(int, *sweep.Cell)) error {
+func eachCell(m *foiblev1.InferResult, shape *sweep.Shape, do func(int, *result.Cell)) error {
 	if err := readCells(m, shape, do); err != nil {
 		return fmt.Errorf("stimulus %s%w", shape.Stimulus, err)
 	}
@@ -156,12 +158,12 @@ func eachCell(m *foiblev1.InferResult, shape *sweep.Shape, do func(int, *sweep.C
 }
 
 // readCells returns an error that begins with what comes after the stimulus.
-func readCells(m *foiblev1.InferResult, shape *sweep.Shape, do func(int, *sweep.Cell)) error {
-	var c sweep.Cell
+func readCells(m *foiblev1.InferResult, shape *sweep.Shape, do func(int, *result.Cell)) error {
+	var c result.Cell
 	if m.GetJudged() == nil {
 		var none room
 		for i, one := range m.GetCells() {
-			c = sweep.Cell{}
+			c = result.Cell{}
 			if err := readCell(one, shape, &none, &c); err != nil {
 				return err
 			}
@@ -176,7 +178,7 @@ func readCells(m *foiblev1.InferResult, shape *sweep.Shape, do func(int, *sweep.
 }
 
 // readJudged takes n cells of a packed message apart.
-func readJudged(m *foiblev1.JudgedCells, shape *sweep.Shape, n int, do func(int, *sweep.Cell)) error {
+func readJudged(m *foiblev1.JudgedCells, shape *sweep.Shape, n int, do func(int, *result.Cell)) error {
 	steps, err := judgedSteps(m, shape, n)
 	if err != nil {
 		return err
@@ -187,7 +189,7 @@ func readJudged(m *foiblev1.JudgedCells, shape *sweep.Shape, n int, do func(int,
 	room := room{rows: make([][]float64, len(m.GetPosterior())/shape.Goals)}
 	posterior, runs, evidence, unreachable, undefined := m.GetPosterior(), m.GetShortRuns(), m.GetEvidence(), m.GetUnreachableFrom(), m.GetUndefined()
 	one := foiblev1.Cell{Judged: true}
-	var c sweep.Cell
+	var c result.Cell
 	for i := range n {
 		one.Posterior = take(&posterior, steps[i]*shape.Goals)
 		if len(m.GetEvidence()) > 0 {
@@ -206,7 +208,7 @@ func readJudged(m *foiblev1.JudgedCells, shape *sweep.Shape, n int, do func(int,
 		if len(undefined) > 0 && int(undefined[0].GetCell()) == i {
 			one.Undefined, undefined = undefined[0].GetUndefined(), undefined[1:]
 		}
-		c = sweep.Cell{}
+		c = result.Cell{}
 		if err := readCell(&one, shape, &room, &c); err != nil {
 			return err
 		}
@@ -239,8 +241,8 @@ func judgedSteps(m *foiblev1.JudgedCells, shape *sweep.Shape, n int) ([]int, err
 // checkLengths says what is wrong with the lengths of a packed message of cells that have a posterior at so many steps.
 func checkLengths(m *foiblev1.JudgedCells, shape *sweep.Shape, steps []int) error {
 	n := len(steps)
-	if size := len(m.GetCellHashes()); size != n*sweep.HashSize {
-		return fmt.Errorf(": %d bytes of hashes, of %d bytes each", size, sweep.HashSize)
+	if size := len(m.GetCellHashes()); size != n*hashing.HashSize {
+		return fmt.Errorf(": %d bytes of hashes, of %d bytes each", size, hashing.HashSize)
 	}
 	if k := len(m.GetRuns()); k != 0 && k != n {
 		return fmt.Errorf(": numbers of runs of %d cells, want %d", k, n)
@@ -277,19 +279,19 @@ func checkLengths(m *foiblev1.JudgedCells, shape *sweep.Shape, steps []int) erro
 
 // CellPredictions are what the recorded cells of so many parameter sets say, [set][stimulus];
 // recorded has those of each stimulus.
-func CellPredictions(recorded []*foiblev1.InferResult, shapes []sweep.Shape, sets int) ([][]sweep.Prediction, error) {
+func CellPredictions(recorded []*foiblev1.InferResult, shapes []sweep.Shape, sets int) ([][]result.Prediction, error) {
 	if len(recorded) != len(shapes) {
 		return nil, fmt.Errorf("cells of %d stimuli, want %d", len(recorded), len(shapes))
 	}
-	predictions := make([][]sweep.Prediction, sets)
-	for i, all := 0, make([]sweep.Prediction, sets*len(shapes)); i < sets; i++ {
+	predictions := make([][]result.Prediction, sets)
+	for i, all := 0, make([]result.Prediction, sets*len(shapes)); i < sets; i++ {
 		predictions[i] = take(&all, len(shapes))
 	}
 	for i, m := range recorded {
 		if n := CellCount(m); n != sets {
 			return nil, fmt.Errorf("stimulus %s: %d cells for %d parameter sets", shapes[i].Stimulus, n, sets)
 		}
-		if err := eachCell(m, &shapes[i], func(j int, c *sweep.Cell) { predictions[j][i] = shapes[i].Predict(c) }); err != nil {
+		if err := eachCell(m, &shapes[i], func(j int, c *result.Cell) { predictions[j][i] = shapes[i].Predict(c) }); err != nil {
 			return nil, err
 		}
 	}
@@ -297,7 +299,7 @@ func CellPredictions(recorded []*foiblev1.InferResult, shapes []sweep.Shape, set
 }
 
 // ReadScored are what the parameter sets of a score job say, [set][stimulus].
-func ReadScored(m *foiblev1.ScoreJob, shapes []sweep.Shape) ([][]sweep.Prediction, error) {
+func ReadScored(m *foiblev1.ScoreJob, shapes []sweep.Shape) ([][]result.Prediction, error) {
 	if len(m.GetJudged()) > 0 {
 		return CellPredictions(m.GetJudged(), shapes, len(m.GetScored()))
 	}
@@ -305,7 +307,7 @@ func ReadScored(m *foiblev1.ScoreJob, shapes []sweep.Shape) ([][]sweep.Predictio
 	for i := range goals {
 		goals[i] = shapes[i].Goals
 	}
-	predictions := make([][]sweep.Prediction, len(m.GetScored()))
+	predictions := make([][]result.Prediction, len(m.GetScored()))
 	for i, one := range m.GetScored() {
 		var err error
 		if predictions[i], err = ReadPredictions(one.GetPredictions(), goals); err != nil {

@@ -8,6 +8,9 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"foible.dev/foible/core/hashing"
+	"foible.dev/foible/core/model"
+	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/proto/codec"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
@@ -15,14 +18,14 @@ import (
 
 // judgedJob are cells of marginal inference at the judgement steps: a whole one, one that
 // ends before the second of them, one that has none, and one without runs.
-func judgedJob() []sweep.Cell {
+func judgedJob() []result.Cell {
 	whole, ended, nothing, single := marginal(), marginal(), marginal(), marginal()
-	ended.Posterior, ended.Evidence, ended.Undefined = ended.Posterior[:1], ended.Evidence[:1], &sweep.Undefined{Step: 1, Reason: "why"}
-	ended.Runs = sweep.RunsOf([][]float64{{0.1, 0.9}}, [][]float64{{1, 0}}, [][]float64{{-2, 3}})
-	nothing.Posterior, nothing.Evidence, nothing.Undefined = [][]float64{}, nil, &sweep.Undefined{Step: 0, Reason: "why not"}
-	nothing.Runs = sweep.Runs{}
-	single.Runs, single.Samples = sweep.Runs{}, 7
-	cells := []sweep.Cell{whole, ended, nothing, single}
+	ended.Posterior, ended.Evidence, ended.Undefined = ended.Posterior[:1], ended.Evidence[:1], &result.Undefined{Step: 1, Reason: "why"}
+	ended.Runs = result.RunsOf([][]float64{{0.1, 0.9}}, [][]float64{{1, 0}}, [][]float64{{-2, 3}})
+	nothing.Posterior, nothing.Evidence, nothing.Undefined = [][]float64{}, nil, &result.Undefined{Step: 0, Reason: "why not"}
+	nothing.Runs = result.Runs{}
+	single.Runs, single.Samples = result.Runs{}, 7
+	cells := []result.Cell{whole, ended, nothing, single}
 	for i := range cells {
 		cells[i].Judge(shape().JudgementSteps)
 	}
@@ -34,7 +37,7 @@ func judgedJob() []sweep.Cell {
 func hashesOf(n int) []byte {
 	var all []byte
 	for i := range n {
-		all = append(all, slices.Repeat([]byte{byte(i + 1)}, sweep.HashSize)...)
+		all = append(all, slices.Repeat([]byte{byte(i + 1)}, hashing.HashSize)...)
 	}
 	return all
 }
@@ -47,17 +50,17 @@ func TestInferResult(t *testing.T) {
 	filter.Judge(shape().JudgementSteps)
 	whole := judgedJob()[0]
 	for name, test := range map[string]struct {
-		cells  []sweep.Cell
+		cells  []result.Cell
 		packed bool
 	}{
 		"marginal":          {judgedJob(), true},
-		"exact":             {[]sweep.Cell{exact, exact}, true},
-		"one":               {[]sweep.Cell{whole}, true},
+		"exact":             {[]result.Cell{exact, exact}, true},
+		"one":               {[]result.Cell{whole}, true},
 		"none":              {nil, false},
-		"steps":             {[]sweep.Cell{marginal(), marginal()}, false},
-		"a cell with steps": {[]sweep.Cell{whole, cell()}, false},
-		"filters":           {[]sweep.Cell{filter, filter}, false},
-		"two models":        {[]sweep.Cell{whole, exact}, false},
+		"steps":             {[]result.Cell{marginal(), marginal()}, false},
+		"a cell with steps": {[]result.Cell{whole, cell()}, false},
+		"filters":           {[]result.Cell{filter, filter}, false},
+		"two models":        {[]result.Cell{whole, exact}, false},
 	} {
 		hashes := hashesOf(len(test.cells))
 		m := sent(t, codec.InferResult(test.cells, hashes))
@@ -72,7 +75,7 @@ func TestInferResult(t *testing.T) {
 			t.Errorf("%s: %d cells", name, n)
 		}
 		for i := range test.cells {
-			if hash := hashes[i*sweep.HashSize:][:sweep.HashSize]; !slices.Equal(codec.CellHash(m, i), hash) || codec.CellJudged(m, i) != test.cells[i].Judged {
+			if hash := hashes[i*hashing.HashSize:][:hashing.HashSize]; !slices.Equal(codec.CellHash(m, i), hash) || codec.CellJudged(m, i) != test.cells[i].Judged {
 				t.Errorf("%s: cell %d has the hash %x, judged %v", name, i, codec.CellHash(m, i), codec.CellJudged(m, i))
 			}
 		}
@@ -145,15 +148,15 @@ func TestMalformedJudgedCells(t *testing.T) {
 }
 
 // ordinary are n cells of 5 goals, 7 judgement steps and 4 runs, and what they are of.
-func ordinary(n int) ([]sweep.Cell, *sweep.Shape) {
+func ordinary(n int) ([]result.Cell, *sweep.Shape) {
 	row := []float64{0.2, 0.2, 0.2, 0.2, 0.2}
 	rows := slices.Repeat([][]float64{row}, 7)
-	one := sweep.Cell{
-		Judged: true, Posterior: rows, Runs: sweep.RunsOf(rows, rows, rows, rows), Samples: 4096,
-		Filter: sweep.Filter{Evidence: make([]float64, 7)},
+	one := result.Cell{
+		Judged: true, Posterior: rows, Runs: result.RunsOf(rows, rows, rows, rows), Samples: 4096,
+		Filter: result.Filter{Evidence: make([]float64, 7)},
 	}
 	one.Judge(nil)
-	return slices.Repeat([]sweep.Cell{one}, n), &sweep.Shape{Stimulus: "1-1", Goals: 5, Actions: 20, JudgementSteps: []int{0, 3, 6, 9, 12, 15, 18}}
+	return slices.Repeat([]result.Cell{one}, n), &sweep.Shape{Stimulus: "1-1", Goals: 5, Actions: 20, JudgementSteps: []int{0, 3, 6, 9, 12, 15, 18}}
 }
 
 // A packed cell is its numbers, its hash, and less than a dozen bytes: 12 bytes a
@@ -162,7 +165,7 @@ func TestJudgedCellsAreSmall(t *testing.T) {
 	const n = 1024
 	cells, _ := ordinary(n)
 	m := &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Infer{Infer: codec.InferResult(cells, hashesOf(n))}}
-	size, want := proto.Size(m), n*(5*7*(8+4*4)+7*8+sweep.HashSize+12)
+	size, want := proto.Size(m), n*(5*7*(8+4*4)+7*8+hashing.HashSize+12)
 	if size > want {
 		t.Errorf("%d bytes, want %d at most", size, want)
 	}
@@ -196,12 +199,12 @@ func TestReadScored(t *testing.T) {
 	judged := &foiblev1.ScoreJob{Scored: make([]*foiblev1.Scored, len(cells)), Judged: []*foiblev1.InferResult{recorded, recorded}}
 	unpacked := &foiblev1.InferResult{}
 	var one foiblev1.ScoreJob
-	want := make([][]sweep.Prediction, len(cells))
+	want := make([][]result.Prediction, len(cells))
 	for i := range cells {
 		judged.Scored[i] = &foiblev1.Scored{}
 		unpacked.Cells = append(unpacked.Cells, codec.Cell(&cells[i]))
 		of := shapes[0].Predict(&cells[i])
-		want[i] = []sweep.Prediction{of, of}
+		want[i] = []result.Prediction{of, of}
 		one.Scored = append(one.Scored, &foiblev1.Scored{Predictions: codec.Predictions(want[i])})
 	}
 	mixed := &foiblev1.ScoreJob{Scored: judged.Scored, Judged: []*foiblev1.InferResult{recorded, unpacked}}
@@ -211,7 +214,7 @@ func TestReadScored(t *testing.T) {
 			t.Fatalf("%s: %d sets, %v", name, len(got), err)
 		}
 		for i := range want { // the hash is of all numbers
-			set := sweep.ParameterSet{Model: "full"}
+			set := model.ParameterSet{Model: "full"}
 			if a, b := sweep.ScoreHash("", 1, sweep.Bootstrap{}, &set, got[i]), sweep.ScoreHash("", 1, sweep.Bootstrap{}, &set, want[i]); !slices.Equal(a, b) {
 				t.Errorf("%s: set %d: got %+v, want %+v", name, i, got[i], want[i])
 			}

@@ -9,7 +9,10 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"foible.dev/foible/core/hashing"
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/optional"
+	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/proto/codec"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
@@ -35,12 +38,12 @@ func TestCellsFit(t *testing.T) {
 					} else {
 						c.Report.Runs = 100_000
 					}
-					sets := []sweep.ParameterSet{{Model: "full"}}
+					sets := []model.ParameterSet{{Model: "full"}}
 					if detail != "" { // of a sweep that is large enough
 						if stage == sweep.ReportStage {
 							continue
 						}
-						sets = make([]sweep.ParameterSet, sweep.MaxDetailedCells+1)
+						sets = make([]model.ParameterSet, sweep.MaxDetailedCells+1)
 						for i := range sets {
 							sets[i].Model = "full"
 						}
@@ -93,7 +96,7 @@ func largest(s *sweep.Shape, p *sweep.Procedure, runs int) *foiblev1.JobResult {
 		return all
 	}
 	steps := s.Actions + 1
-	c := sweep.Cell{Posterior: rows(steps), SE: rows(steps), Samples: 1 << 30}
+	c := result.Cell{Posterior: rows(steps), SE: rows(steps), Samples: 1 << 30}
 	c.Evidence = row(steps)
 	if p.Method == sweep.SIPS {
 		c.ESS, c.Alive, c.FailedRuns = row(steps), row(steps), 1<<30
@@ -107,11 +110,11 @@ func largest(s *sweep.Shape, p *sweep.Procedure, runs int) *foiblev1.JobResult {
 		c.Runs.Add(rows(len(s.JudgementSteps)))
 	}
 	if p.Detail == sweep.DetailMistakes {
-		some := make([]sweep.Estimate, s.Actions)
-		c.Mistakes = &sweep.Mistakes{Confused: some, Slip: some, OffPath: optional.Known(some)}
+		some := make([]result.Estimate, s.Actions)
+		c.Mistakes = &result.Mistakes{Confused: some, Slip: some, OffPath: optional.Known(some)}
 	}
 	if p.Detail == sweep.DetailJudged {
 		c.Judge(s.JudgementSteps)
 	}
-	return &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Infer{Infer: codec.InferResult([]sweep.Cell{c}, make([]byte, sweep.HashSize))}}
+	return &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Infer{Infer: codec.InferResult([]result.Cell{c}, make([]byte, hashing.HashSize))}}
 }

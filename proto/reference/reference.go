@@ -18,7 +18,7 @@ import (
 	protobuf "google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/proto"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
@@ -77,7 +77,7 @@ func (d *Document) add(m protoreflect.MessageDescriptor, path string, comments m
 		at := path + string(f.Name())
 		rules := protobuf.GetExtension(f.Options(), validate.E_Field).(*validate.FieldRules)
 		facts := rulesOf(rules)
-		if axis, ok := sweep.AxisByName(string(f.Name())); ok && m.FullName() == "foible.v1.ModelConfig" {
+		if axis, ok := model.AxisByName(string(f.Name())); ok && m.FullName() == "foible.v1.ModelConfig" {
 			facts = append(facts, "default "+values(axis.Default))
 		}
 		d.Fields = append(d.Fields, Field{Path: at, Type: typeOf(f), Rules: strings.Join(facts, "; "), About: comments[f.FullName()]})
@@ -95,7 +95,7 @@ func (d *Document) add(m protoreflect.MessageDescriptor, path string, comments m
 }
 
 // values lists the values of a parameter.
-func values(all []sweep.Setting) string {
+func values(all []model.Setting) string {
 	texts := make([]string, len(all))
 	for i, v := range all {
 		texts[i] = v.String()

@@ -14,6 +14,9 @@ import (
 	"time"
 
 	"foible.dev/foible/coordinator/access"
+	"foible.dev/foible/core/hashing"
+	"foible.dev/foible/core/model"
+	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/domains"
 	"foible.dev/foible/internal/await"
@@ -38,10 +41,10 @@ func (m made) Execute(ctx context.Context, job *foiblev1.Assign) (*foiblev1.JobR
 			return nil, err
 		}
 		hasher := sweep.NewCellHash(job.GetStudyHash(), work.GetStimulus(), job.GetSeed(), procedure)
-		cells, hashes := make([]sweep.Cell, len(sets)), []byte(nil)
+		cells, hashes := make([]result.Cell, len(sets)), []byte(nil)
 		for i := range sets {
 			hashes = hasher.Append(hashes, &sets[i])
-			cells[i] = madeUp(hashes[len(hashes)-sweep.HashSize:], m.shapes[work.GetStimulus()], &sets[i], &procedure)
+			cells[i] = madeUp(hashes[len(hashes)-hashing.HashSize:], m.shapes[work.GetStimulus()], &sets[i], &procedure)
 		}
 		return &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Infer{Infer: codec.InferResult(cells, hashes)}}, nil
 	}
@@ -56,7 +59,7 @@ func (m made) Execute(ctx context.Context, job *foiblev1.Assign) (*foiblev1.JobR
 }
 
 // madeUp is a cell whose probabilities come from its hash.
-func madeUp(hash []byte, shape *sweep.Shape, set *sweep.ParameterSet, p *sweep.Procedure) sweep.Cell {
+func madeUp(hash []byte, shape *sweep.Shape, set *model.ParameterSet, p *sweep.Procedure) result.Cell {
 	rng := rand.New(rand.NewPCG(binary.LittleEndian.Uint64(hash), binary.LittleEndian.Uint64(hash[8:])))
 	rows := func(n int, number func() float64) [][]float64 {
 		all := make([][]float64, n)
@@ -68,7 +71,7 @@ func madeUp(hash []byte, shape *sweep.Shape, set *sweep.ParameterSet, p *sweep.P
 		return all
 	}
 	zero := func() float64 { return 0 }
-	cell := sweep.Cell{Posterior: rows(shape.Actions+1, func() float64 { return 0.1 + rng.Float64() })}
+	cell := result.Cell{Posterior: rows(shape.Actions+1, func() float64 { return 0.1 + rng.Float64() })}
 	for _, row := range cell.Posterior {
 		sum := 0.0
 		for _, x := range row {

@@ -6,20 +6,21 @@ import (
 	"slices"
 
 	"foible.dev/foible/core/agent"
+	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/sweep"
 )
 
 // cell is what a sweep keeps of the result of the i-th parameter set. The error is that of
 // ctx, if it ends before.
-func (m *Inference) cell(ctx context.Context, r *Request, i int, found *setResult) (sweep.Cell, error) {
+func (m *Inference) cell(ctx context.Context, r *Request, i int, found *setResult) (result.Cell, error) {
 	p, q := &r.Parameters[i], r.Procedure
-	cell := sweep.Cell{Samples: found.samples, Judged: q.Detail == sweep.DetailJudged}
+	cell := result.Cell{Samples: found.samples, Judged: q.Detail == sweep.DetailJudged}
 	if u := m.path.Impossible; u != nil {
-		cell.Undefined = &sweep.Undefined{Step: u.Step, Reason: u.Reason}
+		cell.Undefined = &result.Undefined{Step: u.Step, Reason: u.Reason}
 	}
 	steps, err := m.defined(ctx, p, found, r.Judged, &cell)
 	if err != nil {
-		return sweep.Cell{}, err
+		return result.Cell{}, err
 	}
 	var kept, judged []int // steps
 	for step := range steps {
@@ -35,7 +36,7 @@ func (m *Inference) cell(ctx context.Context, r *Request, i int, found *setResul
 	cell.Runs = runs(found, judged, q.Runs, len(m.hidden))
 	if q.Detail == sweep.DetailMistakes {
 		if cell.Mistakes, err = m.mistakes(ctx, p, steps); err != nil {
-			return sweep.Cell{}, err
+			return result.Cell{}, err
 		}
 	}
 	return cell, nil
@@ -43,7 +44,7 @@ func (m *Inference) cell(ctx context.Context, r *Request, i int, found *setResul
 
 // defined is the number of steps that have a posterior. If it is not all of them, the cell
 // says why.
-func (m *Inference) defined(ctx context.Context, p *agent.Parameters, found *setResult, judged []int, cell *sweep.Cell) (int, error) {
+func (m *Inference) defined(ctx context.Context, p *agent.Parameters, found *setResult, judged []int, cell *result.Cell) (int, error) {
 	for step := range found.evidence {
 		if cell.Judged && !slices.Contains(judged, step) || found.sum(step) > 0 {
 			continue
@@ -57,7 +58,7 @@ func (m *Inference) defined(ctx context.Context, p *agent.Parameters, found *set
 			}
 		}
 		u := m.path.Vanished(step, m.path.Support(step, p), "no sampled plan explains what is seen", "the samples are too few to show it")
-		cell.Undefined = &sweep.Undefined{Step: u.Step, Reason: u.Reason}
+		cell.Undefined = &result.Undefined{Step: u.Step, Reason: u.Reason}
 		return step, nil
 	}
 	return len(found.evidence), nil
@@ -65,7 +66,7 @@ func (m *Inference) defined(ctx context.Context, p *agent.Parameters, found *set
 
 // addPosteriors adds posteriors and evidence of steps, and standard errors if the cell has
 // all steps.
-func (m *Inference) addPosteriors(cell *sweep.Cell, found *setResult, steps []int) {
+func (m *Inference) addPosteriors(cell *result.Cell, found *setResult, steps []int) {
 	goals := len(m.hidden)
 	cell.Posterior = rows(len(steps), goals)
 	if !cell.Judged {
@@ -94,7 +95,7 @@ func (m *Inference) addPosteriors(cell *sweep.Cell, found *setResult, steps []in
 
 // runs are the pseudo-values of the jackknife at judgement steps, one run for each batch;
 // none if some batch is all that a posterior rests on.
-func runs(found *setResult, judged []int, batches, goals int) (none sweep.Runs) {
+func runs(found *setResult, judged []int, batches, goals int) (none result.Runs) {
 	values := make([]float64, batches*len(judged)*goals)
 	for at, step := range judged {
 		all, without := found.posterior(step)
@@ -108,5 +109,5 @@ func runs(found *setResult, judged []int, batches, goals int) (none sweep.Runs) 
 			}
 		}
 	}
-	return sweep.NewRuns(values, len(judged), goals)
+	return result.NewRuns(values, len(judged), goals)
 }

@@ -9,6 +9,8 @@ import (
 	"foible.dev/foible/core/inference/internal/kernel"
 	"foible.dev/foible/core/inference/internal/observed"
 	"foible.dev/foible/core/policy"
+	"foible.dev/foible/core/random"
+	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/sweep"
 )
 
@@ -67,7 +69,7 @@ func New(p *observed.Path, stimulus string, goals []string, bytes int) *Inferenc
 	}
 	m.sampler.path, m.sampler.rng, m.sampler.thinFrom = p, rand.New(&m.sampler.pcg), thinFrom
 	m.seeds = func(stage string, tau, goal int, noise float64, seed uint64) [2]uint64 {
-		r := sweep.SampleStream(seed, stage, stimulus, tau, goals[goal], noise, 0)
+		r := random.SampleStream(seed, stage, stimulus, tau, goals[goal], noise, 0)
 		return [2]uint64{r.Uint64(), r.Uint64()}
 	}
 	for step := 1; step < len(p.States); step++ {
@@ -107,8 +109,8 @@ type Request struct {
 // Cells computes a cell for each parameter set of a request, until the posteriors at the
 // judgement steps are as precise as its procedure asks for. The error is of parameters out of
 // range, or that of ctx, if it ends before; the Inference is then of no more use.
-func (m *Inference) Cells(ctx context.Context, r *Request) ([]sweep.Cell, error) {
-	cells := make([]sweep.Cell, len(r.Parameters))
+func (m *Inference) Cells(ctx context.Context, r *Request) ([]result.Cell, error) {
+	cells := make([]result.Cell, len(r.Parameters))
 	err := m.converge(ctx, r, func(i int, found *setResult) (err error) {
 		cells[i], err = m.cell(ctx, r, i, found)
 		return err

@@ -12,6 +12,7 @@ import (
 	"foible.dev/foible/core/inference/internal/observed"
 	"foible.dev/foible/core/inference/internal/worlds"
 	"foible.dev/foible/core/inference/sips"
+	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/search"
 	"foible.dev/foible/core/sweep"
 )
@@ -291,7 +292,7 @@ func distance(t *ground.Task, goal int, from ground.StateID) int {
 func TestPathsAreNotKnown(t *testing.T) {
 	w := worlds.All(t)[0]
 	p := worlds.EveryAgent()["full"]
-	cells := map[bool]sweep.Cell{}
+	cells := map[bool]result.Cell{}
 	for _, known := range []bool{true, false} {
 		m := marginalOf(w.Path)
 		m.distancesTried = !known // and there are none
@@ -325,7 +326,7 @@ func TestMistakesAreExact(t *testing.T) {
 			got := must(m.mistakes(context.Background(), &p, len(want)+1))
 			offPath, _ := got.OffPath.Get()
 			for k := range want {
-				for i, e := range []sweep.Estimate{got.Confused[k], got.Slip[k], offPath[k]} {
+				for i, e := range []result.Estimate{got.Confused[k], got.Slip[k], offPath[k]} {
 					if !(math.Abs(e.Probability-want[k][i]) < 1e-11) {
 						t.Errorf("%s, %s, action %d, %s: %v, want %v", w.Name, name, k+1, []string{"confused", "slip", "off path"}[i], e.Probability, want[k][i])
 					}

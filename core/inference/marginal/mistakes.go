@@ -8,7 +8,7 @@ import (
 	"foible.dev/foible/core/inference/internal/kernel"
 	"foible.dev/foible/core/inference/internal/observed"
 	"foible.dev/foible/core/optional"
-	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/result"
 )
 
 // mistakeSums are sums over what an agent may have had in mind when it took an action, by
@@ -24,7 +24,7 @@ type batchSums struct{ all, slip, offPath float64 }
 // mistakes are the probabilities of the mistakes behind each action, given the actions up to
 // it, of the parameter set whose segments were used last. steps is how many have a posterior.
 // The error is that of ctx, if it ends before.
-func (m *Inference) mistakes(ctx context.Context, p *agent.Parameters, steps int) (*sweep.Mistakes, error) {
+func (m *Inference) mistakes(ctx context.Context, p *agent.Parameters, steps int) (*result.Mistakes, error) {
 	l := m.segments
 	batches := l.outcomes.samples.batches
 	chances := m.chances(p)
@@ -45,8 +45,8 @@ func (m *Inference) mistakes(ctx context.Context, p *agent.Parameters, steps int
 			}
 		}
 	}
-	out := &sweep.Mistakes{}
-	var offPath []sweep.Estimate
+	out := &result.Mistakes{}
+	var offPath []result.Estimate
 	for k := range steps - 1 {
 		s := &sums[k]
 		out.Confused = append(out.Confused, ratio(s.confused, s.all))
@@ -146,15 +146,15 @@ func (p *outcome) addMistakes(to []batchSums, chances []observed.Chances, batch 
 }
 
 // ratio is that of two sums over batches, with the jackknife's standard error.
-func ratio(part, all []float64) sweep.Estimate {
+func ratio(part, all []float64) result.Estimate {
 	var x, y float64
 	for i := range all {
 		x, y = x+part[i], y+all[i]
 	}
 	if y == 0 {
-		return sweep.Estimate{}
+		return result.Estimate{}
 	}
-	e := sweep.Estimate{Probability: min(x/y, 1)}
+	e := result.Estimate{Probability: min(x/y, 1)}
 	var without []float64
 	for i := range all {
 		if y > all[i] {

@@ -7,8 +7,8 @@ import (
 	"foible.dev/foible/core/agent"
 	"foible.dev/foible/core/ground"
 	"foible.dev/foible/core/policy"
+	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/search"
-	"foible.dev/foible/core/sweep"
 )
 
 // samples are the searches of one stage of a sweep with one search noise, in tables. A
@@ -83,7 +83,7 @@ func (m *Inference) table(ctx context.Context, s *samples, goal, tau, level int)
 // it ends before.
 func (m *Inference) leavesPath(ctx context.Context, tau, goal int) (func(end ground.StateID, length int) bool, error) {
 	if !m.distancesTried {
-		d, err := policy.NewDistances(ctx, m.path.Task, sweep.PathStates)
+		d, err := policy.NewDistances(ctx, m.path.Task, result.PathStates)
 		if err != nil && !errors.Is(err, policy.ErrTooLarge) {
 			return nil, err
 		}

@@ -12,6 +12,7 @@ import (
 	"foible.dev/foible/core/inference/internal/kernel"
 	"foible.dev/foible/core/inference/internal/worlds"
 	"foible.dev/foible/core/inference/sips"
+	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/internal/chance"
 )
@@ -330,14 +331,14 @@ func TestCellsDoNotDependOnEachOther(t *testing.T) {
 	)
 	for _, w := range []worlds.World{worlds.Maze(t), worlds.Chains(t), worlds.FiveBlocks(t)} {
 		judged := []int{0, 2, len(w.Path.States) - 1}
-		compute := func(m *Inference, r *request) sweep.Cell {
+		compute := func(m *Inference, r *request) result.Cell {
 			res, err := m.convergeOne(r.Parameters, r.q, r.seed, judged)
 			if err != nil {
 				t.Fatal(err)
 			}
 			return must(m.cell(context.Background(), &Request{Parameters: []agent.Parameters{r.Parameters}, Procedure: r.q, Judged: judged}, 0, res))
 		}
-		alone := make([]sweep.Cell, len(all))
+		alone := make([]result.Cell, len(all))
 		for i := range all {
 			alone[i] = compute(marginalOf(w.Path), &all[i])
 		}

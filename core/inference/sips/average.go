@@ -3,13 +3,13 @@ package sips
 import (
 	"math"
 
-	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/result"
 )
 
 // Average is a cell: the mean of runs. A run that ends early, because all its weights
 // vanished, is left out from there on; where all have ended, so has the cell.
-func Average(runs []*Run, judgementSteps []int) sweep.Cell {
-	var cell sweep.Cell
+func Average(runs []*Run, judgementSteps []int) result.Cell {
+	var cell result.Cell
 	longest := runs[0]
 	for _, run := range runs {
 		if len(run.Posterior) > len(longest.Posterior) {
@@ -17,7 +17,7 @@ func Average(runs []*Run, judgementSteps []int) sweep.Cell {
 		}
 	}
 	if u := longest.Undefined; u != nil {
-		cell.Undefined = &sweep.Undefined{Step: u.Step, Reason: u.Reason}
+		cell.Undefined = &result.Undefined{Step: u.Step, Reason: u.Reason}
 	}
 	steps := len(longest.Posterior)
 	for _, run := range runs {
@@ -43,7 +43,7 @@ func Average(runs []*Run, judgementSteps []int) sweep.Cell {
 }
 
 // addStep adds the means of a step over the runs that reach it.
-func addStep(cell *sweep.Cell, runs []*Run, step int) {
+func addStep(cell *result.Cell, runs []*Run, step int) {
 	var reach []*Run
 	var evidence Weights
 	for _, run := range runs {

@@ -5,13 +5,13 @@ import (
 	"reflect"
 
 	"foible.dev/foible/core/optional"
-	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/result"
 )
 
 // WithoutEach is a cell without each of the parts that a cell may lack, by the part's name:
 // whoever takes cells must take these.
-func WithoutEach(cell sweep.Cell) map[string]sweep.Cell {
-	all := map[string]sweep.Cell{}
+func WithoutEach(cell result.Cell) map[string]result.Cell {
+	all := map[string]result.Cell{}
 	v := reflect.ValueOf(cell)
 	for i := range v.NumField() {
 		field := v.Type().Field(i)
@@ -33,7 +33,7 @@ func WithoutEach(cell sweep.Cell) map[string]sweep.Cell {
 	}
 	if cell.Mistakes != nil {
 		one, mistakes := cell, *cell.Mistakes
-		mistakes.OffPath = optional.Value[[]sweep.Estimate]{}
+		mistakes.OffPath = optional.Value[[]result.Estimate]{}
 		one.Mistakes = &mistakes
 		all["Mistakes.OffPath"] = one
 	}

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 
 	"foible.dev/foible/core/inference"
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/participant"
 	"foible.dev/foible/core/study"
 	"foible.dev/foible/core/sweep"
@@ -26,7 +27,7 @@ type sample struct {
 	files        fs.FS
 	pddl         []byte
 	domain       inference.Domain
-	generating   sweep.ParameterSet // of the observers
+	generating   model.ParameterSet // of the observers
 	linked       bool               // the same participants in all stimuli
 	header       string             // of responses.csv
 	answer       answer
@@ -56,8 +57,8 @@ var samples = []sample{
 }
 
 // fullModel is a parameter set of the model full, of the default grid.
-func fullModel(goalNoise, r, q, searchNoise, actionNoise float64) sweep.ParameterSet {
-	set := sweep.ParameterSet{Model: "full"}
+func fullModel(goalNoise, r, q, searchNoise, actionNoise float64) model.ParameterSet {
+	set := model.ParameterSet{Model: "full"}
 	set.GoalNoise.Number, set.BudgetR.Number, set.BudgetQ.Number = goalNoise, r, q
 	set.SearchNoise.Number, set.ActionNoise.Number = searchNoise, actionNoise
 	return set
