@@ -92,7 +92,7 @@ var order = []string{
 	"stats", "model", "random", "result", // numbers, and what is fitted
 	"pddl", "ground", "study", "heuristic", "search", "policy", "agent", // tasks, and who acts in them
 	"sweep", "sweep/sweeptest", "internal/tiny", "internal/house", "internal/madeup",
-	"inference/internal/kernel", "inference/internal/observed", "inference/internal/worlds", "inference/marginal", "inference/sips", "inference",
+	"inference/internal/kernel", "inference/internal/observed", "inference/internal/worlds", "inference/internal/samples", "inference/marginal", "inference/sips", "inference",
 	"score", "diagnose", "pilot", "recovery", "figure", "report",
 }
 

@@ -17,12 +17,22 @@ func RunStream(seed uint64, stage string, set *model.ParameterSet, stimulus stri
 	return stream(seed, "run "+stage, set.String(), stimulus, uint64(run))
 }
 
-// SampleStream is the random stream of a block of searches for a goal from the
-// state after tau actions of a stimulus, in a stage. Every parameter set with
-// this search noise (in cost) shares them.
-func SampleStream(seed uint64, stage, stimulus string, tau int, goal string, searchNoise float64, block int) *rand.Rand {
-	return fromHash([]byte("sample"), hashing.Word(seed), []byte(stage), []byte(stimulus), hashing.Word(uint64(tau)), []byte(goal),
-		hashing.Word(math.Float64bits(searchNoise)), hashing.Word(uint64(block)))
+// Searches name a block of searches for a goal from the state after Tau actions of a
+// stimulus, in a stage.
+type Searches struct {
+	Seed            uint64
+	Stage, Stimulus string
+	Tau             int
+	Goal            string
+	SearchNoise     float64 // in cost
+	Block           int
+}
+
+// SampleStream is the random stream of a block of searches. Every parameter set with their
+// search noise shares them.
+func SampleStream(s *Searches) *rand.Rand {
+	return fromHash([]byte("sample"), hashing.Word(s.Seed), []byte(s.Stage), []byte(s.Stimulus), hashing.Word(uint64(s.Tau)), []byte(s.Goal),
+		hashing.Word(math.Float64bits(s.SearchNoise)), hashing.Word(uint64(s.Block)))
 }
 
 // BootstrapStream is the random stream of a study's resamples: the same for

@@ -20,7 +20,7 @@ func TestRecoveryStreamsAreApart(t *testing.T) {
 	}
 	for _, seed := range []uint64{0, 1, 2021} {
 		for name, seed := range map[string]uint64{"fit": seed, "truth": random.TruthSeed(seed)} {
-			add(name+" sample", random.SampleStream(seed, sweep.FitStage, "a", 0, "g", 0.5, 0).Uint64())
+			add(name+" sample", random.SampleStream(&random.Searches{Seed: seed, Stage: sweep.FitStage, Stimulus: "a", Goal: "g", SearchNoise: 0.5}).Uint64())
 			add(name+" run", random.RunStream(seed, sweep.FitStage, &set, "a", 0).Uint64())
 		}
 		for n := range 2 {

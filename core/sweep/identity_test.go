@@ -320,7 +320,8 @@ func TestStreams(t *testing.T) {
 				for tau := range 3 {
 					for _, noise := range []float64{0, 0.02, 0.5} {
 						for block := range 3 {
-							start(fmt.Sprint("sample ", seed, stage, name, tau, noise, block), random.SampleStream(seed, stage, name[0], tau, name[1], noise, block).Uint64)
+							searches := random.Searches{Seed: seed, Stage: stage, Stimulus: name[0], Tau: tau, Goal: name[1], SearchNoise: noise, Block: block}
+							start(fmt.Sprint("sample ", seed, stage, name, tau, noise, block), random.SampleStream(&searches).Uint64)
 						}
 					}
 				}

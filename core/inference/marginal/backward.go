@@ -132,7 +132,7 @@ func (r *backward) addHidden(to []kernel.Lane, s *segment, tau, step int, powers
 // searchVariances finds worth at τ, and the variance of a search of each table there.
 func (m *Inference) searchVariances(h *observed.Hidden, tau int) {
 	l, r, hidden := m.segments, &m.backward, len(h.Goals)
-	batches := l.outcomes.samples.batches
+	batches := l.outcomes.samples.Batches
 	for c := range hidden {
 		var mean, squares float64
 		for batch := range batches {
@@ -144,7 +144,7 @@ func (m *Inference) searchVariances(h *observed.Hidden, tau int) {
 		}
 		r.worth[tau][c] = mean
 		goal := h.Goals[c]
-		r.searches[c] = m.searches(l.outcomes.samples, goal, l.outcomes.levels.of(goal, tau))
+		r.searches[c] = l.outcomes.samples.Searches(goal, l.outcomes.levels.of(goal, tau))
 		r.variances[c] = r.searches[c] * squares / (shrinkage * shrinkage * float64(batches*(batches-1)))
 		if c > 0 {
 			r.shared[tau] += float64(h.Share[c] * mean)

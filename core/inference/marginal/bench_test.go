@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"foible.dev/foible/core/inference/internal/samples"
 	"foible.dev/foible/core/inference/internal/worlds"
 	"foible.dev/foible/core/sweep"
 )
@@ -19,11 +20,11 @@ func BenchmarkTables(b *testing.B) {
 				made := 0.0
 				b.ReportAllocs()
 				for seed := uint64(0); b.Loop(); seed++ {
-					s := m.samplesFor(samplesKey{seed: seed, noise: noise, draws: minDraws, batches: batches})
+					s := m.samplesFor(samples.Key{Seed: seed, Noise: noise, Draws: minDraws, Batches: batches})
 					for goal := range w.Path.Goals.Heuristic {
 						for tau := range m.steps {
-							must(m.table(context.Background(), s, goal, tau, 0))
-							made += m.searches(s, goal, 0)
+							must(s.Table(context.Background(), goal, tau, 0))
+							made += s.Searches(goal, 0)
 						}
 					}
 				}

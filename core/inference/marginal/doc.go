@@ -98,9 +98,9 @@
 // E and D are the only quantities that are not computed exactly. A search without a
 // budget passes through the plans of every budget: the plan of budget n is known after
 // n draws. So one search gives an unbiased estimate of E and D for every (r, q), by the
-// probabilities P(η = n) and P(η ≥ n) of what the search finds at draw n (type event,
-// function newWeights); all budgets, goal noises and action noises share the searches
-// of one search noise. A table holds the searches of one goal and step.
+// probabilities P(η = n) and P(η ≥ n) of what the search finds at draw n (samples.Event,
+// samples.NewWeights); all budgets, goal noises and action noises share the searches
+// of one search noise. A table (samples.Table) holds the searches of one goal and step.
 //
 // Z_k is a sum of products, one for each way in which the agent can have planned,
 // of entries of tables with increasing τ. No product uses two entries of one table,
@@ -122,7 +122,7 @@
 //
 // # Stages
 //
-// Files follow the text: samples.go and sampler.go (searches), outcomes.go (E and D),
+// Package samples draws the searches. Files here follow the text: outcomes.go (E and D),
 // segments.go (N and L), transition.go (powers of T), forward.go and switches.go (F and Z),
 // posterior.go, and outside the recursion precision.go, backward.go and levels.go.
 package marginal

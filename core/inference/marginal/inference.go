@@ -3,13 +3,11 @@ package marginal
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 
 	"foible.dev/foible/core/agent"
 	"foible.dev/foible/core/inference/internal/kernel"
 	"foible.dev/foible/core/inference/internal/observed"
-	"foible.dev/foible/core/policy"
-	"foible.dev/foible/core/random"
+	"foible.dev/foible/core/inference/internal/samples"
 	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/sweep"
 )
@@ -17,31 +15,26 @@ import (
 // Inference is a stimulus made ready for marginal inference. Its stages, each of which is
 // kept for the parameter sets that follow as long as they share it:
 //
-//	samples   what searches found, by search noise (samples)
+//	samples   what searches found, by search noise (package samples)
 //	outcomes  E and D of every table, by budget
 //	segments  N and L, by action noise
 //	forward   F and Z, by goal noise
 //
 // Not safe for concurrent use.
 type Inference struct {
-	path    *observed.Path
-	sampler sampler
-	seeds   func(stage string, tau, goal int, noise float64, seed uint64) [2]uint64
-	steps   []observed.Action // each action that can be followed
-	hidden  []observed.Hidden // by candidate goal
+	path   *observed.Path
+	steps  []observed.Action // each action that can be followed
+	hidden []observed.Hidden // by candidate goal
 
-	keep     int         // how many events samples may have
-	samples  []*samples  // most recently used first
-	outcomes []*outcomes // most recently used first
-	segments *segments   // used last
-	switches []switches  // [group of batches × candidate]
-	forward  forward     // that ran last
-	backward backward    // buffers
+	store    *samples.Store
+	levels   map[*samples.Samples]map[family]*levels // of what the store keeps
+	outcomes []*outcomes                             // most recently used first
+	segments *segments                               // used last
+	switches []switches                              // [group of batches × candidate]
+	forward  forward                                 // that ran last
+	backward backward                                // buffers
 	results  [kernel.Noises]*setResult
 	done     Counts
-
-	distances      *policy.Distances // nil until tried, or where there are too many states
-	distancesTried bool
 }
 
 // Counts say how often inference has done what it takes its time for.
@@ -54,23 +47,15 @@ type Counts struct {
 // Counts since the stimulus was made ready.
 func (m *Inference) Counts() Counts { return m.done }
 
-// bytesPerEvent is the memory that an event takes.
-const bytesPerEvent = 12
-
 // New makes a stimulus ready. Samples depend on its id and the names of the goals of its
 // task. They are kept for later parameter sets up to a number of bytes; 0 is 48 MiB.
 func New(p *observed.Path, stimulus string, goals []string, bytes int) *Inference {
-	m := &Inference{path: p, keep: maxEvents}
+	m := &Inference{path: p, store: samples.New(p, stimulus, goals), levels: map[*samples.Samples]map[family]*levels{}}
 	if bytes > 0 {
-		m.keep = bytes / bytesPerEvent
+		m.store.SetMemory(bytes)
 	}
 	for i := range m.results {
 		m.results[i] = &setResult{}
-	}
-	m.sampler.path, m.sampler.rng, m.sampler.thinFrom = p, rand.New(&m.sampler.pcg), thinFrom
-	m.seeds = func(stage string, tau, goal int, noise float64, seed uint64) [2]uint64 {
-		r := random.SampleStream(seed, stage, stimulus, tau, goals[goal], noise, 0)
-		return [2]uint64{r.Uint64(), r.Uint64()}
 	}
 	for step := 1; step < len(p.States); step++ {
 		m.steps = append(m.steps, p.Action(step))
@@ -93,8 +78,8 @@ func Together(a, b *agent.Parameters, q *sweep.Procedure) bool {
 }
 
 // Names say which cells share work; see inference.Work.
-func Names(p *agent.Parameters, q *sweep.Procedure) (samples, sizes, plans string) {
-	return fmt.Sprint("search_noise ", p.SearchNoise, " unlimited ", p.Unlimited, " draws ", draws(p)), fmt.Sprint(familyOf(p, q)), fmt.Sprint(p.BudgetR, " ", p.BudgetQ)
+func Names(p *agent.Parameters, q *sweep.Procedure) (searches, sizes, plans string) {
+	return fmt.Sprint("search_noise ", p.SearchNoise, " unlimited ", p.Unlimited, " draws ", samples.Draws(p)), fmt.Sprint(familyOf(p, q)), fmt.Sprint(p.BudgetR, " ", p.BudgetQ)
 }
 
 // Request asks for cells.
@@ -127,9 +112,9 @@ func (m *Inference) converge(ctx context.Context, r *Request, yield func(i int, 
 		}
 	}
 	q, p := r.Procedure, &r.Parameters[0]
-	s := m.samplesFor(samplesKey{
-		stage: q.StageName, seed: r.Seed, noise: p.SearchNoise, unlimited: p.Unlimited, draws: draws(p), batches: q.Runs,
-		offPath: q.Detail == sweep.DetailMistakes,
+	s := m.samplesFor(samples.Key{
+		Stage: q.StageName, Seed: r.Seed, Noise: p.SearchNoise, Unlimited: p.Unlimited, Draws: samples.Draws(p), Batches: q.Runs,
+		OffPath: q.Detail == sweep.DetailMistakes,
 	})
 	goal := precision{se: q.PosteriorSE, mcse: q.MCSE, judged: r.Judged, slack: 1, part: 1}
 	var named []bool
@@ -177,9 +162,23 @@ func (m *Inference) converge(ctx context.Context, r *Request, yield func(i int, 
 	return nil
 }
 
+// samplesFor finds samples in the store, or makes them. What belongs to samples that the
+// store then gives up is given up too.
+func (m *Inference) samplesFor(key samples.Key) *samples.Samples {
+	s, dropped := m.store.For(key)
+	for _, old := range dropped {
+		delete(m.levels, old)
+	}
+	if m.levels[s] == nil { // they are new
+		m.levels[s] = map[family]*levels{}
+		m.outcomes, m.segments = nil, nil // they may be made of what is gone
+	}
+	return s
+}
+
 // evidenceRequest asks for the evidence of parameter sets that differ only in their goal noises.
 type evidenceRequest struct {
-	samples    *samples
+	samples    *samples.Samples
 	parameters []agent.Parameters // at most kernel.Noises
 	levels     *levels
 	named      []bool // [step]: the evidence is only needed here; nil for every step
@@ -194,8 +193,8 @@ func (m *Inference) infer(ctx context.Context, results []*setResult, r *evidence
 	}
 	candidates := len(m.hidden)
 	for i := range r.parameters {
-		results[i].reset(r.samples.batches, candidates, len(m.steps)+1)
-		results[i].samples = r.samples.batches * batchSearches(r.levels.max(candidates), true)
+		results[i].reset(r.samples.Batches, candidates, len(m.steps)+1)
+		results[i].samples = r.samples.Batches * samples.BatchSearches(r.levels.max(candidates), true)
 	}
 	for group := range l.at {
 		for candidate := range candidates {
@@ -205,7 +204,7 @@ func (m *Inference) infer(ctx context.Context, results []*setResult, r *evidence
 		}
 	}
 	for i := range r.parameters {
-		results[i].align(r.samples.batches, candidates)
+		results[i].align(r.samples.Batches, candidates)
 		if r.named != nil && results[i].vanishes(r.named) {
 			one := &evidenceRequest{r.samples, r.parameters[i : i+1], r.levels, nil}
 			if err := m.infer(ctx, results[i:i+1], one); err != nil {
@@ -237,7 +236,7 @@ func (m *Inference) inferGroup(ctx context.Context, results []*setResult, r *evi
 		return err
 	}
 	first := at.group * kernel.Lanes
-	n := min(kernel.Lanes, r.samples.batches-first)
+	n := min(kernel.Lanes, r.samples.Batches-first)
 	for i := range r.parameters {
 		found := results[i]
 		for step := range found.evidence {
@@ -251,7 +250,7 @@ func (m *Inference) inferGroup(ctx context.Context, results []*setResult, r *evi
 }
 
 // inferOne is infer for one parameter set, at all steps. The result is good until the next call.
-func (m *Inference) inferOne(ctx context.Context, s *samples, p *agent.Parameters, at *levels) (*setResult, error) {
+func (m *Inference) inferOne(ctx context.Context, s *samples.Samples, p *agent.Parameters, at *levels) (*setResult, error) {
 	return m.results[0], m.infer(ctx, m.results[:1], &evidenceRequest{s, []agent.Parameters{*p}, at, nil})
 }
 

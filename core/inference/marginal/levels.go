@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"foible.dev/foible/core/agent"
+	"foible.dev/foible/core/inference/internal/samples"
 	"foible.dev/foible/core/sweep"
 )
 
@@ -93,9 +94,9 @@ const probePrecision = 0.95
 
 // levelsFor are the levels with which inference of a parameter set begins. The error is
 // that of ctx, if it ends before.
-func (m *Inference) levelsFor(ctx context.Context, s *samples, p *agent.Parameters, q *sweep.Procedure, goal precision) (*levels, error) {
+func (m *Inference) levelsFor(ctx context.Context, s *samples.Samples, p *agent.Parameters, q *sweep.Procedure, goal precision) (*levels, error) {
 	f := familyOf(p, q)
-	if l := s.levels[f]; l != nil {
+	if l := m.levels[s][f]; l != nil {
 		return l, nil
 	}
 	l := m.firstLevels(s)
@@ -107,22 +108,22 @@ func (m *Inference) levelsFor(ctx context.Context, s *samples, p *agent.Paramete
 			}
 		}
 	}
-	s.levels[f] = l
+	m.levels[s][f] = l
 	return l, nil
 }
 
 // firstLevels give each goal of confusion a search for every four batches, and all those of
 // an original goal together at least half as many searches as that goal has.
-func (m *Inference) firstLevels(s *samples) *levels {
+func (m *Inference) firstLevels(s *samples.Samples) *levels {
 	l := &levels{make([]int8, len(m.path.Task.Goals)*len(m.steps)), len(m.steps)}
 	for i := range m.hidden {
 		others := m.hidden[i].Goals[1:]
-		least := float64(s.batches) / 4
+		least := float64(s.Batches) / 4
 		if n := float64(len(others)); n > 0 {
-			least = max(least, m.searches(s, 0, 0)/(2*n))
+			least = max(least, s.Searches(0, 0)/(2*n))
 		}
 		level := 0
-		for level < maxHiddenLevel && m.searches(s, m.path.Candidates, level) < least {
+		for level < samples.MaxHiddenLevel && s.Searches(m.path.Candidates, level) < least {
 			level++
 		}
 		for _, goal := range others {

@@ -10,6 +10,7 @@ import (
 	"foible.dev/foible/core/ground"
 	"foible.dev/foible/core/inference/internal/kernel"
 	"foible.dev/foible/core/inference/internal/observed"
+	"foible.dev/foible/core/inference/internal/samples"
 	"foible.dev/foible/core/inference/internal/worlds"
 	"foible.dev/foible/core/inference/sips"
 	"foible.dev/foible/core/result"
@@ -48,7 +49,7 @@ func enumerated(t testing.TB, m *Inference, p *agent.Parameters, goal, tau int) 
 	for kind := range rows {
 		rows[kind] = make([]kernel.Lane, len(observed)+1)
 	}
-	stray := must(m.leavesPath(context.Background(), tau, goal))
+	stray := must(m.store.LeavesPath(context.Background(), tau, goal))
 	for _, o := range found {
 		matched := 0
 		for matched < len(o.Path) && matched < len(observed) && o.Path[matched].State == observed[matched] {
@@ -73,7 +74,7 @@ func enumerated(t testing.TB, m *Inference, p *agent.Parameters, goal, tau int) 
 func enumeratedResult(t testing.TB, m *Inference, p *agent.Parameters) *setResult {
 	t.Helper()
 	goals := len(m.path.Goals.Heuristic) // the maze has one more, which nobody pursues
-	s := &samples{samplesKey: samplesKey{batches: 1, unlimited: p.Unlimited, offPath: true}}
+	s := m.samplesFor(samples.Key{Batches: 1, Unlimited: p.Unlimited, OffPath: true})
 	none := &levels{make([]int8, len(m.path.Task.Goals)*len(m.steps)), len(m.steps)}
 	ps := &outcomes{samples: s, levels: none, at: make([][]*outcome, len(m.path.Task.Goals))}
 	if !p.Unlimited {
@@ -295,7 +296,9 @@ func TestPathsAreNotKnown(t *testing.T) {
 	cells := map[bool]result.Cell{}
 	for _, known := range []bool{true, false} {
 		m := marginalOf(w.Path)
-		m.distancesTried = !known // and there are none
+		if !known {
+			m.store.PathStates = 1
+		}
 		q := asked(4, 0.05, sweep.DetailMistakes)
 		r, err := m.convergeOne(p, q, 1, []int{1})
 		if err != nil {

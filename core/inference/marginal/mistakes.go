@@ -26,7 +26,7 @@ type batchSums struct{ all, slip, offPath float64 }
 // The error is that of ctx, if it ends before.
 func (m *Inference) mistakes(ctx context.Context, p *agent.Parameters, steps int) (*result.Mistakes, error) {
 	l := m.segments
-	batches := l.outcomes.samples.batches
+	batches := l.outcomes.samples.Batches
 	chances := m.chances(p)
 	sums := make([]mistakeSums, len(m.steps))
 	for k := range sums {
@@ -53,7 +53,7 @@ func (m *Inference) mistakes(ctx context.Context, p *agent.Parameters, steps int
 		out.Slip = append(out.Slip, ratio(s.slip, s.all))
 		offPath = append(offPath, ratio(s.offPath, s.all))
 	}
-	if m.distances != nil {
+	if m.store.PathsKnown() {
 		out.OffPath = optional.Known(offPath)
 	}
 	return out, nil
@@ -64,7 +64,7 @@ func (m *Inference) mistakes(ctx context.Context, p *agent.Parameters, steps int
 // ctx, if it ends before.
 func (m *Inference) addMistakes(ctx context.Context, sums []mistakeSums, chances []observed.Chances, at place) error {
 	f, h, o := &m.forward, &m.hidden[at.candidate], m.segments.outcomes
-	for lane := range min(kernel.Lanes, o.samples.batches-at.group*kernel.Lanes) {
+	for lane := range min(kernel.Lanes, o.samples.Batches-at.group*kernel.Lanes) {
 		batch := at.group*kernel.Lanes + lane
 		own := make([]batchSums, len(chances))
 		others := make([]batchSums, len(chances))

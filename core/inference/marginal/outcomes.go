@@ -7,16 +7,17 @@ import (
 
 	"foible.dev/foible/core/agent"
 	"foible.dev/foible/core/inference/internal/kernel"
+	"foible.dev/foible/core/inference/internal/samples"
 )
 
 // outcomes are E and D for one budget, made from samples.
 type outcomes struct {
-	samples *samples
+	samples *samples.Samples
 	budget  agent.Budget // zero if unlimited
 	levels  *levels
-	at      [][]*outcome    // [goal][τ]; nil until needed
-	ordered [][][]*ordered  // [group of batches][candidate][τ]; nil until needed
-	weights map[int]weights // by the number of searches in a batch
+	at      [][]*outcome            // [goal][τ]; nil until needed
+	ordered [][][]*ordered          // [group of batches][candidate][τ]; nil until needed
+	weights map[int]samples.Weights // by the number of searches in a batch
 	// Buffers.
 	sums  sums
 	signs []float64 // by batch
@@ -71,7 +72,7 @@ const maxOutcomes = 3
 
 // outcomesFor finds or makes the outcomes of a budget. Those of other levels are shared
 // where a table has the same level.
-func (m *Inference) outcomesFor(s *samples, p *agent.Parameters, l *levels) *outcomes {
+func (m *Inference) outcomesFor(s *samples.Samples, p *agent.Parameters, l *levels) *outcomes {
 	budget := p.Budget()
 	if p.Unlimited {
 		budget = agent.Budget{}
@@ -85,7 +86,7 @@ func (m *Inference) outcomesFor(s *samples, p *agent.Parameters, l *levels) *out
 	}
 	o := &outcomes{
 		samples: s, budget: budget, levels: l, at: make([][]*outcome, len(m.path.Task.Goals)),
-		weights: map[int]weights{}, sums: make(sums, 4*(len(m.steps)+2)), signs: make([]float64, s.batches),
+		weights: map[int]samples.Weights{}, sums: make(sums, 4*(len(m.steps)+2)), signs: make([]float64, s.Batches),
 	}
 	for _, old := range m.outcomes {
 		if old.samples == s && old.budget == budget {
@@ -114,10 +115,10 @@ func (o *outcomes) share(old *outcomes) {
 }
 
 // weigh is the weights of events of a batch with a number of searches.
-func (o *outcomes) weigh(searches int) weights {
+func (o *outcomes) weigh(searches int) samples.Weights {
 	w := o.weights[searches]
 	if w == nil {
-		w = newWeights(o.budget, o.samples.unlimited, searches, o.samples.draws)
+		w = samples.NewWeights(&o.samples.Key, o.budget, searches)
 		o.weights[searches] = w
 	}
 	return w
@@ -132,24 +133,20 @@ func (m *Inference) outcome(ctx context.Context, o *outcomes, goal, tau int) (*o
 		return p, nil
 	}
 	level := o.levels.of(goal, tau)
-	t, err := m.table(ctx, o.samples, goal, tau, level)
+	t, err := o.samples.Table(ctx, goal, tau, level)
 	if err != nil {
 		return nil, err
 	}
 	p := o.arena.outcome()
-	if p.groups = groups(o.samples.batches); t.certain != nil {
-		p.maxMatched = maxMatched(t.certain)
-	} else {
-		p.maxMatched = t.maxMatched[level]
-	}
+	p.groups, p.maxMatched = groups(o.samples.Batches), t.MaxMatched(level)
 	n := (p.maxMatched + 1) * p.groups
 	p.ends, p.differs = o.arena.zeros(n), o.arena.zeros(n)
-	if t.offPath != nil {
+	if t.KnowsOffPath() {
 		p.offPathEnds, p.offPathDiffers = o.arena.zeros(n), o.arena.zeros(n)
 	}
-	if t.certain != nil {
-		for batch := range o.samples.batches {
-			o.sums.add(t.certain, o.weigh(1))
+	if certain := t.Certain(); certain != nil {
+		for batch := range o.samples.Batches {
+			o.weigh(1).Add(o.sums, certain)
 			o.sums.moveTo(p, batch)
 		}
 	} else {
@@ -160,42 +157,36 @@ func (m *Inference) outcome(ctx context.Context, o *outcomes, goal, tau int) (*o
 }
 
 // fill makes an outcome from the events of a table up to a level, and counts these.
-func (o *outcomes) fill(p *outcome, t *table, level int) (events int) {
-	batches := o.samples.batches
-	weights := o.weigh(batchSearches(level, t.original))
+func (o *outcomes) fill(p *outcome, t *samples.Table, level int) (events int) {
+	batches := o.samples.Batches
+	weights := o.weigh(samples.BatchSearches(level, t.Original()))
 	for batch := range batches {
-		if !t.in(level, batch) {
+		if !t.Has(level, batch) {
 			break
 		}
-		for _, level := range t.levels[:level+1] {
-			events += len(level[batch])
-			o.sums.add(level[batch], weights)
+		for l := range level + 1 {
+			added := t.Events(l, batch)
+			events += len(added)
+			weights.Add(o.sums, added)
 		}
 		o.sums.moveTo(p, batch)
 	}
 	switch {
 	case batches == 1:
-	case t.original || level >= ownLevel:
+	case t.Original() || level >= samples.OwnLevel:
 		p.shrink(batches)
 	case level == 0: // the square of what was not expected is more than the variance
-		o.sums.add(o.samples.unexpected, weights)
+		weights.Add(o.sums, o.samples.Unexpected())
 		o.sums.moveTo(p, 1)
-		p.contrast(t.contrasts(o.signs), 0)
+		p.contrast(t.Contrasts(o.signs), 0)
 	default:
-		p.contrast(t.contrasts(o.signs), 0.5)
+		p.contrast(t.Contrasts(o.signs), 0.5)
 	}
 	return events
 }
 
 // sums are the sums of what events add, by meeting.
 type sums []float64
-
-func (s sums) add(events []event, w weights) {
-	for i := range events {
-		e := &events[i]
-		s[e.meeting] += float64(float64(e.plans) * w[e.at])
-	}
-}
 
 // moveTo moves the sums into a batch. A number m of matching actions has four meetings: plans
 // that differ and that end, and the same of plans that leave the shortest paths.
@@ -251,21 +242,4 @@ func (p *outcome) contrast(signs []float64, part float64) {
 
 func (p *outcome) all() [4][]kernel.Lane {
 	return [4][]kernel.Lane{p.ends, p.differs, p.offPathEnds, p.offPathDiffers}
-}
-
-// contrasts are 1 for half of the batches and -1 for the others, at random by the table's
-// seed; one is 0 if their number is odd. They are left in buffer, whose length is that number.
-func (t *table) contrasts(buffer []float64) []float64 {
-	chance := scramble(t.seed[0] ^ t.seed[1])
-	for i := range buffer {
-		sign := float64(1 - i%2*2)
-		if i == len(buffer)-1 && i%2 == 0 {
-			sign = 0
-		}
-		j := int(chance % uint64(i+1)) // a shuffle from the front (Fisher and Yates)
-		buffer[i] = buffer[j]
-		buffer[j] = sign
-		chance = scramble(chance)
-	}
-	return buffer
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"foible.dev/foible/core/inference/internal/kernel"
+	"foible.dev/foible/core/inference/internal/samples"
 )
 
 // precision is what is asked of the posteriors at judgement steps.
@@ -82,7 +83,7 @@ func (m *Inference) refine(ctx context.Context, r *evidenceRequest, want precisi
 		for i := range shares {
 			x := &shares[i]
 			level := at.of(x.goal, x.tau)
-			x.gain = x.variance / (m.searches(r.samples, x.goal, level) * r.samples.tables[x.goal][x.tau].effortAt(level))
+			x.gain = x.variance / (r.samples.Searches(x.goal, level) * r.samples.Effort(x.goal, x.tau, level))
 		}
 		next := m.raise(at, shares, min(raisedShare, 2*(1-1/excess)))
 		if next == nil {
@@ -110,9 +111,9 @@ func (m *Inference) raise(at *levels, shares []contribution, part float64) *leve
 			break
 		}
 		sum += x.variance
-		last := int8(maxHiddenLevel)
+		last := int8(samples.MaxHiddenLevel)
 		if x.goal < m.path.Candidates {
-			last = maxLevel
+			last = samples.MaxLevel
 		}
 		if level := &next.level[x.goal*at.steps+x.tau]; *level < last {
 			*level++
@@ -260,7 +261,7 @@ func (m *Inference) planning(ctx context.Context, candidate int, goalNoise float
 	for tau := range all {
 		all[tau] = m.backward.zeros(len(h.Goals))
 	}
-	batches := float64(l.outcomes.samples.batches)
+	batches := float64(l.outcomes.samples.Batches)
 	for group := range l.at {
 		if err := f.run(ctx, h, l.at[group][candidate], []float64{goalNoise}, nil); err != nil {
 			return nil, err

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"math"
 	"reflect"
-	"slices"
 	"testing"
 
 	"foible.dev/foible/core/agent"
 	"foible.dev/foible/core/inference/internal/kernel"
+	"foible.dev/foible/core/inference/internal/samples"
 	"foible.dev/foible/core/inference/internal/worlds"
 	"foible.dev/foible/core/inference/sips"
 	"foible.dev/foible/core/result"
@@ -18,7 +18,7 @@ import (
 )
 
 // sampledPlans are tables for one budget, sampled to some levels.
-func sampledPlans(m *Inference, p *agent.Parameters, s *samples, original, confused int8) *outcomes {
+func sampledPlans(m *Inference, p *agent.Parameters, s *samples.Samples, original, confused int8) *outcomes {
 	goals := len(m.path.Task.Goals)
 	l := &levels{make([]int8, goals*len(m.steps)), len(m.steps)}
 	for i := range l.level {
@@ -74,14 +74,13 @@ func (m *Inference) numbers(p *outcome, batches int) map[meant]float64 {
 func TestTablesAreUnbiased(t *testing.T) { chance.Repeat(t, tablesAreUnbiased) }
 
 func tablesAreUnbiased(t *testing.T) {
-	const batches = 4
 	seeds := 400
 	if testing.Short() {
 		seeds = 200
 	}
+	f := &tableTest{bound: chance.Bound(maxQuantities, float64(seeds-1)), seeds: uint64(seeds)}
 	budgets := []agent.Parameters{{BudgetR: 1, BudgetQ: 0.7}, {BudgetR: 2, BudgetQ: 0.9}, {BudgetR: 4, BudgetQ: 0.95}}
-	worst, quantities, beyond := 0.0, 0, 0
-	bound := chance.Bound(10_000, float64(seeds-1)) // more than there are comparisons
+	thinFrom := samples.DefaultLimits().ThinFrom
 	for _, c := range []struct {
 		worlds.World
 		noises  []float64
@@ -96,65 +95,102 @@ func tablesAreUnbiased(t *testing.T) {
 			for i, thin := range []int{3, thinFrom, thinFrom, 3} {
 				confused := []int8{0, 1, 2, 4}[i] // levels: searches in some batches alone, in each, in each several
 				m := marginalOf(c.Path)
-				m.sampler.thinFrom = thin
-				key := samplesKey{noise: noise, draws: minDraws, batches: batches, offPath: true}
-				for _, budget := range budgets[:c.budgets] {
-					p := budget
+				m.store.ThinFrom = thin
+				f.thinned = thin < thinFrom
+				for _, p := range budgets[:c.budgets] {
 					p.SearchNoise = noise
 					for goal := range c.Path.Goals.Heuristic {
-						level := int8(1)
-						if goal >= c.Path.Candidates {
-							level = confused
-						}
 						for _, tau := range []int{0, 2} {
-							want := m.numbers(enumerated(t, m, &p, goal, tau), 1)
-							all := map[meant][]float64{}
-							for seed := range uint64(seeds) {
-								key.seed = chance.Seed(seed)
-								s := m.samplesFor(key)
-								for of, x := range m.numbers(must(m.outcome(context.Background(), sampledPlans(m, &p, s, 1, confused), goal, tau)), batches) {
-									if all[of] == nil {
-										all[of] = make([]float64, seeds)
-									}
-									all[of][seed] = x
-								}
-								if thin < thinFrom { // searches that go on for some draws count for 4 or more
-									for _, level := range s.tables[goal][tau].levels {
-										for _, e := range slices.Concat(level...) {
-											if e.draw() > 12 {
-												beyond++
-											}
-										}
-									}
-								}
-							}
-							for of := range want {
-								if all[of] == nil {
-									all[of] = make([]float64, seeds)
-								}
-							}
-							n := float64(seeds) * m.searches(m.samplesFor(key), goal, int(level))
-							for of, xs := range all {
-								z := score(xs, want[of], n)
-								quantities++
-								if worst = max(worst, z); !(z < bound) {
-									mean, _ := moments(xs)
-									t.Errorf("%s, noise %v, budget %+v, thinned from %d, level %d, goal %d, step %d, %+v: %v, want %v (z %.1f)", c.Name, noise, p.Budget(), thin,
-										level, goal, tau, of, mean, want[of], z)
-								}
-							}
+							f.name = fmt.Sprintf("%s, noise %v, budget %+v, thinned from %d", c.Name, noise, p.Budget(), thin)
+							f.check(t, m, &p, tableOf{goal, tau, confused})
 						}
 					}
 				}
 			}
 		}
 	}
-	t.Logf("%d probabilities, the largest z %.1f; %d events of thinned searches", quantities, worst, beyond)
-	if quantities > 10_000 {
-		t.Errorf("%d probabilities: the bound is of fewer", quantities)
+	t.Logf("%d probabilities, the largest z %.1f; %d events of thinned searches", f.quantities, f.worst, f.beyond)
+	if f.quantities > maxQuantities {
+		t.Errorf("%d probabilities: the bound is of fewer", f.quantities)
 	}
-	if beyond < 100 {
-		t.Errorf("%d events of thinned searches: nothing is tested of them", beyond)
+	if f.beyond < 100 {
+		t.Errorf("%d events of thinned searches: nothing is tested of them", f.beyond)
+	}
+}
+
+const (
+	maxQuantities = 10_000 // more than there are comparisons
+	minDraws      = 320    // of the longest searches, where budgets are small
+)
+
+// tableTest compares tables, sampled with several seeds, with enumeration.
+type tableTest struct {
+	name       string // of what is compared now
+	bound      float64
+	seeds      uint64
+	thinned    bool // searches are thinned out early
+	worst      float64
+	quantities int
+	beyond     int // events of thinned searches
+}
+
+// tableOf names a table, and the level that it is sampled to if it is of a goal of confusion.
+type tableOf struct {
+	goal, tau int
+	confused  int8
+}
+
+// check compares the probabilities of a table.
+func (f *tableTest) check(t *testing.T, m *Inference, p *agent.Parameters, at tableOf) {
+	t.Helper()
+	const batches = 4
+	key := samples.Key{Noise: p.SearchNoise, Draws: minDraws, Batches: batches, OffPath: true}
+	level := int8(1)
+	if at.goal >= m.path.Candidates {
+		level = at.confused
+	}
+	want := m.numbers(enumerated(t, m, p, at.goal, at.tau), 1)
+	all := map[meant][]float64{}
+	for of := range want {
+		all[of] = make([]float64, f.seeds)
+	}
+	for seed := range f.seeds {
+		key.Seed = chance.Seed(seed)
+		s := m.samplesFor(key)
+		for of, x := range m.numbers(must(m.outcome(context.Background(), sampledPlans(m, p, s, 1, at.confused), at.goal, at.tau)), batches) {
+			if all[of] == nil {
+				all[of] = make([]float64, f.seeds)
+			}
+			all[of][seed] = x
+		}
+		if f.thinned {
+			f.countThinned(must(s.Table(context.Background(), at.goal, at.tau, int(level))), level, batches)
+		}
+	}
+	n := float64(f.seeds) * m.samplesFor(key).Searches(at.goal, int(level))
+	for of, xs := range all {
+		z := score(xs, want[of], n)
+		f.quantities++
+		if f.worst = max(f.worst, z); !(z < f.bound) {
+			mean, _ := moments(xs)
+			t.Errorf("%s, level %d, goal %d, step %d, %+v: %v, want %v (z %.1f)", f.name, level, at.goal, at.tau, of, mean, want[of], z)
+		}
+	}
+}
+
+// countThinned counts events of searches that go on for some draws, which count for 4 or more.
+func (f *tableTest) countThinned(table *samples.Table, level int8, batches int) {
+	if table.Certain() != nil {
+		return
+	}
+	for l := range int(level) + 1 {
+		for batch := range batches {
+			for _, e := range table.Events(l, batch) {
+				if e.Draw() > 12 {
+					f.beyond++
+				}
+			}
+		}
 	}
 }
 
@@ -177,11 +213,11 @@ func evidenceIsUnbiased(t *testing.T) {
 				t.Fatal(err)
 			}
 			m := marginalOf(w.Path)
-			m.sampler.thinFrom = 3
+			m.store.ThinFrom = 3
 			steps, goals := len(exact.Posterior), len(exact.Posterior[0])
 			all := make([][]float64, steps*goals)
 			for seed := range uint64(seeds) {
-				s := m.samplesFor(samplesKey{seed: chance.Seed(seed), noise: p.SearchNoise, unlimited: p.Unlimited, draws: draws(&p), batches: batches})
+				s := m.samplesFor(samples.Key{Seed: chance.Seed(seed), Noise: p.SearchNoise, Unlimited: p.Unlimited, Draws: samples.Draws(&p), Batches: batches})
 				r := must(m.inferOne(context.Background(), s, &p, sampledPlans(m, &p, s, 0, int8(seed%3)).levels))
 				for step := range steps {
 					for goal := range goals {
@@ -349,9 +385,9 @@ func TestCellsDoNotDependOnEachOther(t *testing.T) {
 		if len(different) < len(all)/2 {
 			t.Errorf("%s: only %d of %d cells are different", w.Name, len(different), len(all))
 		}
-		for _, keep := range []int{maxEvents, 1} {
+		for _, keep := range []int{samples.DefaultLimits().Events, 1} {
 			m := marginalOf(w.Path)
-			m.keep = keep
+			m.store.Limits.Events = keep
 			for round, order := range [][]int{{1, 0}, {-1, len(all) - 1}, {7, 3}} {
 				at := order[1]
 				for range all {
@@ -361,8 +397,8 @@ func TestCellsDoNotDependOnEachOther(t *testing.T) {
 					at = (at + order[0] + len(all)) % len(all)
 				}
 			}
-			if keep == 1 && len(m.samples) > 2 {
-				t.Errorf("%d stores are kept", len(m.samples))
+			if keep == 1 && len(m.levels) > 2 {
+				t.Errorf("%d stores are kept", len(m.levels))
 			}
 		}
 	}
@@ -431,8 +467,8 @@ func TestGoalNoisesSideBySide(t *testing.T) {
 		q := asked(4, 0.004, sweep.DetailJudged)
 		few := func(p *agent.Parameters) *Inference { // which begins with few samples
 			m := marginalOf(w.Path)
-			s := m.samplesFor(samplesKey{stage: q.StageName, seed: 1, noise: p.SearchNoise, unlimited: p.Unlimited, draws: draws(p), batches: q.Runs})
-			s.levels[familyOf(p, q)] = m.firstLevels(s)
+			s := m.samplesFor(samples.Key{Stage: q.StageName, Seed: 1, Noise: p.SearchNoise, Unlimited: p.Unlimited, Draws: samples.Draws(p), Batches: q.Runs})
+			m.levels[s][familyOf(p, q)] = m.firstLevels(s)
 			return m
 		}
 		for _, p := range []agent.Parameters{
@@ -465,7 +501,7 @@ func TestGoalNoisesSideBySide(t *testing.T) {
 					if got.Undefined != nil {
 						died++
 					}
-					if r.samples > q.Runs*batchSearches(0, true) {
+					if r.samples > q.Runs*samples.BatchSearches(0, true) {
 						unsure++
 					}
 					return nil

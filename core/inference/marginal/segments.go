@@ -6,6 +6,7 @@ import (
 	"foible.dev/foible/core/agent"
 	"foible.dev/foible/core/inference/internal/kernel"
 	"foible.dev/foible/core/inference/internal/observed"
+	"foible.dev/foible/core/inference/internal/samples"
 )
 
 // segments are N and L for one budget and action noise, made from outcomes.
@@ -54,7 +55,7 @@ func (o *outcomes) prepare(groups, candidates, steps int) {
 
 // segmentsFor finds or makes segments. What they share with those that were used last is
 // taken from there, or made in their memory. The error is that of ctx, if it ends before.
-func (m *Inference) segmentsFor(ctx context.Context, s *samples, p *agent.Parameters, at *levels) (*segments, error) {
+func (m *Inference) segmentsFor(ctx context.Context, s *samples.Samples, p *agent.Parameters, at *levels) (*segments, error) {
 	o := m.outcomesFor(s, p, at)
 	action := agent.Parameters{ActionNoise: p.ActionNoise, Kind: p.Kind}
 	confusable := p.GoalNoise > 0
@@ -76,7 +77,7 @@ func (m *Inference) segmentsFor(ctx context.Context, s *samples, p *agent.Parame
 		old.outcomes.segments = nil // their memory is used again
 	}
 	l := &segments{outcomes: o, action: action, confusable: confusable}
-	o.prepare(groups(s.batches), len(m.hidden), len(m.steps))
+	o.prepare(groups(s.Batches), len(m.hidden), len(m.steps))
 	if confusable {
 		if err := m.outcomesOfAll(ctx, o); err != nil {
 			return nil, err
@@ -117,7 +118,7 @@ func (m *Inference) outcomesOfAll(ctx context.Context, o *outcomes) error {
 // is used again.
 func (m *Inference) makeSegments(ctx context.Context, l, old *segments, chances []observed.Chances) error {
 	o := l.outcomes
-	l.at = make([][][]segment, groups(o.samples.batches))
+	l.at = make([][][]segment, groups(o.samples.Batches))
 	for group := range l.at {
 		l.at[group] = make([][]segment, len(m.hidden))
 		for candidate := range m.hidden {

@@ -7,6 +7,7 @@ import (
 
 	"foible.dev/foible/core/agent"
 	"foible.dev/foible/core/inference/internal/kernel"
+	"foible.dev/foible/core/inference/internal/samples"
 	"foible.dev/foible/core/inference/internal/worlds"
 )
 
@@ -22,7 +23,7 @@ func TestOriginsAreTheRecursion(t *testing.T) {
 			for _, p.GoalNoise = range []float64{0.01, 0.3, 1, 0.7} {
 				ps = append(ps, p)
 			}
-			s := m.samplesFor(samplesKey{seed: 1, noise: p.SearchNoise, unlimited: p.Unlimited, draws: draws(&p), batches: batches})
+			s := m.samplesFor(samples.Key{Seed: 1, Noise: p.SearchNoise, Unlimited: p.Unlimited, Draws: samples.Draws(&p), Batches: batches})
 			at := m.firstLevels(s)
 			m.infer(context.Background(), m.results[:], &evidenceRequest{s, ps, at, nil})
 			var want [kernel.Noises][][][]float64

@@ -1,4 +1,4 @@
-package marginal
+package samples
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"foible.dev/foible/core/agent"
 	"foible.dev/foible/core/inference/internal/observed"
 	"foible.dev/foible/core/search"
 )
@@ -14,11 +13,11 @@ import (
 // sampler fills tables. Its fields but the first two are buffers.
 type sampler struct {
 	path     *observed.Path
-	thinFrom int // the constant, but in tests
+	thinFrom int // see Limits
 	pcg      rand.PCG
 	rng      *rand.Rand // draws from pcg
 	turns    []search.Turn
-	events   []event
+	events   []Event
 	// Sums of what searches found, up to tallied draws.
 	tallied         int
 	exactly, onward *search.Tally
@@ -36,7 +35,7 @@ func (s *sampler) weight(draw int) float64 {
 
 // extend samples a table up to a level. The error is that of ctx, if it ends before; the
 // table is then of no use.
-func (s *sampler) extend(ctx context.Context, all *samples, t *table, upTo int) error {
+func (s *sampler) extend(ctx context.Context, all *Samples, t *Table, upTo int) error {
 	if len(t.levels) == 0 && t.certain == nil {
 		var err error
 		if t.certain, err = s.certain(ctx, all, t); err != nil {
@@ -55,23 +54,23 @@ func (s *sampler) extend(ctx context.Context, all *samples, t *table, upTo int) 
 }
 
 // addLevel samples one more level of a table.
-func (s *sampler) addLevel(ctx context.Context, all *samples, t *table) error {
+func (s *sampler) addLevel(ctx context.Context, all *Samples, t *Table) error {
 	l := len(t.levels)
-	t.levels = append(t.levels, make(level, all.batches))
+	t.levels = append(t.levels, make(level, all.Batches))
 	most, generated := 0, -float64(s.path.Search.Generated)
 	if l > 0 {
 		most = t.maxMatched[l-1]
-		generated += float64(tableSearches(l-1, all.batches, t.original)) * t.effort[l-1]
+		generated += float64(tableSearches(l-1, all.Batches, t.original)) * t.effort[l-1]
 	}
-	for batch := range all.batches {
-		if !t.in(l, batch) {
+	for batch := range all.Batches {
+		if !t.Has(l, batch) {
 			continue
 		}
 		from := 0
-		if l > 0 && t.in(l-1, batch) {
-			from = batchSearches(l-1, t.original)
+		if l > 0 && t.Has(l-1, batch) {
+			from = BatchSearches(l-1, t.original)
 		}
-		if to := batchSearches(l, t.original); from < to {
+		if to := BatchSearches(l, t.original); from < to {
 			if err := s.search(ctx, all, t, uint64(batch)<<32|uint64(from), to-from); err != nil {
 				return err
 			}
@@ -82,27 +81,27 @@ func (s *sampler) addLevel(ctx context.Context, all *samples, t *table) error {
 	}
 	generated += float64(s.path.Search.Generated)
 	t.maxMatched = append(t.maxMatched, most)
-	t.effort = append(t.effort, generated/float64(tableSearches(l, all.batches, t.original)))
+	t.effort = append(t.effort, generated/float64(tableSearches(l, all.Batches, t.original)))
 	return nil
 }
 
 // trace searches and leaves what it found in turns. ended is the draw at which the search
 // ended by itself, or as package search says.
-func (s *sampler) trace(ctx context.Context, t *table, o search.Options) (ended int, err error) {
+func (s *sampler) trace(ctx context.Context, t *Table, o search.Options) (ended int, err error) {
 	s.turns, ended, err = s.path.Search.Trace(ctx, s.query(t, o), s.rng, s.turns)
 	return ended, err
 }
 
-func (s *sampler) query(t *table, o search.Options) *search.Query {
+func (s *sampler) query(t *Table, o search.Options) *search.Query {
 	return &search.Query{
 		From: s.path.States[t.tau], Goal: t.goal, Heuristic: s.path.Goals.Heuristic[t.goal], Options: o,
 		Trail: search.Trail{Observed: s.path.States[t.tau+1:], OffPath: t.offPath},
 	}
 }
 
-func (all *samples) options() search.Options {
-	o := search.Options{Noise: all.noise, Budget: all.draws}
-	if all.unlimited {
+func (all *Samples) options() search.Options {
+	o := search.Options{Noise: all.Noise, Budget: all.Draws}
+	if all.Unlimited {
 		o.Budget = search.Unlimited
 	}
 	return o
@@ -110,16 +109,16 @@ func (all *samples) options() search.Options {
 
 // certain is what every search finds if searches can go in one way only; nil if chance has
 // a part. The error is that of ctx, if it ends before.
-func (s *sampler) certain(ctx context.Context, all *samples, t *table) ([]event, error) {
+func (s *sampler) certain(ctx context.Context, all *Samples, t *Table) ([]Event, error) {
 	o := all.options()
 	o.Sure = true
 	if ended, err := s.trace(ctx, t, o); err != nil || ended < 0 {
 		return nil, err
 	}
-	if all.unlimited {
-		return []event{atLeast(1, s.turns[len(s.turns)-1].Meeting, 1)}, nil
+	if all.Unlimited {
+		return []Event{atLeast(1, s.turns[len(s.turns)-1].Meeting, 1)}, nil
 	}
-	var events []event
+	var events []Event
 	meeting := search.NoPlan
 	for i, turn := range s.turns {
 		if i > 0 {
@@ -134,9 +133,9 @@ func (s *sampler) certain(ctx context.Context, all *samples, t *table) ([]event,
 // search leaves in events what n searches of a batch found, from a first one on. first has
 // the batch in its upper half and the number of the search in its lower. The error is that
 // of ctx, if it ends before.
-func (s *sampler) search(ctx context.Context, all *samples, t *table, first uint64, n int) error {
-	if s.exactly == nil || s.tallied < all.draws {
-		s.tallied = all.draws
+func (s *sampler) search(ctx context.Context, all *Samples, t *Table, first uint64, n int) error {
+	if s.exactly == nil || s.tallied < all.Draws {
+		s.tallied = all.Draws
 		s.exactly, s.onward = search.NewTally(s.tallied, len(s.path.States)), search.NewTally(s.tallied, len(s.path.States))
 	}
 	s.events = s.events[:0]
@@ -151,7 +150,7 @@ func (s *sampler) search(ctx context.Context, all *samples, t *table, first uint
 		s.pcg.Seed(scramble(t.seed[0]+number), scramble(t.seed[1]+number))
 		var err error
 		switch {
-		case all.unlimited: // never thinned out: only the end counts, and a few searches that count for many would be all there is
+		case all.Unlimited: // never thinned out: only the end counts, and a few searches that count for many would be all there is
 			if _, err = s.trace(ctx, t, all.options()); err == nil {
 				add(1, s.turns[len(s.turns)-1].Meeting, 1)
 			}
@@ -171,20 +170,20 @@ func (s *sampler) search(ctx context.Context, all *samples, t *table, first uint
 
 // searchOriginal is one search for an original goal. How far it goes depends on its number
 // in its batch.
-func (s *sampler) searchOriginal(ctx context.Context, all *samples, t *table, number int, add func(draw int, m search.Meeting, plans float64)) error {
+func (s *sampler) searchOriginal(ctx context.Context, all *Samples, t *Table, number int, add func(draw int, m search.Meeting, plans float64)) error {
 	o := all.options()
 	if number%firstSearches != 0 {
 		o.Budget = min(o.Budget, s.thinFrom<<bits.TrailingZeros(uint(number)))
 	}
 	draw, meeting, err := s.path.Search.Weigh(ctx, s.query(t, o), s.rng, s.weight, s.exactly)
-	if err == nil && 0 < draw && draw <= all.draws {
+	if err == nil && 0 < draw && draw <= all.Draws {
 		add(draw, meeting, s.weight(draw-1))
 	}
 	return err
 }
 
 // searchHidden is one search for a goal of confusion. How far it goes is left to chance.
-func (s *sampler) searchHidden(ctx context.Context, all *samples, t *table, add func(draw int, m search.Meeting, plans float64)) error {
+func (s *sampler) searchHidden(ctx context.Context, all *Samples, t *Table, add func(draw int, m search.Meeting, plans float64)) error {
 	o := all.options()
 	o.Budget = min(o.Budget, s.thinFrom<<bits.TrailingZeros64(s.pcg.Uint64()|1<<20))
 	ended, err := s.trace(ctx, t, o)
@@ -193,7 +192,7 @@ func (s *sampler) searchHidden(ctx context.Context, all *samples, t *table, add 
 	}
 	x, meeting := 0.0, search.NoPlan
 	turn := func(draw int, now search.Meeting, weight float64) { // the plan changes at a draw, or its weight
-		if draw <= all.draws {
+		if draw <= all.Draws {
 			if x != 0 {
 				add(draw, meeting, -x)
 			}
@@ -237,27 +236,4 @@ func scramble(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31
-}
-
-// weights are what a plan of an event adds to the probability of its meeting, by the
-// event's at: P(budget ≥ draw) or P(budget = draw), divided by the number of searches.
-type weights []float64
-
-// newWeights makes them for a budget and n searches of so many draws.
-func newWeights(b agent.Budget, unlimited bool, n, draws int) weights {
-	w := make(weights, 2*(draws+1))
-	if unlimited {
-		w[2*1] = 1 / float64(n)
-		return w
-	}
-	tail := make([]float64, draws+2) // the last is 0: greater budgets count as the greatest looked at
-	tail[1] = 1                      // a budget of 0 leaves no plan either
-	for draw := 2; draw <= draws; draw++ {
-		tail[draw] = b.AtLeast(draw)
-	}
-	for draw := 1; draw <= draws; draw++ {
-		w[2*draw] = tail[draw] / float64(n)
-		w[2*draw+1] = (tail[draw] - tail[draw+1]) / float64(n)
-	}
-	return w
 }
