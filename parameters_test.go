@@ -10,7 +10,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"foible.dev/foible/core/model"
-	"foible.dev/foible/core/report"
+	"foible.dev/foible/core/tabular"
 	"foible.dev/foible/proto/codec"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
@@ -40,7 +40,7 @@ func TestParametersAreComplete(t *testing.T) {
 		if err := survives(axis); err != nil {
 			t.Errorf("%s: proto/codec: %v", axis.Name, err)
 		}
-		if fits := slices.IndexFunc(report.Tables, func(t report.Table) bool { return t.Name == "fits" }); !slices.Contains(report.Tables[fits].Columns, axis.Name) {
+		if fits := slices.IndexFunc(tabular.Tables, func(t tabular.Table) bool { return t.Name == "fits" }); !slices.Contains(tabular.Tables[fits].Columns, axis.Name) {
 			t.Errorf("%s: fits.csv has no such column (core/report/schema.go)", axis.Name)
 		}
 		for page, text := range map[string][]byte{"docs/models.md": models, "docs/reference/sweep.md": reference} {

@@ -9,7 +9,7 @@ import (
 
 	"foible.dev/foible/command/cli"
 	"foible.dev/foible/command/terminal"
-	"foible.dev/foible/core/report"
+	"foible.dev/foible/core/tabular"
 	"foible.dev/foible/core/words"
 	"foible.dev/foible/proto/reference"
 )
@@ -48,10 +48,10 @@ func topics() ([]topic, error) {
 		}
 		all = append(all, t)
 	}
-	for _, table := range report.Tables {
+	for _, table := range tabular.Tables {
 		t := topic{name: table.Name, file: table.Name + ".csv", writer: table.Command, about: "A row is " + table.About}
 		for _, column := range table.Columns {
-			kind, about := report.DescribeColumn(column)
+			kind, about := tabular.Describe(column)
 			t.entries = append(t.entries, docEntry{column, kind, about})
 		}
 		all = append(all, t)

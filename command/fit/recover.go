@@ -28,6 +28,7 @@ import (
 	"foible.dev/foible/core/recovery"
 	"foible.dev/foible/core/report"
 	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/tabular"
 	"foible.dev/foible/core/words"
 	"foible.dev/foible/domains"
 	"foible.dev/foible/proto/codec"
@@ -361,7 +362,7 @@ func writeRecovery(ctx context.Context, term *terminal.Terminal, r *recovering) 
 	return nil
 }
 
-func writeFile(out report.Output, name string, content []byte) error {
+func writeFile(out tabular.Output, name string, content []byte) error {
 	f, err := out.Create(name)
 	if err != nil {
 		return err

@@ -17,7 +17,7 @@ import (
 
 	"foible.dev/foible/command/cli"
 	"foible.dev/foible/command/tables"
-	"foible.dev/foible/core/report"
+	"foible.dev/foible/core/tabular"
 	"foible.dev/foible/core/words"
 	"foible.dev/foible/internal/replace"
 )
@@ -113,8 +113,8 @@ func Claim(dir string, o Owner, overwrite bool) error {
 // inTheWay are things in a directory that commands write too, such as the tables of an earlier version, or a user's study.
 func inTheWay(dir string) []string {
 	names := []string{"study.yaml", "sweep.yaml", manifestFile, "report.html", "comparison.html", "figures", "tables"}
-	for i := range report.Tables {
-		names = append(names, report.Tables[i].Name+".csv", report.Tables[i].Name+".parquet")
+	for i := range tabular.Tables {
+		names = append(names, tabular.Tables[i].Name+".csv", tabular.Tables[i].Name+".parquet")
 	}
 	return slices.DeleteFunc(names, func(name string) bool {
 		_, err := os.Lstat(filepath.Join(dir, name))
@@ -124,7 +124,7 @@ func inTheWay(dir string) []string {
 
 // Dir is what a command writes into a directory that is free. Files are written to a directory of their own, and
 // take the place of the earlier ones together, by commit: a crash or a full disk before leaves the directory as it was, one
-// within is made good by the next command, and until then there is no manifest.json. It implements [report.TableOutput].
+// within is made good by the next command, and until then there is no manifest.json. It implements [tabular.TableOutput].
 type Dir struct {
 	dir    string
 	owner  Owner
@@ -158,7 +158,7 @@ func Write(dir string, o Owner, create func(path string) (*os.File, error), writ
 	return nil
 }
 
-// Create implements [report.Output].
+// Create implements [tabular.Output].
 func (o *Dir) Create(name string) (io.WriteCloser, error) {
 	path := filepath.Join(o.dir, stagingDir, filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -170,8 +170,8 @@ func (o *Dir) Create(name string) (io.WriteCloser, error) {
 	return o.create(path)
 }
 
-// CreateTable implements [report.TableOutput]: tables are written as Parquet next to the CSV.
-func (o *Dir) CreateTable(name string, columns []report.Column) (report.Rows, error) {
+// CreateTable implements [tabular.TableOutput]: tables are written as Parquet next to the CSV.
+func (o *Dir) CreateTable(name string, columns []tabular.Column) (tabular.Rows, error) {
 	f, err := o.Create(name + ".parquet")
 	if err != nil {
 		return nil, err

@@ -19,10 +19,10 @@ import (
 	"foible.dev/foible/core/figure"
 	"foible.dev/foible/core/inference"
 	"foible.dev/foible/core/model"
-	"foible.dev/foible/core/report"
 	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/study"
 	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/tabular"
 	"foible.dev/foible/core/words"
 	"foible.dev/foible/domains"
 )
@@ -231,7 +231,7 @@ func outcomes(st *study.Stimulus, set *model.ParameterSet, p sweep.Procedure, ce
 }
 
 // writeInference writes table, figures and manifest.
-func writeInference(out report.Output, c *chosen, p sweep.Procedure, cells []result.Cell) error {
+func writeInference(out tabular.Output, c *chosen, p sweep.Procedure, cells []result.Cell) error {
 	write := func(name string, content func(io.Writer) error) error {
 		f, err := out.Create(name)
 		if err != nil {

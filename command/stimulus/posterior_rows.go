@@ -4,17 +4,17 @@ import (
 	"math"
 
 	"foible.dev/foible/command/input"
-	"foible.dev/foible/core/report"
 	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/study"
+	"foible.dev/foible/core/tabular"
 )
 
 // writePosteriors writes a row a model, step and goal. The columns of people are empty off the judgement steps, those of
 // filters where the model is exact.
-func writePosteriors(out report.Output, c *chosen, cells []result.Cell) error {
-	return report.WriteTable(out, "inference", func(row func(...any) error) error {
+func writePosteriors(out tabular.Output, c *chosen, cells []result.Cell) error {
+	return tabular.Write(out, "inference", func(row func(...any) error) error {
 		for m := range cells {
-			key := append([]any{c.sets[m].Model}, report.Parameters(&c.sets[m])...)
+			key := append([]any{c.sets[m].Model}, tabular.Parameters(&c.sets[m])...)
 			for step := 0; step <= len(c.stimulus.Plan); step++ {
 				for goal := range c.stimulus.Goals {
 					if err := row(append(key[:len(key):len(key)], posteriorRow(c.stimulus, &cells[m], step, goal)...)...); err != nil {
@@ -60,8 +60,8 @@ func known(x float64) any {
 }
 
 // writeMistakes writes a row a model and action; what is not known is empty.
-func writeMistakes(out report.Output, c *chosen, cells []result.Cell) error {
-	return report.WriteTable(out, "inference_mistakes", func(row func(...any) error) error {
+func writeMistakes(out tabular.Output, c *chosen, cells []result.Cell) error {
+	return tabular.Write(out, "inference_mistakes", func(row func(...any) error) error {
 		for m := range cells {
 			mistakes := cells[m].Mistakes
 			if mistakes == nil {

@@ -18,10 +18,10 @@ import (
 	"foible.dev/foible/core/inference"
 	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/random"
-	"foible.dev/foible/core/report"
 	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/study"
 	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/tabular"
 	"foible.dev/foible/core/words"
 )
 
@@ -112,7 +112,7 @@ func goalOf(st *study.Stimulus, name string) (int, error) {
 type simulation struct {
 	*chosen
 	o       *SimulateOptions
-	out     report.Output
+	out     tabular.Output
 	goal    string
 	tallies []inference.Tally
 	acts    []int // steps, by trajectory
@@ -164,7 +164,7 @@ func (s *simulation) kind() string {
 
 // writeTable writes a row a trajectory. Counts that the model cannot have, or that are not known, are empty.
 func (s *simulation) writeTable() error {
-	return report.WriteTable(s.out, "trajectories", func(row func(...any) error) error {
+	return tabular.Write(s.out, "trajectories", func(row func(...any) error) error {
 		for i, t := range s.tallies {
 			values := []any{s.goal, i + 1, s.file(i), t.Actions, s.acts[i], nil, nil, nil, nil, nil, nil, nil, strconv.FormatBool(s.reached[i])}
 			if s.bounded() {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"foible.dev/foible/core/report"
+	"foible.dev/foible/core/tabular"
 )
 
 // RowGroup is the number of rows of a row group. A table in the making holds no more.
@@ -23,7 +23,7 @@ const pageSize = 16 * RowGroup
 
 // Create begins a table on a file, which is closed with it. Real numbers are
 // doubles, whole ones 64-bit integers, texts UTF-8 strings.
-func Create(file io.WriteCloser, columns []report.Column) report.Rows {
+func Create(file io.WriteCloser, columns []tabular.Column) tabular.Rows {
 	return &rows{
 		file: file,
 		// Gzip is the same portable code everywhere; Snappy's assembly may choose other bytes.
@@ -33,14 +33,14 @@ func Create(file io.WriteCloser, columns []report.Column) report.Rows {
 }
 
 // schema is the schema of columns in their order. Any column may have nulls.
-func schema(columns []report.Column) *parquet.Schema {
-	types := map[report.Kind]reflect.Type{
-		report.Real: reflect.TypeFor[float64](), report.Whole: reflect.TypeFor[int64](), report.Text: reflect.TypeFor[string](),
+func schema(columns []tabular.Column) *parquet.Schema {
+	types := map[tabular.Kind]reflect.Type{
+		tabular.Real: reflect.TypeFor[float64](), tabular.Whole: reflect.TypeFor[int64](), tabular.Text: reflect.TypeFor[string](),
 	}
 	var fields []reflect.StructField
 	for i, c := range columns {
 		tag := c.Name + ",optional"
-		if c.Kind == report.Text {
+		if c.Kind == tabular.Text {
 			tag += ",dict"
 		}
 		fields = append(fields, reflect.StructField{Name: fmt.Sprintf("C%d", i), Type: types[c.Kind], Tag: reflect.StructTag(fmt.Sprintf("parquet:%q", tag))})
@@ -56,8 +56,8 @@ type rows struct {
 	text   []byte // of values
 }
 
-// Write implements [report.Rows].
-func (r *rows) Write(columns []report.Values) error {
+// Write implements [tabular.Rows].
+func (r *rows) Write(columns []tabular.Values) error {
 	for from, all := 0, len(columns[0].Null); from < all; {
 		to := min(all, from+RowGroup-r.n)
 		for i, column := range r.writer.ColumnWriters() {
@@ -78,7 +78,7 @@ func (r *rows) Write(columns []report.Values) error {
 }
 
 // take has some values of a column as Parquet's; good until the next call.
-func (r *rows) take(of *report.Values, column, from, to int) []parquet.Value {
+func (r *rows) take(of *tabular.Values, column, from, to int) []parquet.Value {
 	r.values, r.text = r.values[:0], r.text[:0]
 	for i := from; i < to; i++ {
 		v, level := parquet.NullValue(), 1
@@ -99,5 +99,5 @@ func (r *rows) take(of *report.Values, column, from, to int) []parquet.Value {
 	return r.values
 }
 
-// Close implements [report.Rows].
+// Close implements [tabular.Rows].
 func (r *rows) Close() error { return errors.Join(r.writer.Close(), r.file.Close()) }

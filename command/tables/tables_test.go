@@ -24,6 +24,7 @@ import (
 	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/study"
 	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/tabular"
 	"foible.dev/foible/internal/await"
 )
 
@@ -45,7 +46,7 @@ func (d folder) Create(name string) (io.WriteCloser, error) {
 	return d[name], nil
 }
 
-func (d folder) CreateTable(name string, columns []report.Column) (report.Rows, error) {
+func (d folder) CreateTable(name string, columns []tabular.Column) (tabular.Rows, error) {
 	f, err := d.Create(name + ".parquet")
 	return tables.Create(f, columns), err
 }
@@ -260,18 +261,18 @@ func TestPandas(t *testing.T) {
 // A large table leaves memory a row group at a time.
 func TestRowGroups(t *testing.T) {
 	f := &file{}
-	rows := tables.Create(f, []report.Column{{Name: "n", Kind: report.Whole}, {Name: "r"}, {Name: "unit", Kind: report.Text}})
+	rows := tables.Create(f, []tabular.Column{{Name: "n", Kind: tabular.Whole}, {Name: "r"}, {Name: "unit", Kind: tabular.Text}})
 	const n = 100_000
 	left := 0 // bytes that have left when a row group is full
 	for i := 0; i < n; {
-		var whole, number, text report.Values
+		var whole, number, text tabular.Values
 		for ; i < n && len(whole.Null) < 1000; i++ {
-			for _, of := range []*report.Values{&whole, &number, &text} {
+			for _, of := range []*tabular.Values{&whole, &number, &text} {
 				of.Null = append(of.Null, false)
 			}
 			whole.Whole, number.Real, text.Text = append(whole.Whole, int64(i)), append(number.Real, float64(i)/7), append(text.Text, "stimuli")
 		}
-		if err := rows.Write([]report.Values{whole, number, text}); err != nil {
+		if err := rows.Write([]tabular.Values{whole, number, text}); err != nil {
 			t.Fatal(err)
 		}
 		if left == 0 && i >= tables.RowGroup {
@@ -297,18 +298,18 @@ func TestRowGroups(t *testing.T) {
 }
 
 func BenchmarkRows(b *testing.B) {
-	columns := []report.Column{{Name: "model", Kind: report.Text}, {Name: "n", Kind: report.Whole}}
+	columns := []tabular.Column{{Name: "model", Kind: tabular.Text}, {Name: "n", Kind: tabular.Whole}}
 	for _, name := range strings.Fields("a b c d e f g h i j k l m n o p q r s t") {
-		columns = append(columns, report.Column{Name: name + "_"})
+		columns = append(columns, tabular.Column{Name: name + "_"})
 	}
-	block := make([]report.Values, len(columns))
+	block := make([]tabular.Values, len(columns))
 	for range 1024 {
 		for i, c := range columns {
 			block[i].Null = append(block[i].Null, i > 6)
 			switch c.Kind {
-			case report.Text:
+			case tabular.Text:
 				block[i].Text = append(block[i].Text, "full")
-			case report.Whole:
+			case tabular.Whole:
 				block[i].Whole = append(block[i].Whole, 1)
 			default:
 				block[i].Real = append(block[i].Real, 0)

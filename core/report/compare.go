@@ -13,6 +13,7 @@ import (
 	"foible.dev/foible/core/score"
 	"foible.dev/foible/core/stats"
 	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/tabular"
 	"foible.dev/foible/core/words"
 )
 
@@ -64,7 +65,7 @@ type CompareOptions struct {
 // comparison.html, tables and figures. They are compared at what is common to them: the
 // judged goals at judgement steps of stimuli. The error is of sweeps that have nothing
 // in common, or that are not what a report leaves.
-func Compare(out Output, o CompareOptions, sweeps ...Finished) (*Comparison, error) {
+func Compare(out tabular.Output, o CompareOptions, sweeps ...Finished) (*Comparison, error) {
 	c := &Comparison{}
 	for _, f := range sweeps {
 		s, err := f.read()
@@ -462,7 +463,7 @@ func (c *Comparison) sweep(name string) *finished {
 }
 
 // write writes tables, figures and the page.
-func (c *Comparison) write(out Output) error {
+func (c *Comparison) write(out tabular.Output) error {
 	if err := c.writeFits(out); err != nil {
 		return err
 	}
@@ -491,53 +492,47 @@ func value[T any](p *T) any {
 	return *p
 }
 
-func (c *Comparison) writeFits(out Output) error {
-	t, err := newTable(out, "comparison.csv")
-	if err != nil {
-		return err
-	}
-	for i := range c.Fits {
-		f := &c.Fits[i]
-		if f.fit == nil {
-			continue
-		}
-		row := []any{f.Sweep, f.fit.stage, f.Model, f.fit.set}
-		for _, axis := range parameters {
-			v, err := axisValue(axis, f.fit.axes[axis])
-			if err != nil {
-				return fmt.Errorf("%s: fits.csv: %w", f.Sweep, err)
+func (c *Comparison) writeFits(out tabular.Output) error {
+	return tabular.Write(out, "comparison", func(row func(...any) error) error {
+		for i := range c.Fits {
+			f := &c.Fits[i]
+			if f.fit == nil {
+				continue
 			}
-			row = append(row, v)
+			values := []any{f.Sweep, f.fit.stage, f.Model, f.fit.set}
+			for _, axis := range model.AxisNames() {
+				v, err := axisValue(axis, f.fit.axes[axis])
+				if err != nil {
+					return fmt.Errorf("%s: fits.csv: %w", f.Sweep, err)
+				}
+				values = append(values, v)
+			}
+			values = append(values, value(f.fit.runs), value(f.fit.particles), f.fit.n, value(f.fit.r), value(f.fit.low), value(f.fit.high), f.fit.unit, value(f.fit.mcse), value(f.fit.rmse),
+				f.N, known(f.R), known(f.RMSE), known(f.Difference), known(f.MCSE), known(f.Low), known(f.High))
+			if err := row(values...); err != nil {
+				return err
+			}
 		}
-		row = append(row, value(f.fit.runs), value(f.fit.particles), f.fit.n, value(f.fit.r), value(f.fit.low), value(f.fit.high), f.fit.unit, value(f.fit.mcse), value(f.fit.rmse),
-			f.N, known(f.R), known(f.RMSE), known(f.Difference), known(f.MCSE), known(f.Low), known(f.High))
-		if err := t.row(row...); err != nil {
-			return err
-		}
-	}
-	return t.close()
+		return nil
+	})
 }
 
 // writeSettings writes every setting of each sweep.
-func (c *Comparison) writeSettings(out Output) error {
-	t, err := newTable(out, "settings.csv")
-	if err != nil {
-		return err
-	}
-	for _, all := range [][]ComparedSetting{c.Settings, c.Same} {
-		for _, x := range all {
+func (c *Comparison) writeSettings(out tabular.Output) error {
+	return tabular.Write(out, "settings", func(row func(...any) error) error {
+		for _, x := range slices.Concat(c.Settings, c.Same) {
 			for i, s := range c.sweeps {
-				if err := t.row(x.Setting, s.name, x.Values[i]); err != nil {
+				if err := row(x.Setting, s.name, x.Values[i]); err != nil {
 					return err
 				}
 			}
 		}
-	}
-	return t.close()
+		return nil
+	})
 }
 
 // figures draws the sensitivity of each sweep, and each model's best of all sweeps against people.
-func (c *Comparison) figures(out Output) error {
+func (c *Comparison) figures(out tabular.Output) error {
 	var reach []float64
 	for _, s := range c.sweeps {
 		for _, fits := range s.fits {

@@ -138,7 +138,7 @@ func (c *Comparison) fitsCaption() string {
 // rows are the fits, and the axes that some of them have.
 func (c *Comparison) rows() (axes []string, rows []compareRow) {
 	var named []string
-	for _, axis := range parameters {
+	for _, axis := range model.AxisNames() {
 		if slices.ContainsFunc(c.Fits, func(f ComparedFit) bool { return f.fit != nil && f.fit.axes[axis] != "" }) {
 			named, axes = append(named, axis), append(axes, strings.ReplaceAll(axis, "_", " "))
 		}

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/sweep"
 )
@@ -192,7 +193,7 @@ func (s *finished) readFits(r io.Reader) error {
 				*to = *v
 			}
 		}
-		for _, axis := range parameters {
+		for _, axis := range model.AxisNames() {
 			if text := row.text(axis); text != "" {
 				f.axes[axis] = text
 			}
@@ -277,8 +278,8 @@ func (s *finished) readPoints(r io.Reader) error {
 				s.se[p] = *se
 			}
 		}
-		model, set := row.text("model"), row.whole("parameter_set")
-		best, probability := s.best[model], row.number("probability")
+		named, set := row.text("model"), row.whole("parameter_set")
+		best, probability := s.best[named], row.number("probability")
 		if best == nil || probability == nil || set == nil || best.set != *set || best.stage != row.text("stage") {
 			return
 		}
@@ -309,7 +310,7 @@ func (s *finished) stimuli() []string {
 // text is the best parameter set in words: the axes it has, in the order of tables.
 func (f *fitted) text() string {
 	var parts []string
-	for _, axis := range parameters {
+	for _, axis := range model.AxisNames() {
 		if v, ok := f.axes[axis]; ok {
 			parts = append(parts, axis+"="+v)
 		}
@@ -322,7 +323,7 @@ func axisValue(axis, text string) (any, error) {
 	if text == "" {
 		return nil, nil
 	}
-	if columnOf(axis).Kind == Text {
+	if a, _ := model.AxisByName(axis); len(a.Words) > 0 {
 		return text, nil
 	}
 	v, err := strconv.ParseFloat(text, 64)

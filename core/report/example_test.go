@@ -5,7 +5,7 @@ import (
 	"io"
 	"os"
 
-	"foible.dev/foible/core/report"
+	"foible.dev/foible/core/tabular"
 )
 
 // console is an Output that prints its files.
@@ -22,10 +22,10 @@ func (keptOpen) Close() error { return nil }
 
 // The tables have fixed columns, each with one meaning. What is not known is an empty field.
 func Example() {
-	kind, about := report.DescribeColumn("spearman")
+	kind, about := tabular.Describe("spearman")
 	fmt.Printf("spearman: %s, %s\n", kind, about)
 
-	err := report.WriteTable(console{}, "scores", func(row func(values ...any) error) error {
+	err := tabular.Write(console{}, "scores", func(row func(values ...any) error) error {
 		return row("report", "full", 3, 6, .94, nil, 3, .1, .12)
 	})
 	if err != nil {

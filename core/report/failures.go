@@ -68,10 +68,10 @@ func (r *Report) fail(g *sweep.Gathered) error {
 
 // addFailure writes a row; the stimulus is nil of a job that is not of one.
 func (r *Report) addFailure(g *sweep.Gathered, stimulus any, reason string) error {
-	if err := r.openOnce(&r.failed, "failures.csv"); err != nil {
+	if err := r.openOnce(&r.failed, "failures"); err != nil {
 		return err
 	}
-	return r.failed.row(r.key(g, stimulus, reason)...)
+	return r.failed.Row(r.key(g, stimulus, reason)...)
 }
 
 // outcomeOf says why a cell has no posterior from some step on.

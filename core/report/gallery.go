@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"foible.dev/foible/core/figure"
+	"foible.dev/foible/core/tabular"
 )
 
 // gallery has the figures of a report in their order.
@@ -29,7 +30,7 @@ func (g *gallery) add(name string, f *figure.Figure) {
 
 // save draws the figures, as many at once as there are processors, and writes them in
 // their order as SVG and PDF.
-func (g *gallery) save(out Output) error {
+func (g *gallery) save(out tabular.Output) error {
 	next := make(chan *picture)
 	var drawing sync.WaitGroup
 	for range min(len(g.all), runtime.GOMAXPROCS(0)) {

@@ -8,12 +8,13 @@ import (
 	"foible.dev/foible/core/stats"
 	"foible.dev/foible/core/study"
 	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/tabular"
 )
 
 // peopleTables are of people, and of the best parameter sets against them, besides
 // the fits.
 type peopleTables struct {
-	reliability, differences, scores, crossed, likelihoods, comparison *table
+	reliability, differences, scores, crossed, likelihoods, comparison *tabular.Writer
 }
 
 // peopleSide is what these tables say, for the page.
@@ -35,13 +36,13 @@ type Difference struct {
 // Differences of all pairs of models, in the order of [model.Models], after Close.
 func (r *Report) Differences() []Difference { return r.people.differences }
 
-func (t *peopleTables) open(open func(name string) *table) {
-	t.reliability = open("reliability.csv")
-	t.differences = open("differences.csv")
-	t.scores = open("scores.csv")
-	t.crossed = open("cross_validation.csv")
-	t.likelihoods = open("likelihoods.csv")
-	t.comparison = open("model_comparison.csv")
+func (t *peopleTables) open(open func(name string) *tabular.Writer) {
+	t.reliability = open("reliability")
+	t.differences = open("differences")
+	t.scores = open("scores")
+	t.crossed = open("cross_validation")
+	t.likelihoods = open("likelihoods")
+	t.comparison = open("model_comparison")
 }
 
 // comparePeople compares the best parameter sets with people, and writes the tables of it.
@@ -79,10 +80,10 @@ func (r *Report) addReliability() error {
 		if rel.Ceiling == 0 {
 			return nil
 		}
-		return r.tablesOfPeople.reliability.row(part, category, score.CeilingSplits, rel.Half, rel.Means, rel.Ceiling, nil)
+		return r.tablesOfPeople.reliability.Row(part, category, score.CeilingSplits, rel.Half, rel.Means, rel.Ceiling, nil)
 	}
 	if reason := r.few[score.Reliability]; reason != "" {
-		if err := r.tablesOfPeople.reliability.row("all", nil, nil, nil, nil, nil, reason); err != nil {
+		if err := r.tablesOfPeople.reliability.Row("all", nil, nil, nil, nil, nil, reason); err != nil {
 			return err
 		}
 	}
@@ -137,7 +138,7 @@ func (r *Report) addDifference(scorer *score.Scorer, one, other *sweep.Gathered,
 			rows = [][]any{{nil, nil, nil, nil, nil}}
 		}
 		for _, row := range rows {
-			if err := r.tablesOfPeople.differences.row(append(slices.Clip(key), row...)...); err != nil {
+			if err := r.tablesOfPeople.differences.Row(append(slices.Clip(key), row...)...); err != nil {
 				return err
 			}
 		}
@@ -161,7 +162,7 @@ func (r *Report) addScores(scorer *score.Scorer, g *sweep.Gathered, predictions 
 	if s.Judgements > 0 {
 		row[7], row[8] = s.TotalVariation, s.JensenShannon
 	}
-	return r.tablesOfPeople.scores.row(row...)
+	return r.tablesOfPeople.scores.Row(row...)
 }
 
 // addCrossValidation writes a row for each stimulus left out, and one without a
@@ -177,7 +178,7 @@ func (r *Report) addCrossValidation(g *sweep.Gathered) error {
 		if c.N > 0 {
 			row[7] = c.RMSE
 		}
-		return r.tablesOfPeople.crossed.row(row...)
+		return r.tablesOfPeople.crossed.Row(row...)
 	}
 	for i := range v.Folds {
 		f := &v.Folds[i]
@@ -186,7 +187,7 @@ func (r *Report) addCrossValidation(g *sweep.Gathered) error {
 		}
 	}
 	if reason := r.few[score.FewForFolds]; reason != "" {
-		return r.tablesOfPeople.crossed.row(sweep.FitStage, g.Set.Model, nil, nil, nil, nil, nil, nil, reason)
+		return r.tablesOfPeople.crossed.Row(sweep.FitStage, g.Set.Model, nil, nil, nil, nil, nil, nil, reason)
 	}
 	if len(v.Folds) == 0 {
 		return nil
@@ -203,7 +204,7 @@ func (r *Report) addLikelihoods(scorer *score.Scorer, best []*sweep.Gathered, pr
 	for k, g := range best {
 		for i := range all {
 			l := &all[i]
-			if err := r.tablesOfPeople.likelihoods.row(r.key(g, l.Stimulus, l.Participant, l.N, l.Log[k], l.Chance, l.Lapse[k])...); err != nil {
+			if err := r.tablesOfPeople.likelihoods.Row(r.key(g, l.Stimulus, l.Participant, l.N, l.Log[k], l.Chance, l.Lapse[k])...); err != nil {
 				return err
 			}
 		}
@@ -211,7 +212,7 @@ func (r *Report) addLikelihoods(scorer *score.Scorer, best []*sweep.Gathered, pr
 	effects, ok := score.CompareModels(all)
 	if reason := r.few[score.FewForComparison]; reason != "" {
 		for k, g := range best {
-			if err := r.tablesOfPeople.comparison.row(r.key(g, len(all), total(all, k), nil, nil, nil, nil, reason)...); err != nil {
+			if err := r.tablesOfPeople.comparison.Row(r.key(g, len(all), total(all, k), nil, nil, nil, nil, reason)...); err != nil {
 				return err
 			}
 		}
@@ -222,7 +223,7 @@ func (r *Report) addLikelihoods(scorer *score.Scorer, best []*sweep.Gathered, pr
 	r.people.effects = &effects
 	for k, g := range best {
 		row := r.key(g, len(all), total(all, k), effects.Frequency[k], effects.Exceedance[k], effects.Protected[k], effects.OmnibusRisk, nil)
-		if err := r.tablesOfPeople.comparison.row(row...); err != nil {
+		if err := r.tablesOfPeople.comparison.Row(row...); err != nil {
 			return err
 		}
 	}

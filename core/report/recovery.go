@@ -17,6 +17,7 @@ import (
 	"foible.dev/foible/core/recovery"
 	"foible.dev/foible/core/study"
 	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/tabular"
 	"foible.dev/foible/core/words"
 )
 
@@ -60,12 +61,12 @@ type Recovery struct {
 	Result   *recovery.Result
 
 	axes  []recovery.Axis
-	out   Output
+	out   tabular.Output
 	drawn gallery
 }
 
 // Write makes all files of a recovery, the same bytes for the same sweeps.
-func (r *Recovery) Write(out Output) error {
+func (r *Recovery) Write(out tabular.Output) error {
 	r.out, r.drawn, r.axes = out, gallery{}, r.Result.Axes()
 	m, st := &r.Manifest, r.Study
 	m.Study, m.Title, m.Domain, m.Seed, m.TruthSeed = st.Name, st.Title, st.Domain, r.Config.Seed, random.TruthSeed(r.Config.Seed)
@@ -94,22 +95,9 @@ func (r *Recovery) Write(out Output) error {
 // Axes are how well each parameter is recovered, after Write.
 func (r *Recovery) Axes() []recovery.Axis { return r.axes }
 
-// fill writes a table at once.
-func fill(out Output, name string, rows func(row func(...any) error) error) error {
-	t, err := newTable(out, name)
-	if err != nil {
-		return err
-	}
-	err = rows(t.row)
-	if closed := t.close(); err == nil {
-		err = closed
-	}
-	return err
-}
-
 // writeDatasets writes the true and the fitted value of every axis of every dataset.
 func (r *Recovery) writeDatasets() error {
-	return fill(r.out, "recovery.csv", func(row func(...any) error) error {
+	return tabular.Write(r.out, "recovery", func(row func(...any) error) error {
 		for i := range r.Result.Datasets {
 			d := &r.Result.Datasets[i]
 			truth := &r.Result.Sets[d.True]
@@ -151,7 +139,7 @@ func (r *Recovery) fitOf(d *recovery.Dataset, model string) *recovery.Fit {
 
 // writeFits writes the fit of every model to every dataset.
 func (r *Recovery) writeFits() error {
-	return fill(r.out, "recovery_fits.csv", func(row func(...any) error) error {
+	return tabular.Write(r.out, "recovery_fits", func(row func(...any) error) error {
 		for i := range r.Result.Datasets {
 			d := &r.Result.Datasets[i]
 			for k, m := range r.Result.Models {
@@ -176,7 +164,7 @@ func (r *Recovery) writeFits() error {
 }
 
 func (r *Recovery) writeAxes() error {
-	return fill(r.out, "recovery_axes.csv", func(row func(...any) error) error {
+	return tabular.Write(r.out, "recovery_axes", func(row func(...any) error) error {
 		for i := range r.axes {
 			a := &r.axes[i]
 			out := []any{a.Model, a.Name, a.Participants, len(a.Values), a.N(), nil, nil, nil, nil, nil, a.Chance(), nil, nil, a.Reason}
@@ -203,9 +191,9 @@ func (r *Recovery) writeConfusion() error {
 		name string
 		part func(m *recovery.Matrix, truth, fitted int) (float64, int, bool)
 	}{
-		{"confusion.csv", (*recovery.Matrix).Fitted}, {"inversion.csv", (*recovery.Matrix).True},
+		{"confusion", (*recovery.Matrix).Fitted}, {"inversion", (*recovery.Matrix).True},
 	} {
-		if err := fill(r.out, of.name, func(row func(...any) error) error {
+		if err := tabular.Write(r.out, of.name, func(row func(...any) error) error {
 			for criterion := range recovery.Criteria {
 				for _, size := range r.Result.Participants {
 					m := r.Result.Confusion(criterion, size)

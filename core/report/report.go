@@ -1,5 +1,5 @@
 // Package report writes what a sweep came to: tables, figures and a manifest.
-// Read [Report] first. Files go to an [Output]; nothing here depends on time,
+// Read [Report] first. Files go to an [tabular.Output]; nothing here depends on time,
 // machine or the order in which jobs were done.
 package report
 
@@ -19,18 +19,9 @@ import (
 	"foible.dev/foible/core/score"
 	"foible.dev/foible/core/study"
 	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/tabular"
 	"foible.dev/foible/core/words"
 )
-
-// Output makes the files of a report, one after the other; names are relative and
-// slash-separated. Files are written, and closed, side by side. See also [TableOutput].
-type Output interface {
-	Create(name string) (io.WriteCloser, error)
-}
-
-// parameters are the columns of fits.csv for every axis of every model; a
-// column is empty where a model has no such axis.
-var parameters = model.AxisNames()
 
 // Manifest says what a report is of.
 type Manifest struct {
@@ -69,17 +60,17 @@ type Report struct {
 	study     *study.Study
 	plan      *sweep.Plan
 	config    sweep.Config
-	out       Output
+	out       tabular.Output
 
-	tables                  []*table
-	fits                    *table
-	byCategories, byStimuli *table
-	bounds                  *table
-	beliefs                 *table
-	filters                 *table
-	failed                  *table // failures.csv; nil until something failed
+	tables                  []*tabular.Writer
+	fits                    *tabular.Writer
+	byCategories, byStimuli *tabular.Writer
+	bounds                  *tabular.Writer
+	beliefs                 *tabular.Writer
+	filters                 *tabular.Writer
+	failed                  *tabular.Writer // failures.csv; nil until something failed
 	failedCells             map[Failure]int
-	slips                   *table // mistakes.csv; nil until a cell has them
+	slips                   *tabular.Writer // mistakes.csv; nil until a cell has them
 
 	ceilings score.Ceilings
 	drawn    gallery
@@ -117,7 +108,7 @@ type chosen struct {
 }
 
 // New opens the tables. The manifest's caller fills in what is not in study, plan and config.
-func New(out Output, st *study.Study, plan *sweep.Plan, config sweep.Config, m Manifest) (*Report, error) {
+func New(out tabular.Output, st *study.Study, plan *sweep.Plan, config sweep.Config, m Manifest) (*Report, error) {
 	m.Study, m.Title, m.Domain, m.Simulated = st.Name, st.Title, st.Domain, st.Simulated
 	m.Seed, m.Parameters = config.Seed, map[string]int{}
 	r := &Report{
@@ -145,22 +136,22 @@ func New(out Output, st *study.Study, plan *sweep.Plan, config sweep.Config, m M
 	for _, few := range score.TooFew(st, config.Bootstrap) {
 		r.few[few.What] = few.Reason
 	}
-	open := func(name string) *table {
+	open := func(name string) *tabular.Writer {
 		if err != nil {
 			return nil
 		}
-		var t *table
-		if t, err = newTable(out, name); err == nil {
+		var t *tabular.Writer
+		if t, err = tabular.Create(out, name); err == nil {
 			r.tables = append(r.tables, t)
 		}
 		return t
 	}
-	r.fits = open("fits.csv")
-	r.bounds = open("intervals.csv")
-	r.byCategories = open("fits_by_category.csv")
-	r.byStimuli = open("fits_by_stimulus.csv")
-	r.beliefs = open("posteriors.csv")
-	r.filters = open("degeneracy.csv")
+	r.fits = open("fits")
+	r.bounds = open("intervals")
+	r.byCategories = open("fits_by_category")
+	r.byStimuli = open("fits_by_stimulus")
+	r.beliefs = open("posteriors")
+	r.filters = open("degeneracy")
 	r.tablesOfPeople.open(open)
 	if err != nil {
 		return nil, errors.Join(err, r.closeTables())
@@ -255,11 +246,11 @@ func (r *Report) addDetails(sets ...*sweep.Gathered) error {
 }
 
 // openOnce opens a table that only some reports have.
-func (r *Report) openOnce(t **table, name string) error {
+func (r *Report) openOnce(t **tabular.Writer, name string) error {
 	if *t != nil {
 		return nil
 	}
-	opened, err := newTable(r.out, name)
+	opened, err := tabular.Create(r.out, name)
 	if err == nil {
 		*t = opened
 		r.tables = append(r.tables, opened)
@@ -269,7 +260,7 @@ func (r *Report) openOnce(t **table, name string) error {
 
 func (r *Report) addFit(g *sweep.Gathered) error {
 	f := g.Fit
-	row := append(append(make([]any, 0, 32), g.Stage, g.Set.Model, g.Index+1), Parameters(&g.Set)...)
+	row := append(append(make([]any, 0, 32), g.Stage, g.Set.Model, g.Index+1), tabular.Parameters(&g.Set)...)
 	runs, particles := r.size(g)
 	pearson, rmse := numbers(&f.Overall)
 	var low, high, unit any
@@ -277,22 +268,7 @@ func (r *Report) addFit(g *sweep.Gathered) error {
 		in := &f.Intervals[0]
 		low, high, unit = in.Low, in.High, in.Unit
 	}
-	return r.fits.row(append(row, runs, particles, samples(g), f.Overall.N, pearson, low, high, monteCarlo(f), rmse, unit, f.Undefined, yesNo(f.Overall.N >= r.standing.Points()))...)
-}
-
-// Parameters are the columns of a parameter set, in the order of [Table]; nil where its model has none.
-func Parameters(set *model.ParameterSet) []any {
-	row := make([]any, len(parameters))
-	for i, name := range parameters {
-		switch v, ok := set.Get(name); {
-		case !ok:
-		case v.Word != "":
-			row[i] = v.Word
-		default:
-			row[i] = v.Number
-		}
-	}
-	return row
+	return r.fits.Row(append(row, runs, particles, samples(g), f.Overall.N, pearson, low, high, monteCarlo(f), rmse, unit, f.Undefined, yesNo(f.Overall.N >= r.standing.Points()))...)
 }
 
 // yesNo is how a table has what is or is not.
@@ -329,12 +305,12 @@ func (r *Report) unitsWithout() []string {
 
 func (r *Report) addIntervals(g *sweep.Gathered) error {
 	for _, in := range g.Fit.Intervals {
-		if err := r.bounds.row(g.Stage, g.Set.Model, g.Index+1, in.Unit, in.Low, in.High, in.Resamples, nil); err != nil {
+		if err := r.bounds.Row(g.Stage, g.Set.Model, g.Index+1, in.Unit, in.Low, in.High, in.Resamples, nil); err != nil {
 			return err
 		}
 	}
 	for _, unit := range r.unitsWithout() {
-		if err := r.bounds.row(g.Stage, g.Set.Model, g.Index+1, unit, nil, nil, nil, r.few[unit]); err != nil {
+		if err := r.bounds.Row(g.Stage, g.Set.Model, g.Index+1, unit, nil, nil, nil, r.few[unit]); err != nil {
 			return err
 		}
 	}
@@ -350,11 +326,11 @@ func (r *Report) addStimuli(g *sweep.Gathered) error {
 }
 
 // addGroups writes the correlations by category or by stimulus.
-func (r *Report) addGroups(t *table, g *sweep.Gathered, groups []result.Correlation) error {
+func (r *Report) addGroups(t *tabular.Writer, g *sweep.Gathered, groups []result.Correlation) error {
 	for i := range groups {
 		c := &groups[i]
 		pearson, rmse := numbers(c)
-		if err := t.row(g.Stage, g.Set.Model, g.Index+1, c.Group, c.N, pearson, rmse); err != nil {
+		if err := t.Row(g.Stage, g.Set.Model, g.Index+1, c.Group, c.N, pearson, rmse); err != nil {
 			return err
 		}
 	}
@@ -399,7 +375,7 @@ func (r *Report) addDegeneracy(g *sweep.Gathered) error {
 			continue
 		}
 		if cell.Failed() { // nothing is known of its inference
-			if err := r.filters.row(r.key(g, r.study.Stimuli[i].ID, nil, nil, nil, nil, nil, outcomeOf(cell.Undefined))...); err != nil {
+			if err := r.filters.Row(r.key(g, r.study.Stimuli[i].ID, nil, nil, nil, nil, nil, outcomeOf(cell.Undefined))...); err != nil {
 				return err
 			}
 			continue
@@ -424,7 +400,7 @@ func (r *Report) addDegeneracy(g *sweep.Gathered) error {
 			outcome = outcomeOf(cell.Undefined)
 		}
 		runs, _ := r.size(g)
-		if err := r.filters.row(r.key(g, r.study.Stimuli[i].ID, runs, cell.FailedRuns, ess, alive, evidence, outcome)...); err != nil {
+		if err := r.filters.Row(r.key(g, r.study.Stimuli[i].ID, runs, cell.FailedRuns, ess, alive, evidence, outcome)...); err != nil {
 			return err
 		}
 	}
@@ -474,13 +450,13 @@ func (r *Report) addPosteriors(g *sweep.Gathered) error {
 				if from := unreachable(cell, goal); from >= 0 && step >= from {
 					outcome = "goal cannot be reached"
 				}
-				if err := r.beliefs.row(g.Stage, g.Set.Model, g.Index+1, st.ID, step, st.Goals[goal].Name, p, se, human, humanSE, evidence, outcome); err != nil {
+				if err := r.beliefs.Row(g.Stage, g.Set.Model, g.Index+1, st.ID, step, st.Goals[goal].Name, p, se, human, humanSE, evidence, outcome); err != nil {
 					return err
 				}
 			}
 		}
 		if u := cell.Undefined; u != nil {
-			if err := r.beliefs.row(r.key(g, st.ID, u.Step, nil, nil, nil, nil, nil, nil, outcomeOf(u))...); err != nil {
+			if err := r.beliefs.Row(r.key(g, st.ID, u.Step, nil, nil, nil, nil, nil, nil, outcomeOf(u))...); err != nil {
 				return err
 			}
 		}
@@ -494,7 +470,7 @@ func (r *Report) addMistakes(g *sweep.Gathered) error {
 		if cell == nil || cell.Mistakes == nil {
 			continue
 		}
-		if err := r.openOnce(&r.slips, "mistakes.csv"); err != nil {
+		if err := r.openOnce(&r.slips, "mistakes"); err != nil {
 			return err
 		}
 		m := cell.Mistakes
@@ -504,7 +480,7 @@ func (r *Report) addMistakes(g *sweep.Gathered) error {
 			if offPath, known := m.OffPath.Get(); known {
 				path, pathSE = offPath[k].Probability, offPath[k].SE
 			}
-			if err := r.slips.row(g.Stage, g.Set.Model, g.Index+1, r.study.Stimuli[i].ID, k+1,
+			if err := r.slips.Row(g.Stage, g.Set.Model, g.Index+1, r.study.Stimuli[i].ID, k+1,
 				confused.Probability, confused.SE, slip.Probability, slip.SE, path, pathSE); err != nil {
 				return err
 			}
@@ -620,7 +596,7 @@ func (r *Report) note(text string) { r.Manifest.Notes = append(r.Manifest.Notes,
 func (r *Report) closeTables() error {
 	var errs []error
 	for _, t := range r.tables {
-		errs = append(errs, t.close())
+		errs = append(errs, t.Close())
 	}
 	return errors.Join(errs...)
 }
@@ -630,7 +606,7 @@ func (r *Report) write(name string, content func(io.Writer) error) error {
 	return write(r.out, name, content)
 }
 
-func write(out Output, name string, content func(io.Writer) error) error {
+func write(out tabular.Output, name string, content func(io.Writer) error) error {
 	f, err := out.Create(name)
 	if err != nil {
 		return err

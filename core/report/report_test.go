@@ -108,7 +108,7 @@ func shapes() []sweep.Shape {
 	}
 }
 
-// cell is what the tiny sweep infers: [value][stimulus]. The first fits with
+// cell is what the tiny sweep infers: [report.value][stimulus]. The first fits with
 // r = 1.85 / sqrt(4.125 x 1.955); the second has no posterior of a after step 0.
 func cell(value string, stimulus int) result.Cell {
 	optimal := value == "optimal"

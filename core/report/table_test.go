@@ -17,30 +17,31 @@ import (
 	"foible.dev/foible/core/report"
 	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/core/tabular"
 )
 
 // tabled is a folder that keeps tables as CSV of its own making, too.
 type tabled struct{ folder }
 
-func (d *tabled) CreateTable(name string, columns []report.Column) (report.Rows, error) {
+func (d *tabled) CreateTable(name string, columns []tabular.Column) (tabular.Rows, error) {
 	f, err := d.Create(name + ".rows")
 	return &lines{f, columns}, err
 }
 
 type lines struct {
 	io.WriteCloser
-	columns []report.Column
+	columns []tabular.Column
 }
 
-func (l *lines) Write(columns []report.Values) error {
+func (l *lines) Write(columns []tabular.Values) error {
 	var b strings.Builder
 	for row := range columns[0].Null {
 		for i, c := range columns {
 			switch {
 			case c.Null[row]:
-			case l.columns[i].Kind == report.Text:
+			case l.columns[i].Kind == tabular.Text:
 				b.WriteString(c.Text[row])
-			case l.columns[i].Kind == report.Whole:
+			case l.columns[i].Kind == tabular.Whole:
 				fmt.Fprint(&b, c.Whole[row])
 			default:
 				b.WriteString(strconv.FormatFloat(c.Real[row], 'g', -1, 64))
@@ -55,7 +56,7 @@ func (l *lines) Write(columns []report.Values) error {
 
 // many is a detailed report of so many parameter sets, added so many at a time, up to
 // the first error of adding.
-func many(t *testing.T, out report.Output, n, chunk int) error {
+func many(t *testing.T, out tabular.Output, n, chunk int) error {
 	t.Helper()
 	c := config("optimal")
 	alphas := make([]model.Setting, n)
@@ -147,7 +148,7 @@ func (d *cramped) Create(name string) (io.WriteCloser, error) {
 	return f, err
 }
 
-func (d *cramped) CreateTable(name string, columns []report.Column) (report.Rows, error) {
+func (d *cramped) CreateTable(name string, columns []tabular.Column) (tabular.Rows, error) {
 	f, err := d.Create(name + ".rows")
 	return &lines{f, columns}, err
 }

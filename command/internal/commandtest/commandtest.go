@@ -20,7 +20,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"foible.dev/foible/command/terminal"
-	"foible.dev/foible/core/report"
+	"foible.dev/foible/core/tabular"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
@@ -80,7 +80,7 @@ func Files(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// CheckTables checks that tables have the columns which [report.Tables] declare for their names, and no number that is none.
+// CheckTables checks that tables have the columns which [tabular.Tables] declare for their names, and no number that is none.
 func CheckTables(t *testing.T, files map[string]string) {
 	t.Helper()
 	for path, content := range files {
@@ -89,10 +89,10 @@ func CheckTables(t *testing.T, files map[string]string) {
 			continue
 		}
 		header, _, _ := strings.Cut(content, "\n")
-		at := slices.IndexFunc(report.Tables, func(table report.Table) bool { return table.Name == name })
+		at := slices.IndexFunc(tabular.Tables, func(table tabular.Table) bool { return table.Name == name })
 		if at < 0 {
 			t.Errorf("the table %s is not declared", path)
-		} else if want := strings.Join(report.Tables[at].Columns, ","); header != want {
+		} else if want := strings.Join(tabular.Tables[at].Columns, ","); header != want {
 			t.Errorf("%s has the columns\n%s\nwant\n%s", path, header, want)
 		}
 		if strings.Contains(content, "NaN") || strings.Contains(content, "Inf") {

@@ -1,6 +1,7 @@
-package report
+package tabular
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -8,9 +9,16 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
+
+// Output makes files; names are relative and slash-separated. Create is called for one file after the
+// other, but several files may be written, and closed, at once. See also [TableOutput].
+type Output interface {
+	Create(name string) (io.WriteCloser, error)
+}
 
 // TableOutput is an [Output] that keeps tables in another form as well, beside
 // the CSV; the name is that of the CSV without its ending.
@@ -54,9 +62,9 @@ const (
 // blockRows is the number of rows that are written at once.
 const blockRows = 1024
 
-// table is a CSV file with a fixed number of columns, and what the output keeps
+// Writer is a CSV file with a fixed number of columns, and what the output keeps
 // beside it. Different tables may be written at once.
-type table struct {
+type Writer struct {
 	name    string
 	columns []Column
 	file    io.WriteCloser
@@ -66,31 +74,31 @@ type table struct {
 	csv     []byte   // not written yet
 }
 
-// newTable makes one of [Tables], by the name of its file.
-func newTable(out Output, name string) (*table, error) {
+// Create makes one of [Tables]: its file is called name.csv. Its caller adds rows, then closes it.
+func Create(out Output, name string) (*Writer, error) {
 	names := tableOf(name).Columns
-	t := &table{name: name, block: make([]Values, len(names))}
+	t := &Writer{name: name + ".csv", block: make([]Values, len(names))}
 	for i, column := range names {
 		t.columns = append(t.columns, columnOf(column))
 		t.csv = append(appendText(t.csv, column), separator(i, len(names)))
 	}
 	var err error
-	if t.file, err = out.Create(name); err != nil {
+	if t.file, err = out.Create(t.name); err != nil {
 		return nil, err
 	}
 	if out, ok := out.(TableOutput); ok {
-		if t.beside, err = out.CreateTable(strings.TrimSuffix(name, ".csv"), t.columns); err != nil {
+		if t.beside, err = out.CreateTable(name, t.columns); err != nil {
 			return nil, errors.Join(err, t.file.Close())
 		}
 	}
 	return t, nil
 }
 
-// row adds a row; nil is an empty field, and so is an empty text. A number that is not
+// Row adds a row, a value for each column; nil is an empty field, and so is an empty text. A number that is not
 // finite is refused.
-func (t *table) row(values ...any) error {
+func (t *Writer) Row(values ...any) error {
 	if len(values) != len(t.columns) {
-		panic(fmt.Sprintf("report: %d values for the %d columns of %s", len(values), len(t.columns), t.name))
+		panic(fmt.Sprintf("tabular: %d values for the %d columns of %s", len(values), len(t.columns), t.name))
 	}
 	for i, v := range values {
 		if err := t.block[i].add(&t.columns[i], v); err != nil {
@@ -130,7 +138,7 @@ func (c *Values) add(column *Column, v any) error {
 		fits = column.Kind == Real || column.Kind == Whole && v == math.Trunc(v)
 	}
 	if !fits {
-		panic(fmt.Sprintf("report: column %s cannot hold %v", column.Name, reflect.TypeOf(v)))
+		panic(fmt.Sprintf("tabular: column %s cannot hold %v", column.Name, reflect.TypeOf(v)))
 	}
 	c.Null = append(c.Null, v == nil || column.Kind == Text && text == "")
 	switch column.Kind {
@@ -151,13 +159,15 @@ func (c *Values) cut(rows int) {
 }
 
 // flush writes the rows that are not written yet.
-func (t *table) flush() error {
-	err := together(t.writeCSV, func() error {
-		if t.beside == nil || t.rows == 0 {
-			return nil
-		}
-		return t.beside.Write(t.block)
-	})
+func (t *Writer) flush() error {
+	var beside error
+	var writing sync.WaitGroup
+	if t.beside != nil && t.rows > 0 {
+		writing.Go(func() { beside = t.beside.Write(t.block) })
+	}
+	err := t.writeCSV()
+	writing.Wait()
+	err = cmp.Or(err, beside)
 	for i := range t.block {
 		t.block[i].cut(0)
 	}
@@ -169,7 +179,7 @@ func (t *table) flush() error {
 }
 
 // writeCSV writes rows as encoding/csv would.
-func (t *table) writeCSV() error {
+func (t *Writer) writeCSV() error {
 	for row := range t.rows {
 		for i := range t.block {
 			if of := &t.block[i]; !of.Null[row] {
@@ -212,7 +222,8 @@ func appendText(b []byte, text string) []byte {
 	return append(b, '"')
 }
 
-func (t *table) close() error {
+// Close writes the rows that are not written yet, and closes the files.
+func (t *Writer) Close() error {
 	err := t.flush()
 	if t.beside != nil {
 		err = errors.Join(err, t.beside.Close())

@@ -1,4 +1,4 @@
-package report
+package tabular
 
 import (
 	"fmt"
@@ -17,6 +17,10 @@ type Table struct {
 	About   string // what a row is
 	Columns []string
 }
+
+// parameters are columns for every axis of every model; a
+// column is empty where a model has no such axis.
+var parameters = model.AxisNames()
 
 // key are the columns that a table of a sweep begins with.
 var key = []string{"stage", "model", "parameter_set"}
@@ -170,6 +174,21 @@ var columnMeanings = map[string]struct {
 	"set_to":                {Text, "value of the setting; empty where it is not set"},
 }
 
+// Parameters are the columns of a parameter set, in the order of [Table]; nil where its model has none.
+func Parameters(set *model.ParameterSet) []any {
+	row := make([]any, len(parameters))
+	for i, name := range parameters {
+		switch v, ok := set.Get(name); {
+		case !ok:
+		case v.Word != "":
+			row[i] = v.Word
+		default:
+			row[i] = v.Number
+		}
+	}
+	return row
+}
+
 // columnOf is a column by its name.
 func columnOf(name string) Column {
 	if m, ok := columnMeanings[name]; ok {
@@ -178,7 +197,7 @@ func columnOf(name string) Column {
 	axis, ok := model.AxisByName(name)
 	switch {
 	case !ok:
-		panic(fmt.Sprintf("report: no meaning of the column %s", name))
+		panic(fmt.Sprintf("tabular: no meaning of the column %s", name))
 	case len(axis.Words) > 0:
 		return Column{name, Text}
 	case axis.Whole:
@@ -187,25 +206,32 @@ func columnOf(name string) Column {
 	return Column{name, Real}
 }
 
-// tableOf is a table by the name of its file; one that is not declared is a bug.
-func tableOf(file string) *Table {
-	name := strings.TrimSuffix(file, ".csv")
+// tableOf is a table by its name; one that is not declared is a bug.
+func tableOf(name string) *Table {
 	at := slices.IndexFunc(Tables, func(t Table) bool { return t.Name == name })
 	if at < 0 {
-		panic(fmt.Sprintf("report: %s is not among the tables", file))
+		panic(fmt.Sprintf("tabular: %s is not among the tables", name))
 	}
 	return &Tables[at]
 }
 
-// WriteTable writes one of Tables at once: name.csv, and what the output keeps beside it.
+// Write writes one of Tables at once: name.csv, and what the output keeps beside it.
 // A value is nil, a string, an int or a finite float64, as the column has it.
-func WriteTable(out Output, name string, rows func(row func(values ...any) error) error) error {
-	return fill(out, name+".csv", rows)
+func Write(out Output, name string, rows func(row func(values ...any) error) error) error {
+	t, err := Create(out, name)
+	if err != nil {
+		return err
+	}
+	err = rows(t.Row)
+	if closed := t.Close(); err == nil {
+		err = closed
+	}
+	return err
 }
 
-// DescribeColumn says what a column of the tables holds: text, number or whole number; and what it means. Both are "" if
+// Describe says what a column of the tables holds: text, number or whole number; and what it means. Both are "" if
 // no table has the column.
-func DescribeColumn(name string) (kind, about string) {
+func Describe(name string) (kind, about string) {
 	if !slices.ContainsFunc(Tables, func(t Table) bool { return slices.Contains(t.Columns, name) }) {
 		return "", ""
 	}
@@ -216,10 +242,10 @@ func DescribeColumn(name string) (kind, about string) {
 	return map[Kind]string{Real: "number", Whole: "whole number", Text: "text"}[columnOf(name).Kind], about
 }
 
-// WriteTables writes what the tables are, in Markdown, by the command that writes them.
-func WriteTables(w io.Writer) error {
+// WriteMarkdown writes what the tables are, in Markdown, by the command that writes them.
+func WriteMarkdown(w io.Writer) error {
 	var b strings.Builder
-	b.WriteString("# Tables\n\nGenerated from `core/report/schema.go` by `go test ./core/report -run TestTables -update`. A file has the same columns whatever wrote it,\n" +
+	b.WriteString("# Tables\n\nGenerated from `core/tabular/schema.go` by `go test ./core/tabular -run TestTables -update`. A file has the same columns whatever wrote it,\n" +
 		"and a column has the same meaning in every file. Each CSV has the same as Parquet next to it. What is not known or not defined is an empty field.\n")
 	command := ""
 	for i := range Tables {
@@ -238,7 +264,7 @@ func WriteTables(w io.Writer) error {
 				continue
 			}
 			seen = append(seen, name)
-			kind, about := DescribeColumn(name)
+			kind, about := Describe(name)
 			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", name, kind, strings.ReplaceAll(about, "|", "\\|"))
 		}
 	}

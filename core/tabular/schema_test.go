@@ -1,18 +1,21 @@
-package report_test
+package tabular_test
 
 import (
+	"flag"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 
-	"foible.dev/foible/core/report"
+	"foible.dev/foible/core/tabular"
 )
+
+var update = flag.Bool("update", false, "write docs/tables.md")
 
 // docs/tables.md is what the code declares; each table and each column stands once, and each table is named in a page for users.
 func TestTables(t *testing.T) {
 	var b strings.Builder
-	if err := report.WriteTables(&b); err != nil {
+	if err := tabular.WriteMarkdown(&b); err != nil {
 		t.Fatal(err)
 	}
 	const path = "../../docs/tables.md"
@@ -33,7 +36,7 @@ func TestTables(t *testing.T) {
 		pages += string(page)
 	}
 	var names []string
-	for _, table := range report.Tables {
+	for _, table := range tabular.Tables {
 		if slices.Contains(names, table.Name) {
 			t.Errorf("two tables are called %s", table.Name)
 		}
