@@ -73,6 +73,7 @@ var arrows = []arrow{
 		from: []string{"foible.dev/foible/coordinator/eta", "foible.dev/foible/coordinator/ledger"}, direct: true,
 		never: []string{"foible.dev/foible/...", "google.golang.org/...", "github.com/...", "go.opentelemetry.io/..."}, but: []string{"foible.dev/foible/core/model", "foible.dev/foible/core/result", "foible.dev/foible/core/sweep"},
 	},
+	{from: []string{"foible.dev/foible/coordinator/schedule", "foible.dev/foible/coordinator/replica"}, direct: true, never: []string{"foible.dev/foible/...", "google.golang.org/...", "github.com/..."}},
 	{ // traces are sent by the daemons; others have spans alone
 		from: []string{"foible.dev/foible/..."}, except: []string{"foible.dev/foible", "foible.dev/foible/command", "foible.dev/foible/command/serve", "foible.dev/foible/command/fit", "foible.dev/foible/command/cluster/slurm"},
 		never: []string{"go.opentelemetry.io/otel/sdk/...", "go.opentelemetry.io/otel/exporters/..."},

@@ -21,6 +21,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"foible.dev/foible/coordinator"
+	"foible.dev/foible/coordinator/limits"
 	"foible.dev/foible/coordinator/web"
 	"foible.dev/foible/internal/await"
 	"foible.dev/foible/internal/memdir"
@@ -125,7 +126,7 @@ func (c *cluster) dial(options ...grpc.DialOption) *grpc.ClientConn {
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithContextDialer(c.connect),
 		worker.Pauses(),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(coordinator.MaxResponseBytes)),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(limits.MaxResponseBytes)),
 	}, options...)
 	conn, err := grpc.NewClient("passthrough:///bufconn", options...)
 	if err != nil {

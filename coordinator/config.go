@@ -18,6 +18,7 @@ import (
 
 	"foible.dev/foible/coordinator/access"
 	"foible.dev/foible/coordinator/engine"
+	"foible.dev/foible/coordinator/limits"
 	"foible.dev/foible/coordinator/web"
 	"foible.dev/foible/core/score"
 	"foible.dev/foible/core/sweep"
@@ -51,7 +52,7 @@ type Config struct {
 	// and ten times what the slowest jobs like it have taken for their size, ten minutes before any has been seen.
 	JobDeadline time.Duration
 	// Limits bound what others can use up. Those of Access and Web are of the Keeper and the dashboard, which have their own copies.
-	Limits Limits
+	Limits limits.Limits
 	// Shapes reads from a bundle which stimuli a study has, so that a sweep with others is refused; nil to refuse none.
 	Shapes func(bundle []byte) ([]*foiblev1.StimulusShape, error)
 	// Scorer reads the judgements of a study from its bundle, so that the fits that workers send can be computed again and
@@ -82,7 +83,7 @@ func DefaultConfig() Config {
 		Grace:       5 * time.Second,
 		MaxFailures: 3,
 		MaxLost:     20,
-		Limits:      DefaultLimits(),
+		Limits:      limits.Default(),
 	}
 }
 

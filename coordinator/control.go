@@ -79,7 +79,7 @@ func (c *Coordinator) setState(ctx context.Context, id string, state foiblev1.Sw
 		return nil, err
 	}
 	c.log.Info("sweep changed", "sweep", id, "state", state.String())
-	c.demand.signal()
+	c.demand.Signal()
 	return c.Sweep(ctx, id)
 }
 

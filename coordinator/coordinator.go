@@ -24,14 +24,11 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"foible.dev/foible/coordinator/engine"
+	"foible.dev/foible/coordinator/limits"
+	"foible.dev/foible/coordinator/replica"
+	"foible.dev/foible/coordinator/schedule"
 	"foible.dev/foible/coordinator/service"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
-)
-
-// Bounds of a gRPC message in bytes.
-const (
-	MaxRequestBytes  = 8 << 20  // what a coordinator takes: the result of a job is at most a little smaller
-	MaxResponseBytes = 64 << 20 // what it sends
 )
 
 // handshakeTimeout is how long a connection may take to become one of HTTP/2.
@@ -46,8 +43,8 @@ type Coordinator struct {
 	log     hclog.Logger
 	engine  *engine.Engine // nil until it is open
 	opening *opening
-	demand  *demand
-	others  *others
+	demand  *schedule.Demand[offer]
+	others  *replica.Others
 	metrics *metrics
 	tracer  trace.Tracer
 
@@ -58,8 +55,8 @@ type Coordinator struct {
 	// taking has a lock for each sweep, by its id, which is held while the sweep is stored and taken up, cancelled, retried
 	// or deleted. No one holds two of them.
 	taking  locks
-	storing sync.Mutex // held while a new sweep is stored, so that there are never more than may be
-	shares  shares     // of the dispatcher alone
+	storing sync.Mutex      // held while a new sweep is stored, so that there are never more than may be
+	stride  schedule.Stride // of the dispatcher alone
 	// contenders are the running sweeps as they were last told of each other; of the dispatcher alone.
 	contenders []contender
 
@@ -92,8 +89,8 @@ func New(cfg Config) (*Coordinator, error) {
 		cfg:      cfg,
 		log:      log.Named("coordinator"),
 		opening:  newOpening(),
-		demand:   newDemand(),
-		others:   newOthers(),
+		demand:   schedule.NewDemand[offer](),
+		others:   replica.New(),
 		metrics:  newMetrics(),
 		tracer:   noop.NewTracerProvider().Tracer(""),
 		sweeps:   map[string]*sweepRun{},
@@ -189,8 +186,8 @@ func ended(ctx context.Context, err error) error {
 
 func (c *Coordinator) server() (*grpc.Server, *healthServer) {
 	options := []grpc.ServerOption{
-		grpc.MaxRecvMsgSize(MaxRequestBytes),
-		grpc.MaxSendMsgSize(MaxResponseBytes),
+		grpc.MaxRecvMsgSize(limits.MaxRequestBytes),
+		grpc.MaxSendMsgSize(limits.MaxResponseBytes),
 		grpc.MaxHeaderListSize(16 << 10),
 		grpc.MaxConcurrentStreams(uint32(c.cfg.Limits.Access.StreamsPerConnection)),
 		grpc.ConnectionTimeout(handshakeTimeout),
@@ -212,7 +209,7 @@ func (c *Coordinator) server() (*grpc.Server, *healthServer) {
 	options = append(options, grpc.ChainUnaryInterceptor(c.admitCall), grpc.ChainStreamInterceptor(c.admitStream))
 	server := grpc.NewServer(options...)
 	foiblev1.RegisterStudyServiceServer(server, &service.Study{
-		Studies: studies{c}, Limits: c.cfg.Limits.study(), Transfers: c.transfers, TransferTime: c.cfg.Limits.TransferTime,
+		Studies: studies{c}, Limits: c.cfg.Limits.Study(), Transfers: c.transfers, TransferTime: c.cfg.Limits.TransferTime,
 	})
 	foiblev1.RegisterSweepServiceServer(server, &service.Sweep{Sweeps: c})
 	foiblev1.RegisterWorkerServiceServer(server, &service.Worker{Dispatcher: c, Stopping: c.ctx, Dismissed: c.cfg.Dismissed})

@@ -3,10 +3,10 @@ package coordinator
 import (
 	"context"
 	"errors"
-	"math"
 	"time"
 
 	"foible.dev/foible/coordinator/engine"
+	"foible.dev/foible/coordinator/schedule"
 )
 
 const (
@@ -29,7 +29,7 @@ func (c *Coordinator) dispatch(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-c.demand.wake:
+		case <-c.demand.Signalled():
 		case <-poll.C:
 		}
 	}
@@ -38,7 +38,7 @@ func (c *Coordinator) dispatch(ctx context.Context) error {
 // deal shares the slots that wait among the sweeps that run, by their weights: each gets its part, and what others
 // leave. It says whether there was a job.
 func (c *Coordinator) deal(ctx context.Context) (some bool) {
-	waiting := c.demand.size()
+	waiting := c.demand.Slots()
 	if waiting == 0 || c.stalled() != "" {
 		return false
 	}
@@ -47,7 +47,12 @@ func (c *Coordinator) deal(ctx context.Context) (some bool) {
 	for waiting > 0 && len(runs) > 0 {
 		var more []*sweepRun // those that may have further jobs
 		got := make([]int, len(runs))
-		for i, n := range c.shares.split(runs, waiting) {
+		shares := make([]*schedule.Share, len(runs))
+		for i, run := range runs {
+			shares[i] = &run.share
+			shares[i].Weight = run.weight()
+		}
+		for i, n := range c.stride.Split(shares, waiting) {
 			var err error
 			if n > 0 {
 				if got[i], err = c.offer(ctx, runs[i], n); err != nil && ctx.Err() == nil {
@@ -60,50 +65,10 @@ func (c *Coordinator) deal(ctx context.Context) (some bool) {
 			waiting -= got[i]
 			some = some || got[i] > 0
 		}
-		c.shares.charge(runs, got)
+		c.stride.Charge(shares, got)
 		runs = more
 	}
 	return some
-}
-
-// shares divides slots between sweeps by weight, over time: each job puts a sweep's tag forward by 1 / weight, and the
-// sweep with the least tag is next. One that had nothing to do begins where the others are: it has saved up nothing.
-type shares struct {
-	now float64 // the tag of the last sweep served, before that
-}
-
-// split says how many of the slots each sweep is to have.
-func (s *shares) split(runs []*sweepRun, slots int) []int {
-	n, tags, weights := make([]int, len(runs)), make([]float64, len(runs)), make([]float64, len(runs))
-	for i, run := range runs {
-		tags[i], weights[i] = max(s.now, run.tag), run.weight()
-	}
-	for range slots {
-		next := 0
-		for i := range tags {
-			if tags[i] < tags[next] {
-				next = i
-			}
-		}
-		n[next]++
-		tags[next] += 1 / weights[next]
-	}
-	return n
-}
-
-// charge notes how many jobs each sweep has been given.
-func (s *shares) charge(runs []*sweepRun, jobs []int) {
-	least := math.Inf(1)
-	for i, run := range runs {
-		if jobs[i] > 0 {
-			begin := max(s.now, run.tag)
-			least = min(least, begin)
-			run.tag = begin + float64(jobs[i])/run.weight()
-		}
-	}
-	if !math.IsInf(least, 1) {
-		s.now = max(s.now, least)
-	}
 }
 
 // offer fetches at most n jobs of a sweep and gives them to slots. Slots for which there are no more get jobs that take
@@ -136,7 +101,7 @@ func (c *Coordinator) offer(ctx context.Context, run *sweepRun, n int) (fetched 
 		fetched += len(overdue)
 		offers = append(offers, overdue...)
 	}
-	for _, o := range c.demand.deal(offers) {
+	for _, o := range c.demand.Deal(offers) {
 		var wait time.Duration
 		switch {
 		case o.overdue != nil:

@@ -219,6 +219,6 @@ func (c *Coordinator) Workers() []web.Worker {
 
 // Elsewhere implements [web.Coordinator].
 func (c *Coordinator) Elsewhere() int {
-	workers, _, _ := c.others.sum("")
+	workers, _, _ := c.others.Sum("")
 	return workers
 }

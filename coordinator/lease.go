@@ -113,7 +113,7 @@ func (c *Coordinator) giveBack(l *lease, wait time.Duration) {
 	if err := l.delivery.ReleaseAfter(wait); err != nil { // it comes again when the engine's lease runs out
 		c.log.Warn("give job back", "sweep", l.run.id, "job", l.job, "error", err)
 	}
-	c.demand.signal()
+	c.demand.Signal()
 }
 
 // orphan gives the jobs of a session that has ended to others, after a while unless their worker comes back.

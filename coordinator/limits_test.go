@@ -4,11 +4,8 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
-	"fmt"
-	"os"
 	"runtime"
 	"slices"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,6 +14,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"foible.dev/foible/coordinator"
+	"foible.dev/foible/coordinator/limits"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
@@ -123,13 +121,13 @@ func TestSweepMessage(t *testing.T) {
 // Sweeps that have not ended are bounded together, and one that ends makes room. One that is there stays there.
 func TestManySweeps(t *testing.T) {
 	for name, c := range map[string]struct {
-		adjust func(*coordinator.Limits)
+		adjust func(*limits.Limits)
 		text   string
 	}{
-		"sweeps":   {func(l *coordinator.Limits) { l.Sweeps = 3 }, "4 sweeps that have not ended, and the limit is 3 (--max-sweeps"},
-		"settings": {func(l *coordinator.Limits) { l.Settings = 9 }, "10 parameter sets in sweeps that have not ended, and the limit is 9 (--max-settings"},
-		"jobs":     {func(l *coordinator.Limits) { l.Jobs = 30 }, "jobs in sweeps that have not ended, and the limit is 30 (--max-jobs"},
-		"stored":   {func(l *coordinator.Limits) { l.StoredSweeps = 3 }, "4 sweeps, ended ones included, and the limit is 3 (--max-stored-sweeps"},
+		"sweeps":   {func(l *limits.Limits) { l.Sweeps = 3 }, "4 sweeps that have not ended, and the limit is 3 (--max-sweeps"},
+		"settings": {func(l *limits.Limits) { l.Settings = 9 }, "10 parameter sets in sweeps that have not ended, and the limit is 9 (--max-settings"},
+		"jobs":     {func(l *limits.Limits) { l.Jobs = 30 }, "jobs in sweeps that have not ended, and the limit is 30 (--max-jobs"},
+		"stored":   {func(l *limits.Limits) { l.StoredSweeps = 3 }, "4 sweeps, ended ones included, and the limit is 3 (--max-stored-sweeps"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -310,49 +308,6 @@ func TestFetchedAtOnce(t *testing.T) {
 	}
 	if held := heap() - before; held > 300 { // of 1.5 GB, with what is on its way
 		t.Errorf("%.0f MB are held while %d fetch a study of 15 MB", held, n)
-	}
-}
-
-// Every limit has a flag of its own, must be positive, and is documented with its default.
-func TestLimitsAreDocumented(t *testing.T) {
-	text, err := os.ReadFile("../docs/operations.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	limits := coordinator.DefaultLimits()
-	seen := map[string]bool{}
-	for i, row := range limits.Table() {
-		if seen[row.Flag] {
-			t.Errorf("--%s is there twice", row.Flag)
-		}
-		seen[row.Flag] = true
-		if want := fmt.Sprintf("| `--%s` | %s | %s |", row.Flag, row.Value, strings.ReplaceAll(row.Meaning, "`", "")); !strings.Contains(string(text), want) {
-			t.Errorf("docs/operations.md lacks the line\n%s", want)
-		}
-		spoiled := coordinator.DefaultLimits()
-		value := spoiled.Table()[i].Value
-		_ = value.Set("0") // it may be refused at once, and is 0 then too
-		if err := spoiled.Validate(); err == nil || !strings.Contains(err.Error(), "--"+row.Flag) {
-			t.Errorf("--%s 0: %v", row.Flag, err)
-		}
-		again := coordinator.DefaultLimits()
-		if err := again.Table()[i].Value.Set(row.Value.String()); err != nil || again.Table()[i].Value.String() != row.Value.String() {
-			t.Errorf("--%s: its default, %s, is read as %s, %v", row.Flag, row.Value, again.Table()[i].Value, err)
-		}
-		if again.Table()[i].Value.Set("nonsense") == nil {
-			t.Errorf("--%s takes nonsense", row.Flag)
-		}
-	}
-	for spoil, want := range map[string]func(*coordinator.Limits){
-		"must be at most 64 MiB": func(l *coordinator.Limits) { l.StudyBytes, l.TransferBytes = 1<<30, 1<<30 },
-		"--max-transfer-bytes":   func(l *coordinator.Limits) { l.TransferBytes = l.StudyBytes - 1 },
-		"--max-sweep-bytes":      func(l *coordinator.Limits) { l.SweepBytes = 1 << 30 },
-	} {
-		l := coordinator.DefaultLimits()
-		want(&l)
-		if err := l.Validate(); err == nil || !strings.Contains(err.Error(), spoil) {
-			t.Errorf("%v, want %q", err, spoil)
-		}
 	}
 }
 

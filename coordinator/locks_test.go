@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"foible.dev/foible/coordinator"
+	"foible.dev/foible/coordinator/limits"
 	"foible.dev/foible/internal/await"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
@@ -101,9 +102,9 @@ func TestReplicaTakingUpHindersNoOtherSweep(t *testing.T) {
 
 // TestLimitsOfSweepsAtOnce: of sweeps that are made at the same time, no more are taken than may be.
 func TestLimitsOfSweepsAtOnce(t *testing.T) {
-	for name, set := range map[string]func(*coordinator.Limits){
-		"in memory": func(l *coordinator.Limits) { l.Sweeps = 2 },
-		"stored":    func(l *coordinator.Limits) { l.StoredSweeps = 2 },
+	for name, set := range map[string]func(*limits.Limits){
+		"in memory": func(l *limits.Limits) { l.Sweeps = 2 },
+		"stored":    func(l *limits.Limits) { l.StoredSweeps = 2 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

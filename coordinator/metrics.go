@@ -151,7 +151,7 @@ func (s state) Collect(to chan<- prometheus.Metric) {
 	workers, slots := s.c.connected()
 	gauge(workersDesc, float64(workers))
 	gauge(slotsDesc, float64(slots))
-	gauge(freeDesc, float64(s.c.demand.size()))
+	gauge(freeDesc, float64(s.c.demand.Slots()))
 	runs := s.c.taken()
 	states := map[foiblev1.SweepState]int{}
 	s.c.mu.Lock()

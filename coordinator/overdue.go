@@ -66,7 +66,7 @@ func (r *sweepRun) overdue(n int) []offer {
 		offers = append(offers, o)
 	}
 	r.mu.Unlock()
-	offers = slices.DeleteFunc(offers, func(o offer) bool { return !r.c.demand.waits(o.holders) })
+	offers = slices.DeleteFunc(offers, func(o offer) bool { return !r.c.demand.Other(o.holders) })
 	offers = offers[:min(n, len(offers))]
 
 	r.mu.Lock()

@@ -29,6 +29,7 @@ import (
 
 	"foible.dev/foible/coordinator"
 	"foible.dev/foible/coordinator/access"
+	"foible.dev/foible/coordinator/limits"
 	"foible.dev/foible/domains"
 	"foible.dev/foible/internal/await"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
@@ -166,7 +167,7 @@ func (f *fortress) connectAs(token access.Token) *grpc.ClientConn {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	return f.connection(append(client.Options(), append(limited(), grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(coordinator.MaxResponseBytes), grpc.MaxCallSendMsgSize(1<<30)))...)...)
+	return f.connection(append(client.Options(), append(limited(), grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(limits.MaxResponseBytes), grpc.MaxCallSendMsgSize(1<<30)))...)...)
 }
 
 // forge makes a connection that trusts everyone, and sends as a token what it is given.

@@ -67,7 +67,7 @@ func (r *sweepRun) start(ctx context.Context) error {
 		r.queued, r.noted = true, time.Now()
 		r.mu.Unlock()
 		r.c.log.Info("sweep queued", "sweep", r.id, "jobs", r.plan.FitJobs())
-		r.c.demand.signal()
+		r.c.demand.Signal()
 		r.finish(ctx)
 		return nil
 	})

@@ -2,17 +2,14 @@ package coordinator
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
-	"sync"
 	"time"
 
 	"google.golang.org/protobuf/proto"
 
 	"foible.dev/foible/coordinator/engine"
+	"foible.dev/foible/coordinator/replica"
 	"foible.dev/foible/coordinator/service"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
@@ -34,9 +31,9 @@ func (c *Coordinator) join() error {
 		return nil
 	}
 	err := c.engine.Hear(func(said []byte) {
-		if p := c.others.hear(said); p != nil { // who is new has heard nothing yet
-			c.others.tell(c)
-			for _, differs := range p.differs(&c.cfg) {
+		if p := c.others.Hear(said); p != nil { // who is new has heard nothing yet
+			c.tellOthers()
+			for _, differs := range p.Differs(c.cfg.settings()) {
 				c.log.Warn("another coordinator on these NATS servers differs", "how", differs)
 			}
 		}
@@ -75,8 +72,8 @@ func (c *Coordinator) join() error {
 		}
 	})
 	c.background.Go(func() error {
-		for tick := time.Tick(tellInterval); ; {
-			c.others.tell(c)
+		for tick := time.Tick(replica.Interval); ; {
+			c.tellOthers()
 			select {
 			case <-tick:
 			case <-c.ctx.Done():
@@ -130,7 +127,7 @@ func (c *Coordinator) follow(id string, spec *foiblev1.Sweep, revision uint64) {
 			}
 			c.discard(run)
 		}
-		c.demand.signal()
+		c.demand.Signal()
 		return
 	}
 	if !unended(spec.GetState()) || spec.GetDeleted() {
@@ -238,139 +235,39 @@ func (r *sweepRun) behind(ctx context.Context) (bool, error) {
 	return recorded > r.jobsDone(), sentinel(err)
 }
 
-const (
-	tellInterval = time.Second
-	// forgetAfter is how long a coordinator that says nothing counts.
-	forgetAfter = 4 * tellInterval
-)
-
-// others is what the other coordinators said last. It is for show: nothing rests on it.
-type others struct {
-	id string // of this one
-
-	mu   sync.Mutex // guards said
-	said map[string]*presence
-}
-
-// presence is what a coordinator says of itself.
-type presence struct {
-	ID      string          `json:"id"`
-	Workers int             `json:"workers"`
-	Slots   int             `json:"slots"`
-	Sweeps  map[string]load `json:"sweeps,omitempty"` // where there is something to say
-	Aside   []string        `json:"aside,omitempty"`  // its workers that keep failing, in words
-	settings
-
-	at time.Time // when it was heard
-}
-
-// settings are what all coordinators on the same servers must have alike.
-type settings struct {
-	Authority string        `json:"authority,omitempty"` // hash of it; "": calls need no token
-	Version   string        `json:"version,omitempty"`
-	Lease     time.Duration `json:"lease,omitempty"`
-}
-
-func (c *Config) settings() settings {
-	s := settings{Version: c.Version, Lease: c.Lease}
+// settings are those that the other coordinators must have too.
+func (c *Config) settings() replica.Settings {
+	s := replica.Settings{Version: c.Version, Lease: c.Lease}
 	if c.Access != nil {
 		s.Authority = fmt.Sprintf("%x", c.Access.Authority())
 	}
 	return s
 }
 
-// differs says in what the settings are not those of this coordinator, and what to do.
-func (s *settings) differs(c *Config) []string {
-	var all []string
-	own := c.settings()
-	if s.Authority != own.Authority {
-		all = append(all, "it has another authority, and refuses the workers and users of this one; give all of them the same directory access")
-	}
-	if s.Version != own.Version {
-		all = append(all, fmt.Sprintf("it is of version %q, this one of %q; start all of them with the same", s.Version, own.Version))
-	}
-	if s.Lease != own.Lease {
-		all = append(all, fmt.Sprintf("its lease is %v, this one's %v; start all of them with the same --lease", s.Lease, own.Lease))
-	}
-	return all
-}
-
-// load is what only the coordinator knows that has the workers.
-type load struct {
-	Leased int64 `json:"leased,omitempty"`
-	tally
-}
-
-func newOthers() *others { return &others{id: rand.Text(), said: map[string]*presence{}} }
-
-// hear takes up what was said, and returns it if it was by one not heard before.
-func (o *others) hear(said []byte) *presence {
-	p := &presence{at: time.Now()}
-	if err := json.Unmarshal(said, p); err != nil || p.ID == o.id {
-		return nil
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	known := o.said[p.ID] != nil
-	o.said[p.ID] = p
-	if known {
-		return nil
-	}
-	return p
-}
-
-func (o *others) tell(c *Coordinator) {
+// tellOthers says to the other coordinators how this one stands.
+func (c *Coordinator) tellOthers() {
 	if !c.engine.Shared() {
 		return
 	}
-	p := presence{ID: o.id, Sweeps: map[string]load{}, settings: c.cfg.settings()}
+	p := replica.Presence{Sweeps: map[string]replica.Load{}, Settings: c.cfg.settings()}
 	p.Workers, p.Slots = c.connected()
 	p.Aside = c.troublesOfWorkers()
 	c.mu.Lock()
 	for id, run := range c.sweeps {
 		run.mu.Lock()
-		if l := (load{int64(len(run.leases)), run.tallied}); l != (load{}) {
+		if l := (replica.Load{Leased: int64(len(run.leases)), Tally: run.tallied}); l != (replica.Load{}) {
 			p.Sweeps[id] = l
 		}
 		run.mu.Unlock()
 	}
 	c.mu.Unlock()
-	said, err := json.Marshal(p)
+	said, err := c.others.Message(p)
 	if err == nil {
 		err = c.engine.Tell(said)
 	}
 	if err != nil {
 		c.log.Debug("tell other coordinators", "error", err)
 	}
-}
-
-// sum is what the others have, and what they have of a sweep.
-func (o *others) sum(sweep string) (workers, slots int, of load) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for id, p := range o.said {
-		if time.Since(p.at) > forgetAfter {
-			delete(o.said, id)
-			continue
-		}
-		workers, slots = workers+p.Workers, slots+p.Slots
-		of.Leased += p.Sweeps[sweep].Leased
-		of.add(p.Sweeps[sweep].tally)
-	}
-	return workers, slots, of
-}
-
-// aside are the workers of others that keep failing, in words.
-func (o *others) aside() (all []string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for _, p := range o.said {
-		if time.Since(p.at) <= forgetAfter {
-			all = append(all, p.Aside...)
-		}
-	}
-	slices.Sort(all)
-	return all
 }
 
 // serving says which servers keep the data, or where it is.

@@ -14,6 +14,8 @@ import (
 	"foible.dev/foible/coordinator/engine"
 	"foible.dev/foible/coordinator/eta"
 	"foible.dev/foible/coordinator/ledger"
+	"foible.dev/foible/coordinator/replica"
+	"foible.dev/foible/coordinator/schedule"
 	"foible.dev/foible/coordinator/service"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/proto/codec"
@@ -28,8 +30,8 @@ type sweepRun struct {
 	config sweep.Config
 	plan   *sweep.Plan
 	queue  *engine.Queue
-	parent *parent // the sweep that it extends; nil if there is none
-	tag    float64 // see shares
+	parent *parent        // the sweep that it extends; nil if there is none
+	share  schedule.Share // of the slots; of the dispatcher alone
 
 	stopQueueing func() // returns when no more jobs are being queued from the start
 
@@ -55,7 +57,7 @@ type sweepRun struct {
 	leases        map[int]*lease     // by job, the lease given out last for a delivery of the queue
 	copies        map[int][]*lease   // by job, further leases for the same delivery, see overdue; none without the one in leases
 	lookedOver    time.Time          // when overdue jobs were last looked for
-	tallied       tally              // since the coordinator started
+	tallied       replica.Tally      // since the coordinator started
 	eta           *eta.Estimator     // nil until the sweep is started
 	forecast      forecast           // what it said last
 	remaining     remaining          // see remainingWork
@@ -66,31 +68,8 @@ type sweepRun struct {
 	changed       chan struct{}      // closed at the next change
 }
 
-// tally counts what is in no result.
-type tally struct {
-	Duplicates int64   `json:"duplicates,omitempty"` // results refused because there was one
-	Retries    int64   `json:"retries,omitempty"`    // jobs given out again
-	Copies     int64   `json:"copies,omitempty"`     // jobs given to another worker too, because they took too long
-	Lost       int64   `json:"lost,omitempty"`       // leases whose worker was not heard of
-	Verified   int64   `json:"verified,omitempty"`   // cells that were computed twice, with the same numbers,
-	Alone      int64   `json:"alone,omitempty"`      // and how many of them by one worker
-	Timed      int64   `json:"timed,omitempty"`      // results of which it is known how long a worker took,
-	Seconds    float64 `json:"seconds,omitempty"`    // and how long in all
-}
-
-func (t *tally) add(o tally) {
-	t.Duplicates += o.Duplicates
-	t.Retries += o.Retries
-	t.Copies += o.Copies
-	t.Lost += o.Lost
-	t.Verified += o.Verified
-	t.Alone += o.Alone
-	t.Timed += o.Timed
-	t.Seconds += o.Seconds
-}
-
 // tally changes what is counted.
-func (r *sweepRun) tally(change func(*tally)) {
+func (r *sweepRun) tally(change func(*replica.Tally)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	change(&r.tallied)
@@ -178,13 +157,13 @@ func (r *sweepRun) record(ctx context.Context, job int, result *foiblev1.JobResu
 		r.recent.put(job, result.GetInfer(), len(value))
 		if l := from.lease; l != nil {
 			session = l.session
-			r.tally(func(t *tally) {
+			r.tally(func(t *replica.Tally) {
 				t.Timed++
 				t.Seconds += time.Since(l.since).Seconds()
 			})
 		}
 	case errors.Is(err, engine.ErrRecorded):
-		r.tally(func(t *tally) { t.Duplicates++ })
+		r.tally(func(t *replica.Tally) { t.Duplicates++ })
 		if r.done(job) {
 			return false, nil
 		}
@@ -232,7 +211,7 @@ func (r *sweepRun) note(ctx context.Context, job int, result *foiblev1.JobResult
 		if err := r.queueReady(ctx, ready); err != nil {
 			r.c.log.Error("queue jobs that are ready", "sweep", r.id, "jobs", len(ready), "error", err)
 		}
-		r.c.demand.signal()
+		r.c.demand.Signal()
 	}
 	r.finish(ctx)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"foible.dev/foible/coordinator/engine"
+	"foible.dev/foible/coordinator/replica"
 	"foible.dev/foible/coordinator/service"
 	"foible.dev/foible/coordinator/web"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
@@ -66,7 +67,7 @@ func (c *Coordinator) Join(hello *foiblev1.Hello) (service.Session, error) {
 		run.cameBack(s.worker)
 	}
 	c.mu.Unlock()
-	c.others.tell(c)
+	c.tellOthers()
 	s.log.Info("worker joined", "slots", s.slots, "busy", hello.GetBusy())
 	return s, nil
 }
@@ -98,13 +99,13 @@ func (c *Coordinator) connected() (workers, slots int) {
 // connectedAnywhere counts those of the other coordinators too.
 func (c *Coordinator) connectedAnywhere() (workers, slots int) {
 	workers, slots = c.connected()
-	moreWorkers, moreSlots, _ := c.others.sum("")
+	moreWorkers, moreSlots, _ := c.others.Sum("")
 	return workers + moreWorkers, slots + moreSlots
 }
 
 // slotsElsewhere counts the slots of workers of the other coordinators.
 func (c *Coordinator) slotsElsewhere() int {
-	_, slots, _ := c.others.sum("")
+	_, slots, _ := c.others.Sum("")
 	return slots
 }
 
@@ -121,7 +122,7 @@ func (s *session) Next(ctx context.Context) (*foiblev1.Assign, error) {
 			if err != nil {
 				return nil, err
 			}
-			s.offers = s.c.demand.take(ctx, s, free)
+			s.offers = s.c.demand.Take(ctx, s, free)
 			continue
 		}
 		o := s.offers[0]
@@ -174,7 +175,7 @@ func (s *session) putBack(offers ...offer) {
 	for _, o := range offers {
 		_ = o.release(0)
 	}
-	s.c.demand.signal()
+	s.c.demand.Signal()
 }
 
 // open makes an assignment of a job that has been fetched; nil if there is nothing to do.
@@ -328,7 +329,7 @@ func (s *session) Record(ctx context.Context, m *foiblev1.Result) (answer *foibl
 	log := s.log.With("sweep", run.id, "job", job)
 
 	if run.done(job) {
-		run.tally(func(t *tally) { t.Duplicates++ })
+		run.tally(func(t *replica.Tally) { t.Duplicates++ })
 		done = true
 		answer.Verdict = foiblev1.Verdict_VERDICT_DUPLICATE
 		log.Debug("duplicate result refused")
@@ -480,7 +481,7 @@ func (s *session) Leave(handedBack bool) {
 		s.c.gone = s.c.gone[1:]
 	}
 	s.c.mu.Unlock()
-	s.c.others.tell(s.c)
+	s.c.tellOthers()
 	grace := s.c.cfg.Grace
 	if handedBack {
 		grace = 0 // what is left is a job that it never saw

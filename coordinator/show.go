@@ -99,9 +99,9 @@ type contender struct {
 
 // count is the progress. The caller holds mu.
 func (r *sweepRun) count() *foiblev1.Progress {
-	_, _, elsewhere := r.c.others.sum(r.id)
+	_, _, elsewhere := r.c.others.Sum(r.id)
 	t := r.tallied
-	t.add(elsewhere.tally)
+	t.Add(elsewhere.Tally)
 	s := r.ledger.Snapshot()
 	p := &foiblev1.Progress{
 		Cells: int64(s.Cells), CellsDone: int64(s.CellsDone), Jobs: int64(s.Jobs), JobsDone: int64(s.JobsDone),
@@ -171,7 +171,7 @@ func (r *sweepRun) counted() *foiblev1.Progress {
 // snapshot is the sweep as it stands.
 func (r *sweepRun) snapshot() *foiblev1.Sweep {
 	workers, slots := r.c.connectedAnywhere()
-	troubles := append(r.c.troublesOfWorkers(), r.c.others.aside()...)
+	troubles := append(r.c.troublesOfWorkers(), r.c.others.Aside()...)
 	s := proto.CloneOf(r.spec)
 	s.Damage = r.c.damageOf(r.id)
 	now, stalled := time.Now(), r.c.stalled()

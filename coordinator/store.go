@@ -142,7 +142,7 @@ func (c *Coordinator) stall(ctx context.Context, stalled bool) {
 			run.finish(ctx)
 		}
 	}
-	c.demand.signal()
+	c.demand.Signal()
 }
 
 // admit lets calls wait until the coordinator has taken up its sweeps. Those about its health need not; workers wait,

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"foible.dev/foible/coordinator/engine"
+	"foible.dev/foible/coordinator/limits"
 	"foible.dev/foible/coordinator/service"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/core/words"
@@ -85,7 +86,7 @@ func (c *Coordinator) create(ctx context.Context, spec *foiblev1.Sweep) (*foible
 		return nil, fmt.Errorf("%w: %w", service.ErrInvalid, err)
 	}
 	if jobs, most := planned.plan.Jobs(), c.cfg.Limits.SweepJobs; jobs > most {
-		return nil, beyond("max-sweep-jobs", jobs, most, "jobs in a sweep")
+		return nil, limits.Beyond("max-sweep-jobs", jobs, most, "jobs in a sweep")
 	}
 	defer c.taking.lock(spec.GetSweepId())()
 	run, taken := c.run(spec.GetSweepId())
@@ -316,7 +317,7 @@ func (c *Coordinator) add(run *sweepRun) {
 		run.joined(s)
 	}
 	c.mu.Unlock()
-	c.demand.signal()
+	c.demand.Signal()
 }
 
 // run finds a sweep that this coordinator has in memory: one that has not ended, or has just done so.
@@ -449,7 +450,7 @@ func (c *Coordinator) WatchSweep(ctx context.Context, id string, each func(*foib
 	if _, ok := c.find(ctx, id); ok {
 		defer c.watchers.Add(-1)
 		if n, most := c.watchers.Add(1), c.cfg.Limits.Watchers; n > int64(most) {
-			return beyond("max-watchers", int(n), most, "calls that watch sweeps")
+			return limits.Beyond("max-watchers", int(n), most, "calls that watch sweeps")
 		}
 	}
 	for {

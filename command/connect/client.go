@@ -32,6 +32,7 @@ import (
 	"foible.dev/foible/coordinator"
 	"foible.dev/foible/coordinator/access"
 	"foible.dev/foible/coordinator/engine"
+	"foible.dev/foible/coordinator/limits"
 	"foible.dev/foible/core/words"
 	"foible.dev/foible/domains"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
@@ -156,7 +157,7 @@ func NewClient(target string, options ...grpc.DialOption) (*Client, error) {
 	c := &Client{Target: Target{Address: target}}
 	conn, err := grpc.NewClient(target, append(options, worker.Pauses(),
 		grpc.WithChainUnaryInterceptor(c.sayVersion()), grpc.WithChainStreamInterceptor(sayVersionOnStream()),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(coordinator.MaxResponseBytes), grpc.MaxCallSendMsgSize(coordinator.MaxRequestBytes)),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(limits.MaxResponseBytes), grpc.MaxCallSendMsgSize(limits.MaxRequestBytes)),
 	)...)
 	if err != nil {
 		return nil, fmt.Errorf("coordinator %s: %w", target, err)

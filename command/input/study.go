@@ -18,7 +18,7 @@ import (
 
 	"foible.dev/foible/command/cli"
 	"foible.dev/foible/command/terminal"
-	"foible.dev/foible/coordinator"
+	"foible.dev/foible/coordinator/limits"
 	"foible.dev/foible/core/inference"
 	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/study"
@@ -115,8 +115,8 @@ func Examine(ctx context.Context, fsys fs.FS, choice *SweepChoice, limit time.Du
 
 // CheckLimits says which limit of a coordinator, unless it was started with other ones, a sweep exceeds.
 func CheckLimits(s *domains.Study, config *foiblev1.SweepConfig) error {
-	limits := coordinator.DefaultLimits()
-	return limits.CheckSweep(&foiblev1.Sweep{StudyHash: s.Hash, StudyName: s.Name, Config: config, Stimuli: s.Shapes()})
+	bounds := limits.Default()
+	return bounds.CheckSweep(&foiblev1.Sweep{StudyHash: s.Hash, StudyName: s.Name, Config: config, Stimuli: s.Shapes()})
 }
 
 // tryModels finds which models of the sweep cannot be used.

@@ -25,6 +25,7 @@ import (
 	"foible.dev/foible/coordinator"
 	"foible.dev/foible/coordinator/access"
 	"foible.dev/foible/coordinator/engine"
+	"foible.dev/foible/coordinator/limits"
 	"foible.dev/foible/core/words"
 	"foible.dev/foible/domains"
 	"foible.dev/foible/internal/replace"
@@ -86,7 +87,7 @@ type CoordinatorOptions struct {
 	TLSKey       string        // and of its key
 	Insecure     bool          // without encryption and tokens
 	Observe      ObserveOptions
-	Limits       coordinator.Limits
+	Limits       limits.Limits
 	AddressFile  string // takes the address when the coordinator listens; "": none
 	Web          string // address of the dashboard; "": none
 	WebAsked     bool   // Web was named, so that it is an error if there can be none
@@ -238,7 +239,7 @@ func (o *CoordinatorOptions) explain(err error) error {
 const DefaultLease = 30 * time.Second
 
 // DefaultLimits are what others can use up of a coordinator by default.
-func DefaultLimits() coordinator.Limits { return coordinator.DefaultLimits() }
+func DefaultLimits() limits.Limits { return limits.Default() }
 
 // distinctAddresses returns an error if two of the coordinator's flags name one address.
 func (o *CoordinatorOptions) distinctAddresses() error {

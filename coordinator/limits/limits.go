@@ -1,7 +1,8 @@
-package coordinator
+// Package limits bounds how much memory, disk and time of a coordinator its users and workers can use. [Limits.Table] is the
+// one list of all limits: flags, documentation and checks are made from it.
+package limits
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strconv"
@@ -20,8 +21,13 @@ import (
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
-// Limits bound what others can use up of a coordinator: memory, disk, and the attention that it has for everybody else.
-// [Limits.Table] says what each is for. Start from DefaultLimits.
+// Bounds of a gRPC message in bytes.
+const (
+	MaxRequestBytes  = 8 << 20  // of a request: the result of a job is a little smaller at most
+	MaxResponseBytes = 64 << 20 // of a response
+)
+
+// Limits are bounds of a coordinator. [Limits.Table] says what each is for. Start from Default.
 type Limits struct {
 	// Access bounds connections and calls.
 	Access access.Limits
@@ -46,8 +52,8 @@ type Limits struct {
 	Watchers     int
 }
 
-// DefaultLimits suit a lab: a thousand workers, some dozens of users, and sweeps of a million jobs.
-func DefaultLimits() Limits {
+// Default limits suit a lab: a thousand workers, some dozens of users, and sweeps of a million jobs.
+func Default() Limits {
 	study := files.StudyLimits()
 	return Limits{
 		Access: access.DefaultLimits(), Web: web.DefaultLimits(),
@@ -57,15 +63,15 @@ func DefaultLimits() Limits {
 	}
 }
 
-// Limit is one row of the table of limits: what a flag of `foible coordinator` sets.
-type Limit struct {
+// Row is one row of the table of limits: what a flag of `foible coordinator` sets.
+type Row struct {
 	Flag    string // its name
 	Meaning string // its help; the word in backquotes stands for the value
-	Value   LimitValue
+	Value   Value
 }
 
-// LimitValue reads and writes a limit as text.
-type LimitValue interface {
+// Value reads and writes a limit as text.
+type Value interface {
 	String() string
 	Set(text string) error
 	Type() string
@@ -73,10 +79,10 @@ type LimitValue interface {
 	Positive() bool
 }
 
-// Table are all limits, in the order of the documentation. Setting a value changes l.
-func (l *Limits) Table() []Limit {
+// Table lists all limits, in the order of the documentation. Setting a value changes l.
+func (l *Limits) Table() []Row {
 	a, w := &l.Access, &l.Web
-	return []Limit{
+	return []Row{
 		{"max-study-bytes", "`size` of a study's bundle, at most " + words.Bytes(files.StudyLimits().TotalBytes), (*byteValue)(&l.StudyBytes)},
 		{"max-study-files", "`number` of files of a study", (*countValue)(&l.StudyFiles)},
 		{"max-transfer-bytes", "`size` of all studies that are being sent or fetched, which are in memory for that time", (*byteValue)(&l.TransferBytes)},
@@ -137,13 +143,13 @@ func (l *Limits) Validate() error {
 	return errors.Join(errs...)
 }
 
-// study are the limits of a bundle.
-func (l *Limits) study() files.Limits {
+// Study returns the limits of the bundle of a study.
+func (l *Limits) Study() files.Limits {
 	return files.Limits{FileBytes: l.StudyBytes, TotalBytes: l.StudyBytes, Files: l.StudyFiles}
 }
 
-// beyond refuses what exceeds a limit.
-func beyond(flag string, n, most int, what string) error {
+// Beyond refuses what exceeds a limit.
+func Beyond(flag string, n, most int, what string) error {
 	return fmt.Errorf("%w: %s %s, and the limit is %s (--%s of the coordinator)", service.ErrExhausted, words.Thousands(n), what, words.Thousands(most), flag)
 }
 
@@ -156,80 +162,28 @@ func (l *Limits) CheckSweep(spec *foiblev1.Sweep) error {
 	stimuli, settings := len(spec.GetStimuli()), codec.MostSettings(spec.GetConfig())
 	switch cells := float64(stimuli) * float64(settings); {
 	case stimuli > l.SweepStimuli:
-		return beyond("max-sweep-stimuli", stimuli, l.SweepStimuli, "stimuli in a sweep")
+		return Beyond("max-sweep-stimuli", stimuli, l.SweepStimuli, "stimuli in a sweep")
 	case settings > l.SweepSettings:
-		return beyond("max-sweep-settings", settings, l.SweepSettings, "parameter sets in a sweep")
+		return Beyond("max-sweep-settings", settings, l.SweepSettings, "parameter sets in a sweep")
 	case cells > float64(l.SweepCells):
-		return beyond("max-sweep-cells", int(cells), l.SweepCells, "cells in a sweep")
+		return Beyond("max-sweep-cells", int(cells), l.SweepCells, "cells in a sweep")
 	}
 	return nil
 }
 
-// reserve notes that a sweep is coming, until it has arrived, or says which limit it would exceed, together with those that have not
-// ended and those that are coming.
-func (c *Coordinator) reserve(id string, plan *sweep.Plan) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	plans := []*sweep.Plan{plan}
-	for other, run := range c.sweeps {
-		if other != id && !run.ended() {
-			plans = append(plans, run.plan)
-		}
-	}
-	for other, coming := range c.coming {
-		if run := c.sweeps[other]; other != id && coming.plan != nil && (run == nil || run.ended()) {
-			plans = append(plans, coming.plan)
-		}
-	}
+// CheckUnended says which limit the plans of the sweeps that have not ended exceed together.
+func (l *Limits) CheckUnended(plans []*sweep.Plan) error {
 	settings, jobs := 0, 0
 	for _, p := range plans {
 		settings, jobs = settings+len(p.Sets), jobs+p.Jobs()
 	}
-	l := &c.cfg.Limits
 	switch {
 	case len(plans) > l.Sweeps:
-		return beyond("max-sweeps", len(plans), l.Sweeps, "sweeps that have not ended")
+		return Beyond("max-sweeps", len(plans), l.Sweeps, "sweeps that have not ended")
 	case settings > l.Settings:
-		return beyond("max-settings", settings, l.Settings, "parameter sets in sweeps that have not ended")
+		return Beyond("max-settings", settings, l.Settings, "parameter sets in sweeps that have not ended")
 	case jobs > l.Jobs:
-		return beyond("max-jobs", jobs, l.Jobs, "jobs in sweeps that have not ended")
-	}
-	c.expect(id).plan = plan
-	return nil
-}
-
-// coming is a sweep that is being taken up.
-type coming struct {
-	users int         // how often it is expected
-	plan  *sweep.Plan // nil if no room was asked for
-}
-
-// expect notes that a sweep is coming, until it has arrived. The caller holds mu.
-func (c *Coordinator) expect(id string) *coming {
-	if c.coming[id] == nil {
-		c.coming[id] = &coming{}
-	}
-	c.coming[id].users++
-	return c.coming[id]
-}
-
-// arrived ends what expect began: the sweep is in memory, or does not come.
-func (c *Coordinator) arrived(id string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.coming[id].users--; c.coming[id].users == 0 {
-		delete(c.coming, id)
-	}
-}
-
-// checkStored says whether the data directory has as many sweeps as it may.
-func (c *Coordinator) checkStored(ctx context.Context) error {
-	ids, err := c.engine.Sweeps(ctx)
-	if err != nil {
-		return sentinel(err)
-	}
-	if most := c.cfg.Limits.StoredSweeps; len(ids) >= most {
-		return beyond("max-stored-sweeps", len(ids)+1, most, "sweeps, ended ones included")
+		return Beyond("max-jobs", jobs, l.Jobs, "jobs in sweeps that have not ended")
 	}
 	return nil
 }
