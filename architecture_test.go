@@ -36,7 +36,7 @@ var arrows = []arrow{
 		direct: true, never: []string{"os/..."},
 	},
 	{from: []string{"foible.dev/foible/core/..."}, except: []string{"foible.dev/foible/core/report"}, direct: true, never: []string{"embed"}}, // the page that it fills in is its own
-	{from: []string{"foible.dev/foible/..."}, except: []string{"foible.dev/foible/coordinator/engine", "foible.dev/foible/internal/natssite"}, direct: true, never: []string{"github.com/nats-io/...", "github.com/synadia-io/..."}},
+	{from: []string{"foible.dev/foible/..."}, except: []string{"foible.dev/foible/coordinator/engine/...", "foible.dev/foible/internal/natssite"}, direct: true, never: []string{"github.com/nats-io/...", "github.com/synadia-io/..."}},
 	{from: []string{"foible.dev/foible/command/cluster/kubernetes/kubectl"}, never: []string{"foible.dev/foible/..."}, but: []string{"foible.dev/foible/deploy/kubernetes"}},
 	// Within command, arrows go down: a terminal, the command line, what goes in and out, sweeps of a coordinator, commands.
 	{from: []string{"foible.dev/foible/command/terminal"}, never: []string{"foible.dev/foible/command/..."}},
@@ -66,7 +66,9 @@ var arrows = []arrow{
 	{from: []string{"foible.dev/foible/worker/..."}, never: []string{"foible.dev/foible/coordinator/...", "foible.dev/foible/command/..."}},
 	{from: []string{"foible.dev/foible/coordinator/..."}, never: []string{"foible.dev/foible/domains/...", "foible.dev/foible/worker/...", "foible.dev/foible/command/..."}},
 	{from: []string{"foible.dev/foible/coordinator/..."}, direct: true, never: []string{"foible.dev/foible/core/..."}, but: []string{"foible.dev/foible/core/model", "foible.dev/foible/core/result", "foible.dev/foible/core/sweep", "foible.dev/foible/core/score", "foible.dev/foible/core/diagnose", "foible.dev/foible/core/stats", "foible.dev/foible/core/figure", "foible.dev/foible/core/words", "foible.dev/foible/core/files"}},
-	{from: []string{"foible.dev/foible/coordinator/engine"}, never: []string{"foible.dev/foible/..."}},
+	{from: []string{"foible.dev/foible/coordinator/engine/..."}, never: []string{"foible.dev/foible/..."}, but: []string{"foible.dev/foible/coordinator/engine/..."}},
+	{from: []string{"foible.dev/foible/coordinator/engine/server"}, never: []string{"foible.dev/foible/..."}, but: []string{"foible.dev/foible/coordinator/engine/disk"}},
+	{from: []string{"foible.dev/foible/coordinator/engine/disk", "foible.dev/foible/coordinator/engine/writes"}, never: []string{"foible.dev/foible/...", "github.com/..."}},
 	{from: []string{"foible.dev/foible/coordinator/web"}, never: []string{"foible.dev/foible/coordinator/..."}, but: []string{"foible.dev/foible/coordinator/access", "foible.dev/foible/coordinator/service"}},
 	{from: []string{"foible.dev/foible/coordinator/access"}, never: []string{"foible.dev/foible/..."}, but: []string{"foible.dev/foible/proto/foible/v1", "foible.dev/foible/internal/replace", "foible.dev/foible/core/files", "foible.dev/foible/core/words"}},
 	{ // when a sweep will end, and what follows from its results, is arithmetic

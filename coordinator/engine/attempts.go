@@ -10,6 +10,9 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
+// patience is how long one attempt waits for an answer of a server that may have failed.
+const patience = 4 * time.Second
+
 // errUnanswered: no server answered in the time of one attempt.
 var errUnanswered = fmt.Errorf("no answer in %v", patience)
 

@@ -7,34 +7,22 @@ import (
 	"io/fs"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"foible.dev/foible/coordinator/engine/server"
 )
 
 // What a disk has damaged is found when the embedded server starts, which verifies each record by its checksum, and
 // leaves out those that are damaged and, in their file, those after them. Nothing that it gives back is wrong; what is
 // missing is found out by the functions below.
 
-// streamsDir is where the embedded server has a directory for each stream.
-func streamsDir(dir string) string { return filepath.Join(dir, "jetstream", "$G", "streams") }
-
-// removeIndexes makes the embedded server read, and so verify, all records when it starts. It would believe its indexes
-// otherwise, and the server of NATS 2.15 loops for ever at some damaged records that it did not expect.
-func removeIndexes(dir string) error {
-	indexes, err := filepath.Glob(filepath.Join(streamsDir(dir), "*", "msgs", "index.db"))
-	for _, path := range indexes {
-		err = errors.Join(err, os.Remove(path))
-	}
-	return err
-}
-
 // adoptResults makes the streams of results anew whose description is damaged, so that the embedded server does not know
 // them. What is stored in them is kept.
 func (e *Engine) adoptResults(ctx context.Context, js jetstream.JetStream) error {
-	dirs, err := os.ReadDir(streamsDir(e.cfg.Dir))
+	dirs, err := os.ReadDir(server.StreamsDir(e.cfg.Dir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

@@ -1,5 +1,5 @@
 // Package engine is the durable memory of a coordinator: studies, sweeps, the queue of jobs and their
-// results, on NATS JetStream. It is the only package that knows NATS.
+// results, on NATS JetStream. It and the packages below it are the only ones that know NATS.
 //
 // Read [Engine] first, then [Queue]. The rules that the rest of the coordinator may rely on:
 //
@@ -29,6 +29,10 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"foible.dev/foible/coordinator/engine/disk"
+	"foible.dev/foible/coordinator/engine/server"
+	"foible.dev/foible/coordinator/engine/writes"
 )
 
 var (
@@ -41,34 +45,39 @@ var (
 	// ErrRecorded: the job has a result already; the new one was discarded.
 	ErrRecorded = errors.New("a result is already recorded")
 	// ErrInUse: another coordinator has the data directory open.
-	ErrInUse = errors.New("in use by another coordinator")
+	ErrInUse = server.ErrInUse
 	// ErrUnavailable: the servers do not answer; they may later.
 	ErrUnavailable = errors.New("the queue's servers do not answer")
 	// ErrLogin: the servers do not let in whom Servers name.
-	ErrLogin = errors.New("NATS refuses the login")
+	ErrLogin = server.ErrLogin
 	// ErrUntrusted: a server's certificate is of no authority that Servers name, or of another server.
-	ErrUntrusted = errors.New("the NATS server is not trusted")
+	ErrUntrusted = server.ErrUntrusted
 	// ErrStalled: the store takes no writes at the moment. They were not made, or are made again in vain; see Stalled.
-	ErrStalled = errors.New("the store does not accept writes")
+	ErrStalled = writes.ErrStalled
 	// ErrDamaged: what is stored cannot be read.
 	ErrDamaged = errors.New("damaged")
 	// ErrVersion: the store was written by another version of Foible, and this one cannot read it.
 	ErrVersion = errors.New("another version of the store")
 	// ErrClosed: the engine is closed.
 	ErrClosed = errors.New("engine is closed")
-	// ErrInvalid: an id or a payload that the engine cannot hold.
-	ErrInvalid = errors.New("invalid")
+	// ErrInvalid: an id or a payload that the engine cannot hold, or servers that cannot hold what it stores.
+	ErrInvalid = server.ErrInvalid
 )
 
 const (
 	// MaxResult is the largest result, and the largest sweep value, in bytes.
-	MaxResult = maxPayload - 4<<10
+	MaxResult = server.MaxPayload - 4<<10
 	// MaxJobs bounds job numbers: a job is in [0, MaxJobs).
 	MaxJobs = 1 << 30
 
 	callTimeout = 30 * time.Second // one call to JetStream, fsync included
-	maxPayload  = 8 << 20          // bytes of a message
+
+	// maxReplicas is on how many servers each stream is kept, if there are so many.
+	maxReplicas = 3
 )
+
+// Servers are NATS servers of a site, in place of the embedded one.
+type Servers = server.Servers
 
 // Config says where the engine keeps its data, and how long a lease lasts.
 type Config struct {
@@ -98,7 +107,7 @@ type Engine struct {
 	recorder *recorder
 	batchID  batchIDs
 
-	writes *writes
+	writes *writes.State
 
 	finishing sync.RWMutex // held for reading by what the embedded server must finish, for writing while it is stopped for good
 
@@ -112,7 +121,7 @@ type Engine struct {
 // link is a connection to the store, and what was opened by it. When the embedded server is started again there is
 // another one.
 type link struct {
-	embedded *embedded // nil: the servers are a site's own
+	embedded *server.Embedded // nil: the servers are a site's own
 	conn     *nats.Conn
 	js       jetstream.JetStream
 	sweeps   jetstream.KeyValue
@@ -148,12 +157,12 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 	if log == nil {
 		log = hclog.NewNullLogger()
 	}
-	e := &Engine{cfg: cfg, log: log, replicas: 1, batchID: newBatchIDs(), writes: newWrites()}
+	e := &Engine{cfg: cfg, log: log, replicas: 1, batchID: newBatchIDs(), writes: writes.New()}
 	e.life, e.end = context.WithCancelCause(context.Background())
 	var err error
 	if e.Shared() {
 		err = e.start(ctx)
-	} else if err = e.lockDir(); err == nil {
+	} else if e.lock, err = server.Lock(cfg.Dir, log); err == nil {
 		if err = e.startWithRoom(ctx); err != nil {
 			err = errors.Join(err, e.lock.Unlock())
 		}
@@ -172,17 +181,17 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 func (e *Engine) startWithRoom(ctx context.Context) error {
 	said := ""
 	for {
-		full := tryWriting(e.cfg.Dir)
+		full := disk.TryWriting(e.cfg.Dir)
 		if full == nil {
 			err := e.start(ctx)
 			if err == nil {
 				return nil
 			}
-			if full = tryWriting(e.cfg.Dir); full == nil || ctx.Err() != nil {
+			if full = disk.TryWriting(e.cfg.Dir); full == nil || ctx.Err() != nil {
 				return err
 			}
 		}
-		if reason := writeTrouble(e.cfg.Dir, full); reason != said {
+		if reason := disk.Trouble(e.cfg.Dir, full); reason != said {
 			said = reason
 			e.cfg.Waiting(reason)
 		}
@@ -217,17 +226,17 @@ func (e *Engine) connect(ctx context.Context) (*link, error) {
 	l := &link{}
 	var err error
 	if e.Shared() {
-		if l.conn, err = connectServers(ctx, e.cfg.Servers, e.cfg.Waiting, e.log); err != nil {
+		if l.conn, err = e.cfg.Servers.Connect(ctx, e.cfg.Waiting, e.log); err != nil {
 			return nil, err
 		}
 		e.replicas = min(maxReplicas, max(len(e.cfg.Servers.URLs), len(l.conn.Servers())))
 		return l, nil
 	}
-	if l.embedded, err = startEmbedded(ctx, e.cfg.Dir, &serverLog{log: e.log, failed: e.writeFailed}); err != nil {
+	if l.embedded, err = server.Start(ctx, e.cfg.Dir, e.log, e.writeFailed); err != nil {
 		return nil, err
 	}
-	if l.conn, err = l.embedded.connect(); err != nil {
-		l.embedded.stop()
+	if l.conn, err = l.embedded.Connect(); err != nil {
+		l.embedded.Stop()
 		return nil, fmt.Errorf("engine: connect: %w", err)
 	}
 	return l, nil
@@ -236,7 +245,7 @@ func (e *Engine) connect(ctx context.Context) (*link, error) {
 func (l *link) close() {
 	l.conn.Close()
 	if l.embedded != nil {
-		l.embedded.stop()
+		l.embedded.Stop()
 	}
 }
 
@@ -375,7 +384,7 @@ func (e *Engine) call(ctx context.Context) (context.Context, context.CancelFunc,
 		return nil, nil, ErrClosed
 	}
 	ctx, cancel := e.within(ctx, callTimeout, errTimeout)
-	if err := e.writes.wait(ctx); err != nil {
+	if err := e.writes.Wait(ctx); err != nil {
 		cancel()
 		return nil, nil, e.cause(ctx, err)
 	}
@@ -423,8 +432,8 @@ func (e *Engine) cause(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case !e.Shared() && (errors.Is(err, nats.ErrNoResponders) || errors.Is(err, jetstream.ErrNoStreamResponse)):
-		if reason, _ := e.writes.state(); reason != "" { // the server may have given all streams up
-			return stalled(reason)
+		if reason, _ := e.writes.Reason(); reason != "" { // the server may have given all streams up
+			return writes.Stalled(reason)
 		}
 		return ErrNotFound
 	case errors.Is(err, jetstream.ErrStreamNotFound), errors.Is(err, jetstream.ErrConsumerNotFound),

@@ -26,6 +26,9 @@ import (
 	"foible.dev/foible/internal/natssite"
 )
 
+// maxPayload is the largest message of servers that can be used.
+const maxPayload = MaxResult + 4<<10
+
 // openAt opens the engine of another coordinator on the servers of a site.
 func openAt(t *testing.T, s *natssite.Site) *Engine {
 	t.Helper()

@@ -75,7 +75,7 @@ func (e *Engine) Enqueue(ctx context.Context, sweep string, n int) error {
 
 // enqueueBatch stores jobs, in one attempt, and returns the sequence of the last.
 func (e *Engine) enqueueBatch(ctx context.Context, msgs []*nats.Msg) (last uint64, err error) {
-	ctx, end, err := e.writes.begin(ctx)
+	ctx, end, err := e.writes.Begin(ctx)
 	if err != nil {
 		return 0, err
 	}

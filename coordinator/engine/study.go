@@ -12,6 +12,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"foible.dev/foible/coordinator/engine/server"
 )
 
 const studyChunk = 1 << 20 // bytes; each chunk costs one fsync
@@ -47,7 +49,7 @@ func (e *Engine) PutStudy(ctx context.Context, hash string, bundle []byte) error
 		}
 		if _, err := e.link().studies.GetInfo(ctx, hash); err != nil { // so it is after some damage to what stands before it
 			return fmt.Errorf("%w: what was written cannot be read again (%v); stop the coordinator, remove %s, start it, and submit again all that has not ended",
-				ErrDamaged, err, filepath.Join(streamsDir(e.cfg.Dir), studiesConfig.Name))
+				ErrDamaged, err, filepath.Join(server.StreamsDir(e.cfg.Dir), studiesConfig.Name))
 		}
 		return nil
 	})

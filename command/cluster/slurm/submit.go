@@ -15,7 +15,7 @@ import (
 	"foible.dev/foible/command/input"
 	"foible.dev/foible/command/terminal"
 	"foible.dev/foible/coordinator/access"
-	"foible.dev/foible/coordinator/engine"
+	"foible.dev/foible/coordinator/engine/disk"
 	"foible.dev/foible/core/words"
 )
 
@@ -143,7 +143,7 @@ func Submit(ctx context.Context, term *terminal.Terminal, o SubmitOptions) (err 
 			err = undone(ctx, err, failed)
 		}
 	}()
-	if kind := engine.NetworkFileSystem(r.Data); kind != "" {
+	if kind := disk.NetworkFileSystem(r.Data); kind != "" {
 		term.Say("The coordinator is to keep its data in %s, which is on %s: slow, and perhaps without locks. A local disk is better, if it is always this machine that runs the coordinator: --data /var/tmp/%s.", words.Quoted(r.Data), kind, r.Name)
 	}
 	if err := d.fill(s, config, r); err != nil {

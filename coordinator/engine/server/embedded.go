@@ -1,4 +1,4 @@
-package engine
+package server
 
 import (
 	"context"
@@ -13,46 +13,50 @@ import (
 
 	"github.com/gofrs/flock"
 	"github.com/hashicorp/go-hclog"
-	"github.com/nats-io/nats-server/v2/server"
+	natsserver "github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+
+	"foible.dev/foible/coordinator/engine/disk"
 )
 
-// embedded is a NATS server in this process, without a port.
-type embedded struct {
-	server *server.Server
+// Embedded is a NATS server in this process, without a port.
+type Embedded struct {
+	server *natsserver.Server
 	log    hclog.Logger
 }
 
-// lockDir makes this engine the only one that uses its directory.
-func (e *Engine) lockDir() error {
-	dir := e.cfg.Dir
+// Lock makes a directory, if it is not there, and this process the only one that uses it.
+// The error wraps ErrInUse if another one does.
+func Lock(dir string, log hclog.Logger) (*flock.Flock, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("engine: %w", err)
+		return nil, fmt.Errorf("engine: %w", err)
 	}
-	if kind := NetworkFileSystem(dir); kind != "" {
-		e.log.Warn("the data directory is on a network file system: slow, and perhaps without locks; a local disk is better", "dir", dir, "kind", kind)
+	if kind := disk.NetworkFileSystem(dir); kind != "" {
+		log.Warn("the data directory is on a network file system: slow, and perhaps without locks; a local disk is better", "dir", dir, "kind", kind)
 	}
-	e.lock = flock.New(filepath.Join(dir, "lock"))
-	switch held, err := e.lock.TryLock(); {
+	lock := flock.New(filepath.Join(dir, "lock"))
+	switch held, err := lock.TryLock(); {
 	case err != nil:
-		return fmt.Errorf("engine: lock %s: %w; keep the data on a file system with locks, best on a local disk", dir, err)
+		return nil, fmt.Errorf("engine: lock %s: %w; keep the data on a file system with locks, best on a local disk", dir, err)
 	case !held:
-		return fmt.Errorf("engine: directory %s is %w", dir, ErrInUse)
+		return nil, fmt.Errorf("engine: directory %s is %w", dir, ErrInUse)
 	}
-	return nil
+	return lock, nil
 }
 
 // unlimited is the server's limit of bytes on disk. By default it is what is free when the server starts, so that room
 // that is made later would be of no use.
 const unlimited = 1 << 62
 
-// startEmbedded starts the server on a directory. The caller has locked it.
-func startEmbedded(ctx context.Context, dir string, sink *serverLog) (*embedded, error) {
+// Start starts the server on a directory, which the caller has locked, and recovers what is
+// there. failed is called when a write has failed, with what the server says; it must not
+// wait for the server.
+func Start(ctx context.Context, dir string, log hclog.Logger, failed func(said string)) (*Embedded, error) {
 	if err := removeIndexes(dir); err != nil {
 		return nil, fmt.Errorf("engine: start server: %w", err)
 	}
 	// SyncAlways makes an acknowledgement mean "on disk"; the server otherwise syncs every two minutes.
-	srv, err := server.NewServer(&server.Options{
+	srv, err := natsserver.NewServer(&natsserver.Options{
 		ServerName:             "foible",
 		DontListen:             true,
 		NoSigs:                 true,
@@ -60,14 +64,15 @@ func startEmbedded(ctx context.Context, dir string, sink *serverLog) (*embedded,
 		JetStreamMaxStore:      unlimited,
 		StoreDir:               dir,
 		SyncAlways:             true,
-		MaxPayload:             maxPayload,
+		MaxPayload:             MaxPayload,
 		DisableJetStreamBanner: true,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("engine: start server: %w", err)
 	}
+	sink := &serverLog{log: log, failed: failed}
 	srv.SetLoggerV2(sink, false, false, false)
-	e := &embedded{server: srv, log: sink.log}
+	e := &Embedded{server: srv, log: log}
 	started := make(chan struct{})
 	go func() {
 		srv.Start() // recovers every stream before it returns
@@ -77,7 +82,7 @@ func startEmbedded(ctx context.Context, dir string, sink *serverLog) (*embedded,
 	case <-started:
 	case <-ctx.Done():
 		<-started
-		e.stop()
+		e.Stop()
 		return nil, fmt.Errorf("engine: start server: %w", ctx.Err())
 	}
 	if !srv.JetStreamEnabled() || !srv.ReadyForConnections(10*time.Second) {
@@ -85,22 +90,37 @@ func startEmbedded(ctx context.Context, dir string, sink *serverLog) (*embedded,
 		if err == nil {
 			err = errors.New("server is not ready")
 		}
-		e.stop()
+		e.Stop()
 		return nil, fmt.Errorf("engine: start server: %w", err)
 	}
 	return e, nil
 }
 
-func (e *embedded) connect() (*nats.Conn, error) {
+// Connect connects to the server.
+func (e *Embedded) Connect() (*nats.Conn, error) {
 	return nats.Connect("", nats.InProcessServer(e.server), nats.Name("coordinator"), nats.NoReconnect(),
 		nats.Timeout(10*time.Second), nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 			e.log.Debug("queue connection", "error", err)
 		}))
 }
 
-func (e *embedded) stop() {
+// Stop stops the server, and waits until it has stopped.
+func (e *Embedded) Stop() {
 	e.server.Shutdown()
 	e.server.WaitForShutdown()
+}
+
+// StreamsDir is where the embedded server has a directory for each stream.
+func StreamsDir(dir string) string { return filepath.Join(dir, "jetstream", "$G", "streams") }
+
+// removeIndexes makes the embedded server read, and so verify, all records when it starts. It would believe its indexes
+// otherwise, and the server of NATS 2.15 loops for ever at some damaged records that it did not expect.
+func removeIndexes(dir string) error {
+	indexes, err := filepath.Glob(filepath.Join(StreamsDir(dir), "*", "msgs", "index.db"))
+	for _, path := range indexes {
+		err = errors.Join(err, os.Remove(path))
+	}
+	return err
 }
 
 // serverLog takes what the server says. It is about the server itself, in words of its own, so that it is for level

@@ -1,4 +1,4 @@
-package engine
+package server
 
 import (
 	"bufio"
@@ -32,18 +32,13 @@ type Servers struct {
 	CertFile, KeyFile string
 }
 
-const (
-	// maxReplicas is on how many servers each stream is kept, if there are so many.
-	maxReplicas = 3
-	// patience is how long one attempt waits for an answer of a server that may have failed.
-	patience = 4 * time.Second
-	// leastVersion of a server has atomic batches.
-	leastVersion = "2.12"
-)
+// leastVersion of a server has atomic batches.
+const leastVersion = "2.12"
 
-// connectServers connects to any of the servers, and again whenever the connection breaks, to any of them. It waits for
-// a first one to answer.
-func connectServers(ctx context.Context, s *Servers, waiting func(string), log hclog.Logger) (*nats.Conn, error) {
+// Connect connects to any of the servers, and again whenever the connection breaks, to any of them. It waits for
+// a first one to answer, and calls waiting, once, if it must. The error wraps ErrLogin, ErrUntrusted or ErrInvalid if
+// one answers that is of no use.
+func (s *Servers) Connect(ctx context.Context, waiting func(string), log hclog.Logger) (*nats.Conn, error) {
 	options, err := s.options(log)
 	if err != nil {
 		return nil, fmt.Errorf("engine: %w", err)
@@ -179,7 +174,7 @@ func checkServer(conn *nats.Conn) error {
 	if version := conn.ConnectedServerVersion(); olderThan(version, leastVersion) {
 		return fmt.Errorf("%w: the NATS server is version %s; version %s or later is needed", ErrInvalid, version, leastVersion)
 	}
-	if most := conn.MaxPayload(); most < maxPayload {
+	if most := conn.MaxPayload(); most < MaxPayload {
 		return fmt.Errorf("%w: the NATS server takes messages of at most %d bytes; set max_payload: 8MB in its configuration", ErrInvalid, most)
 	}
 	return nil

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package engine
+package disk
 
 // NetworkFileSystem knows none here.
 func NetworkFileSystem(string) string { return "" }
