@@ -65,14 +65,14 @@ var arrows = []arrow{
 	{from: []string{"foible.dev/foible/..."}, except: []string{"foible.dev/foible/command/tables"}, direct: true, never: []string{"github.com/parquet-go/..."}},
 	{from: []string{"foible.dev/foible/worker/..."}, never: []string{"foible.dev/foible/coordinator/...", "foible.dev/foible/command/..."}},
 	{from: []string{"foible.dev/foible/coordinator/..."}, never: []string{"foible.dev/foible/domains/...", "foible.dev/foible/worker/...", "foible.dev/foible/command/..."}},
-	{from: []string{"foible.dev/foible/coordinator/..."}, direct: true, never: []string{"foible.dev/foible/core/..."}, but: []string{"foible.dev/foible/core/model", "foible.dev/foible/core/result", "foible.dev/foible/core/sweep", "foible.dev/foible/core/score", "foible.dev/foible/core/diagnose", "foible.dev/foible/core/stats", "foible.dev/foible/core/figure", "foible.dev/foible/core/words", "foible.dev/foible/core/files"}},
+	{from: []string{"foible.dev/foible/coordinator/..."}, direct: true, never: []string{"foible.dev/foible/core/..."}, but: []string{"foible.dev/foible/core/model", "foible.dev/foible/core/result", "foible.dev/foible/core/sweep", "foible.dev/foible/core/score", "foible.dev/foible/core/diagnose", "foible.dev/foible/core/cost", "foible.dev/foible/core/stats", "foible.dev/foible/core/figure", "foible.dev/foible/core/words", "foible.dev/foible/core/files"}},
 	{from: []string{"foible.dev/foible/coordinator/engine/..."}, never: []string{"foible.dev/foible/..."}, but: []string{"foible.dev/foible/coordinator/engine/..."}},
 	{from: []string{"foible.dev/foible/coordinator/engine/server"}, never: []string{"foible.dev/foible/..."}, but: []string{"foible.dev/foible/coordinator/engine/disk"}},
 	{from: []string{"foible.dev/foible/coordinator/engine/disk", "foible.dev/foible/coordinator/engine/writes"}, never: []string{"foible.dev/foible/...", "github.com/..."}},
 	{from: []string{"foible.dev/foible/coordinator/web"}, never: []string{"foible.dev/foible/coordinator/..."}, but: []string{"foible.dev/foible/coordinator/access", "foible.dev/foible/coordinator/service"}},
 	{from: []string{"foible.dev/foible/coordinator/access"}, never: []string{"foible.dev/foible/..."}, but: []string{"foible.dev/foible/proto/foible/v1", "foible.dev/foible/internal/replace", "foible.dev/foible/core/files", "foible.dev/foible/core/words"}},
-	{ // when a sweep will end, and what follows from its results, is arithmetic
-		from: []string{"foible.dev/foible/coordinator/eta", "foible.dev/foible/coordinator/ledger"}, direct: true,
+	{ // what follows from a sweep's results is arithmetic
+		from: []string{"foible.dev/foible/coordinator/ledger"}, direct: true,
 		never: []string{"foible.dev/foible/...", "google.golang.org/...", "github.com/...", "go.opentelemetry.io/..."}, but: []string{"foible.dev/foible/core/model", "foible.dev/foible/core/result", "foible.dev/foible/core/sweep"},
 	},
 	{from: []string{"foible.dev/foible/coordinator/schedule", "foible.dev/foible/coordinator/replica"}, direct: true, never: []string{"foible.dev/foible/...", "google.golang.org/...", "github.com/..."}},
@@ -96,7 +96,7 @@ var order = []string{
 	"pddl", "ground", "study", "heuristic", "search", "policy", "agent", // tasks, and who acts in them
 	"sweep", "sweep/sweeptest", "internal/tiny", "internal/house", "internal/madeup",
 	"inference/internal/kernel", "inference/internal/observed", "inference/internal/worlds", "inference/internal/samples", "inference/marginal", "inference/sips", "inference",
-	"score", "diagnose", "pilot", "recovery",
+	"score", "diagnose", "cost", "recovery",
 	"tabular", "figure", "report", // what is shown
 }
 
@@ -162,7 +162,7 @@ func TestArrows(t *testing.T) {
 
 // In core, and in what says how a sweep stands and when it will end, nothing reads a clock, and chance is an argument.
 func TestCoreIsPure(t *testing.T) {
-	for _, dir := range []string{"core", "coordinator/eta", "coordinator/ledger"} {
+	for _, dir := range []string{"core", "coordinator/ledger"} {
 		checkPure(t, dir)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"foible.dev/foible/coordinator"
-	"foible.dev/foible/coordinator/eta"
 	"foible.dev/foible/coordinator/web"
+	"foible.dev/foible/core/cost"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
@@ -76,11 +76,11 @@ func TestHungWorker(t *testing.T) {
 				c := newCluster(t, leases)
 				id := c.submit(c.request(sets, n))
 				honest := func() { c.work(8, takes(time.Second)) }
-				most := eta.UnseenLimit + 15*time.Minute // the first of the scores may be its too
+				most := cost.UnseenLimit + 15*time.Minute // the first of the scores may be its too
 				if !all {
 					honest()
 					time.Sleep(3 * time.Second)
-					most = eta.UnseenLimit + 5*time.Minute // what the first jobs take is known
+					most = cost.UnseenLimit + 5*time.Minute // what the first jobs take is known
 				}
 				hung := c.join(1024, 0)
 				stop := hung.hang(hung.assigned)

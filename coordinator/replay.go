@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"foible.dev/foible/coordinator/engine"
-	"foible.dev/foible/coordinator/eta"
 	"foible.dev/foible/coordinator/ledger"
 	"foible.dev/foible/coordinator/service"
+	"foible.dev/foible/core/cost"
 	"foible.dev/foible/proto/codec"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
@@ -95,7 +95,7 @@ func (r *sweepRun) enqueue(ctx context.Context) error {
 func (r *sweepRun) replay(ctx context.Context) error {
 	recorded, begun := make([]bool, r.plan.Jobs()), make([]bool, r.plan.Chunks())
 	r.mu.Lock()
-	r.eta = eta.New(r.plan, &r.config, time.Now())
+	r.eta = cost.NewEstimator(r.plan, &r.config, time.Now())
 	r.eta.Running(time.Now(), r.state == running)
 	r.mu.Unlock()
 	err := r.c.engine.Recorded(ctx, r.id, r.plan.Jobs(), func(job int) error {

@@ -12,11 +12,11 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"foible.dev/foible/coordinator/engine"
-	"foible.dev/foible/coordinator/eta"
 	"foible.dev/foible/coordinator/ledger"
 	"foible.dev/foible/coordinator/replica"
 	"foible.dev/foible/coordinator/schedule"
 	"foible.dev/foible/coordinator/service"
+	"foible.dev/foible/core/cost"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/proto/codec"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
@@ -58,7 +58,7 @@ type sweepRun struct {
 	copies        map[int][]*lease   // by job, further leases for the same delivery, see overdue; none without the one in leases
 	lookedOver    time.Time          // when overdue jobs were last looked for
 	tallied       replica.Tally      // since the coordinator started
-	eta           *eta.Estimator     // nil until the sweep is started
+	eta           *cost.Estimator    // nil until the sweep is started
 	forecast      forecast           // what it said last
 	remaining     remaining          // see remainingWork
 	retryDue      bool               // failures are tried again when all other jobs are done

@@ -9,8 +9,8 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 
-	"foible.dev/foible/coordinator/eta"
 	"foible.dev/foible/coordinator/ledger"
+	"foible.dev/foible/core/cost"
 	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/proto/codec"
@@ -51,8 +51,8 @@ func (r *sweepRun) remainingWork(now time.Time) float64 {
 }
 
 // rivals are those of the running sweeps that are given jobs beside this one.
-func (r *sweepRun) rivals(now time.Time, runs []*sweepRun) []eta.Rival {
-	var all []eta.Rival
+func (r *sweepRun) rivals(now time.Time, runs []*sweepRun) []cost.Rival {
+	var all []cost.Rival
 	weight := r.weight()
 	for _, other := range runs {
 		if other == r {
@@ -62,7 +62,7 @@ func (r *sweepRun) rivals(now time.Time, runs []*sweepRun) []eta.Rival {
 		other.mu.Lock()
 		if other.eta != nil && other.state == running {
 			if work := other.remainingWork(now); work > 0 {
-				all = append(all, eta.Rival{Jobs: jobs, JobTime: other.eta.JobTime(), Work: work})
+				all = append(all, cost.Rival{Jobs: jobs, JobTime: other.eta.JobTime(), Work: work})
 			}
 		}
 		other.mu.Unlock()
@@ -205,7 +205,7 @@ func (r *sweepRun) snapshot() *foiblev1.Sweep {
 // surroundings are what the end of a sweep depends on besides the sweep.
 type surroundings struct {
 	slots  int // of other coordinators
-	rivals []eta.Rival
+	rivals []cost.Rival
 }
 
 // around is what surrounds the sweep; nil while its last forecast stands.

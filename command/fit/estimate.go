@@ -13,8 +13,8 @@ import (
 	"foible.dev/foible/command/input"
 	"foible.dev/foible/command/serve"
 	"foible.dev/foible/command/terminal"
+	"foible.dev/foible/core/cost"
 	"foible.dev/foible/core/inference"
-	"foible.dev/foible/core/pilot"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/core/words"
 	"foible.dev/foible/domains"
@@ -84,7 +84,7 @@ func Estimate(ctx context.Context, term *terminal.Terminal, o EstimateOptions) e
 	return nil
 }
 
-func printErrors(e *terminal.Terminal, c *sweep.Config, x *pilot.Estimate) {
+func printErrors(e *terminal.Terminal, c *sweep.Config, x *cost.Estimate) {
 	for _, m := range x.Errors {
 		var said []string
 		for _, of := range []struct {
@@ -136,7 +136,7 @@ func foretell(ctx context.Context, s *domains.Study, config *foiblev1.SweepConfi
 }
 
 // newPilot makes the pilot of a sweep. Its jobs are those of a coordinator whose workers have this number of slots.
-func newPilot(s *domains.Study, config *foiblev1.SweepConfig, slots int, limit time.Duration) (*pilot.Pilot, error) {
+func newPilot(s *domains.Study, config *foiblev1.SweepConfig, slots int, limit time.Duration) (*cost.Pilot, error) {
 	c, err := codec.Config(config)
 	if err != nil {
 		return nil, err
@@ -151,7 +151,7 @@ func newPilot(s *domains.Study, config *foiblev1.SweepConfig, slots int, limit t
 		return nil, err
 	}
 	began := time.Now()
-	return &pilot.Pilot{
+	return &cost.Pilot{
 		Study: s.Study, Plan: plan, Config: &c,
 		Ready: func(stimulus string) (*inference.Stimulus, error) { return s.Ready(stimulus) },
 		CPU:   func() float64 { return serve.CPUTime().Seconds() },

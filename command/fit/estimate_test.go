@@ -16,9 +16,9 @@ import (
 	"foible.dev/foible/command/input"
 	"foible.dev/foible/command/serve"
 	"foible.dev/foible/command/terminal"
+	"foible.dev/foible/core/cost"
 	"foible.dev/foible/core/inference"
 	"foible.dev/foible/core/model"
-	"foible.dev/foible/core/pilot"
 	data "foible.dev/foible/core/published"
 	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/score"
@@ -153,7 +153,7 @@ func typicalErrors(plan *sweep.Plan, fits []*result.Fit) map[string]float64 {
 }
 
 // sized makes a pilot of so much work, whatever the time.
-func sized(t *testing.T, s *domains.Study, config *foiblev1.SweepConfig, size float64, clock func() float64) *pilot.Pilot {
+func sized(t *testing.T, s *domains.Study, config *foiblev1.SweepConfig, size float64, clock func() float64) *cost.Pilot {
 	t.Helper()
 	p, err := newPilot(s, config, 1, 0)
 	if err != nil {
@@ -224,7 +224,7 @@ func TestEstimate(t *testing.T) {
 // A pilot of a given size is the same whenever it is run, but for the time it takes.
 func TestEstimateAgain(t *testing.T) {
 	s, config := prepared(t, "doors-keys-gems", input.SweepChoice{})
-	var before *pilot.Estimate
+	var before *cost.Estimate
 	for range 2 {
 		x, err := sized(t, s, config, 0.1, func() float64 { return serve.CPUTime().Seconds() }).Run(t.Context())
 		if err != nil {

@@ -1,17 +1,4 @@
-// Package eta says when a sweep will end, as a range. It knows no clock: whoever
-// tells it what happens says when. Read [Estimator] and [Estimator.Range] first.
-//
-// The work that is left is what the jobs without a result will take, by what jobs
-// have taken so far: so much a cell of each model, times a factor for the stimulus,
-// and so much a table of searches, which marginal inference makes when a worker
-// first meets a stimulus with a search noise. The work is shared by the slots of
-// the moment, as far as they have lately been in use. The scores, the rounds of topping
-// up, the report and its scores come after each other. How much there is to top up is
-// not known before it begins: it is guessed, and adds to the range.
-//
-// The range is as wide as the jobs have been off what was expected of them, as
-// little is known of what is still to come, and as the number of slots has changed.
-package eta
+package cost
 
 import (
 	"math"
@@ -20,45 +7,6 @@ import (
 
 	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/sweep"
-)
-
-// Level is the part of sweeps that are to end within their range.
-const Level = 0.8
-
-// What is assumed of which nothing has been seen yet, and how sure of it to be.
-const (
-	tableCells  = 20.0 // a table is as much work as so many cells
-	scoreTime   = 2e-3 // seconds a parameter set
-	unseenModel = 0.9  // standard deviation of the logarithm of a model's cost a cell
-	unseenTable = 0.65 // of a table's cost
-	unseenStage = 0.5  // of how the costs of the report differ from those of the fit stage
-	unseenScore = 1.5  // of the cost of scores
-	unseenTopUp = 1.0  // of how much there is to top up in a round that has not been reached
-
-	firstContenders = 0.15 // part of the parameter sets that is topped up first
-	unlikeJobs      = 0.3  // of a job's cost, before any has been seen
-	misfit          = 0.1  // of all costs together, however many jobs have been seen
-	unsureRivals    = 0.15 // of the logarithm of how much longer it takes beside other sweeps, for each unit of that
-	smallChange     = 0.1  // of the slots, in the time that a sweep has run, where none has been seen
-)
-
-// How wide a range is and how fast the past is forgotten: found by simulation, see TestRange.
-const (
-	below      = 1.3         // standard deviations from the middle to the lower end
-	above      = 1.5         // to the upper end
-	maxUnrest  = 0.22        // of the variance of the logarithm of the time that is left, for changing slots
-	memory     = 0.25        // changes of the slots fade with this part of the time that the sweep has run
-	maxStretch = 2.5         // of how uncertain it is what is left of a job, to how uncertain the whole job is
-	oneJob     = 0.1         // more variance of the logarithm of what is left of a single job
-	useSpan    = time.Minute // in which the use of slots is forgotten
-	recent     = 1. / 16     // weight of a job in how jobs lately differ from what was expected
-	maxOff     = 2.          // of the logarithm of a job's cost over the expected one: what is beyond says no more
-	maxSteps   = 256         // changes of the number of slots that are remembered
-	rateSpan   = 30 * time.Second
-	overdue    = 0.4  // a job that takes longer than expected takes so much longer still, of its time so far
-	leastJobs  = 4    // that are seen before anything is said, and as many as there are slots,
-	firstJobs  = 10   // but no more than one of so many of the fit stage
-	tailShare  = 0.25 // of the longest job, for which some slots wait at the end of a stage
 )
 
 // Estimator follows one sweep. Its methods are told times that do not go back.
@@ -162,7 +110,7 @@ type step struct {
 }
 
 // New makes the estimator of a sweep of which nothing is done.
-func New(plan *sweep.Plan, config *sweep.Config, at time.Time) *Estimator {
+func NewEstimator(plan *sweep.Plan, config *sweep.Config, at time.Time) *Estimator {
 	n := len(plan.Stimuli)
 	e := &Estimator{
 		plan: plan, model: make([]int32, len(plan.Sets)), noise: make([]int32, len(plan.Sets)),
@@ -219,7 +167,7 @@ func sizes(stimuli []sweep.Shape) []float64 {
 	sizes := make([]float64, len(stimuli))
 	var sum float64
 	for i := range stimuli {
-		sizes[i] = float64(stimuli[i].Goals * (stimuli[i].Actions + 1))
+		sizes[i] = sizeOf(&stimuli[i])
 		sum += sizes[i]
 	}
 	for i := range sizes {
@@ -231,11 +179,10 @@ func sizes(stimuli []sweep.Shape) []float64 {
 // stageRatio is the planned cost of a cell of the report by that of the fit stage. Marginal inference samples until
 // its errors are small, the same in both.
 func stageRatio(c *sweep.Config) float64 {
-	fit, report := c.Fit, c.Report
-	if c.Inference.Method == sweep.Marginal || fit.Runs == 0 || report.Runs == 0 {
+	if c.Inference.Method == sweep.Marginal || c.Fit.Runs == 0 || c.Report.Runs == 0 {
 		return 1
 	}
-	return float64(report.Runs*max(1, report.ParticlesPerGoal)) / float64(fit.Runs*max(1, fit.ParticlesPerGoal))
+	return moreOf(c)
 }
 
 // Running says whether jobs are given out.

@@ -1,21 +1,8 @@
-package eta
+package cost
 
 import (
 	"math"
 	"time"
-)
-
-// How long a job may take, see [Estimator.Limit]: so long that one that is merely slow is hardly ever meant.
-const (
-	// leastLimit is added to what jobs like it have taken: machines pause, and small jobs say little.
-	leastLimit = time.Minute
-	// limitFactor is how much longer than the slowest job like it, by its size, a job may take.
-	limitFactor = 10
-	// UnseenLimit is how long a job may take while none like it has been seen.
-	UnseenLimit = 10 * time.Minute
-	// maxRaise is by how much one job may raise what jobs are known to take: that of a machine that was asleep does not
-	// count for all.
-	maxRaise = 4
 )
 
 // stages in which jobs of a model may differ in what they take by their size.

@@ -1,10 +1,10 @@
-package eta_test
+package cost_test
 
 import (
 	"testing"
 	"time"
 
-	"foible.dev/foible/coordinator/eta"
+	"foible.dev/foible/core/cost"
 	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/sweep"
@@ -29,7 +29,7 @@ func TestLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	sipsInference, fitSize, reportSize := sweep.DefaultsOf(sweep.SIPS)
-	e := eta.New(plan, &sweep.Config{Inference: sipsInference, Fit: fitSize, Report: reportSize}, epoch)
+	e := cost.NewEstimator(plan, &sweep.Config{Inference: sipsInference, Fit: fitSize, Report: reportSize}, epoch)
 	e.Joined(epoch, 1, 4)
 	e.Joined(epoch, 2, 4)
 	now := 0.
@@ -48,12 +48,12 @@ func TestLimit(t *testing.T) {
 	}
 	const boltzmannShort, boltzmannLong, otherShort, otherLong = 2, 3, 4, 5
 	score, otherScore := plan.ScoreJob(0), plan.ScoreJob(1)
-	check("nothing seen", 0, eta.UnseenLimit)
+	check("nothing seen", 0, cost.UnseenLimit)
 	do(0, 2)
 	check("a job like it", boltzmannShort, time.Minute+20*time.Second)
 	check("a longer stimulus", boltzmannLong, time.Minute+60*time.Second)
-	check("another model", otherShort, eta.UnseenLimit)
-	check("a score", score, eta.UnseenLimit)
+	check("another model", otherShort, cost.UnseenLimit)
+	check("a score", score, cost.UnseenLimit)
 	do(1, 1)
 	check("a faster job changes nothing", boltzmannLong, time.Minute+60*time.Second)
 	do(otherLong, 90)
@@ -81,10 +81,10 @@ func TestLimit(t *testing.T) {
 
 	plan.Choose(standingOf(plan, func(i int) *result.Fit { return &result.Fit{Overall: result.Correlation{Defined: true}} }))
 	report := plan.ReportJobs()
-	check("the report", report[0], eta.UnseenLimit)
+	check("the report", report[0], cost.UnseenLimit)
 	do(report[0], 10)
 	check("another job of the report", report[1], time.Minute+300*time.Second)
-	if got := e.Limit(report[1]); got != eta.UnseenLimit {
+	if got := e.Limit(report[1]); got != cost.UnseenLimit {
 		t.Errorf("the limit of a job that no worker has is %v", got)
 	}
 }

@@ -1,4 +1,4 @@
-package pilot
+package cost
 
 import (
 	"math"
@@ -56,7 +56,7 @@ func (e *Estimate) Range() (low, high float64) {
 func (e *Estimate) Wall(slots int) (expected, low, high float64) {
 	n := float64(max(1, slots))
 	wall := func(fit, more, topUp float64) float64 {
-		fit = max((fit+more)/n+tail*e.longest, e.longest)
+		fit = max((fit+more)/n+tailShare*e.longest, e.longest)
 		report := max(e.Report/math.Min(n, float64(e.Stimuli)), e.longestReport)
 		return fit + topUp/n + report + e.Score/n
 	}
@@ -65,108 +65,26 @@ func (e *Estimate) Wall(slots int) (expected, low, high float64) {
 	return expected, expected / e.Spread, e.Spread * wall(e.Fit, again*e.Tables, e.TopUp)
 }
 
-// telling: the first cells of a stimulus tell what all take in proportion where they are
-// at least 1 / telling of that, and the less, as a power, the smaller a part they are.
-const telling = 20
-
-// tail is the part of the longest job for which slots wait at the end of a stage.
-const tail = 0.25
-
-// How far off an estimate is, as the standard deviation of its logarithm.
-const (
-	unlikeMachine = 0.08 // however much has been measured
-	unlikeFull    = 0.15 // by stimulus, of all cells to the first ones; at least
-	unlikeSize    = 0.35 // of the cost to the root of the size; at least
-	unlikeKinds   = 0.3  // where some kinds of cells were not met
-	nineOfTen     = 1.645
-)
-
-// estimate extends what is measured to all stimuli: by the first cells where
-// they are known, else by their size, of which the cost is about the root.
+// estimate extends what is measured to all stimuli.
 func (r *run) estimate(scores float64) (*Estimate, error) {
 	e := &Estimate{
 		Cells: r.Plan.Cells(), Jobs: r.Plan.Jobs(), Score: scores, Measured: r.cells, Stimuli: len(r.of),
 		chunks: r.Plan.FitChunks(),
 	}
 	r.complete()
-	var full measured
-	var fullFirst, seen, seenSize float64
-	like := 0 // stimuli that others are like
-	for i := range r.of {
-		m := &r.of[i]
-		if m.done {
-			e.Full++
-		}
-		if m.known() {
-			like++
-			fullFirst += m.first()
-			full.fit += m.fit
-			full.tables += m.tables
-			full.report += m.report
-		}
-	}
-	r.power = min(1, telling*fullFirst/full.fit)
-	var fullPower float64
-	for i := range r.of {
-		if m := &r.of[i]; m.known() {
-			fullPower += math.Pow(m.first(), r.power)
-		}
-	}
-	byFirst := func(m *measured) float64 { return math.Pow(m.first(), r.power) / fullPower }
-	for i := range r.of {
-		if m := &r.of[i]; m.first() > 0 {
-			e.Seen++
-			seen += byFirst(m)
-			seenSize += math.Sqrt(r.size(i))
-		}
-	}
-	var partly, unseen, longest, longestReport float64 // parts of the cost, in units of full
-	for i := range r.of {
-		m := &r.of[i]
-		part := seen / seenSize * math.Sqrt(r.size(i))
-		switch {
-		case m.known():
-			e.Fit += m.fit
-			e.Tables += m.tables
-			e.Report += m.report
-			longest, longestReport = max(longest, m.fit), max(longestReport, m.report)
-			continue
-		case m.first() > 0:
-			part = byFirst(m)
-			partly += part
-		default:
-			unseen += part
-		}
-		e.Fit += part * full.fit
-		e.Tables += part * full.tables
-		e.Report += part * full.report
-		longest, longestReport = max(longest, part*full.fit), max(longestReport, part*full.report)
-	}
-	// Of the jobs on the costliest stimulus, the first makes its tables.
-	e.longest = min(longest, e.Tables/float64(e.Stimuli)+longest/float64(e.chunks))
-	e.longestReport = longestReport
-	all := 1 + partly + unseen
-	variance := unlikeMachine * unlikeMachine
-	add := func(part, sd float64, known, unknown int) {
-		if unknown > 0 {
-			x := part / all * sd
-			variance += x * x * (1/float64(known) + 1/float64(unknown))
-		}
-	}
-	add(partly, r.residuals(unlikeFull, func(m *measured, _ int) float64 { return m.fit / math.Pow(m.first(), r.power) }), like, e.Seen-like)
-	add(unseen, r.residuals(unlikeSize, func(m *measured, i int) float64 { return math.Pow(m.first(), r.power) / math.Sqrt(r.size(i)) }), like, e.Stimuli-e.Seen)
-	if r.skipped {
-		variance += unlikeKinds * unlikeKinds
-	}
-	e.Fit += perCell * float64(len(r.Plan.Sets)*len(r.of))
+	s := r.scale()
+	e.Full, e.Seen = s.done, s.seen
+	partly, unseen := r.extend(e, s)
+	e.Spread = math.Exp(nineOfTen * math.Sqrt(r.uncertainty(s, partly, unseen)))
+	cells := float64(len(r.Plan.Sets) * len(r.of))
+	e.Fit += perCell * cells
 	var work float64
 	if e.TopUpCells, work = r.Plan.MostTopUp(); e.TopUpCells > 0 {
-		e.TopUp = (e.Fit - e.Tables) * work / float64(len(r.Plan.Sets)*len(r.of))
+		e.TopUp = (e.Fit - e.Tables) * work / cells
 		if r.Config.Inference.Method == sweep.Marginal { // which makes its tables anew in each round
 			e.TopUp += e.Tables * work * float64(r.Plan.TopUps()) / float64(e.TopUpCells)
 		}
 	}
-	e.Spread = math.Exp(nineOfTen * math.Sqrt(variance))
 	e.Work, e.Rate = e.Fit+e.Report, r.seconds/r.work
 	for _, x := range []*float64{&e.Fit, &e.Report, &e.TopUp, &e.Tables, &e.longest, &e.longestReport} {
 		*x *= e.Rate
@@ -174,9 +92,121 @@ func (r *run) estimate(scores float64) (*Estimate, error) {
 	return e, r.errors(e)
 }
 
-// perCell is what a cell takes besides inference, to be sent, recorded and scored: in units
-// of work, by profiles of scans.
-const perCell = 30e-6
+// scale is how what a stimulus takes follows from what its first cells take, or from its size.
+type scale struct {
+	full  measured // sums over the stimuli of which all is known
+	known int      // how many these are
+	done  int      // of these, how many were measured in full
+	seen  int      // stimuli whose first cells were measured
+	power float64  // of what the first cells take, with which what all cells take goes
+	first float64  // sum of that power over the stimuli of which all is known
+	size  float64  // part of full that a stimulus takes, by the root of its size
+}
+
+// scale of the stimuli that were measured.
+func (r *run) scale() *scale {
+	s := &scale{}
+	var first float64
+	for i := range r.of {
+		m := &r.of[i]
+		if m.done {
+			s.done++
+		}
+		if m.known() {
+			s.known++
+			first += m.first()
+			s.full.fit += m.fit
+			s.full.tables += m.tables
+			s.full.report += m.report
+		}
+	}
+	s.power = min(1, telling*first/s.full.fit)
+	for i := range r.of {
+		if m := &r.of[i]; m.known() {
+			s.first += math.Pow(m.first(), s.power)
+		}
+	}
+	var seen, sizes float64
+	for i := range r.of {
+		if m := &r.of[i]; m.first() > 0 {
+			s.seen++
+			seen += s.byFirst(m)
+			sizes += math.Sqrt(r.size(i))
+		}
+	}
+	s.size = seen / sizes
+	return s
+}
+
+// byFirst is the part of full that a stimulus takes, by its first cells.
+func (s *scale) byFirst(m *measured) float64 { return math.Pow(m.first(), s.power) / s.first }
+
+// extend adds up what all stimuli take: what is known, else by the first cells where these were measured, else by the
+// size, of which the cost is about the root. It returns the parts, in units of full, that were found in these two ways.
+func (r *run) extend(e *Estimate, s *scale) (byFirst, bySize float64) {
+	var longest float64
+	for i := range r.of {
+		m := &r.of[i]
+		fit, tables, report := m.fit, m.tables, m.report
+		if !m.known() {
+			part := s.size * math.Sqrt(r.size(i))
+			if m.first() > 0 {
+				part = s.byFirst(m)
+				byFirst += part
+			} else {
+				bySize += part
+			}
+			fit, tables, report = part*s.full.fit, part*s.full.tables, part*s.full.report
+		}
+		e.Fit += fit
+		e.Tables += tables
+		e.Report += report
+		longest, e.longestReport = max(longest, fit), max(e.longestReport, report)
+	}
+	// Of the jobs on the costliest stimulus, the first makes its tables.
+	e.longest = min(longest, e.Tables/float64(e.Stimuli)+longest/float64(e.chunks))
+	return byFirst, bySize
+}
+
+// uncertainty is the variance of the logarithm of what all takes.
+func (r *run) uncertainty(s *scale, byFirst, bySize float64) float64 {
+	variance := unlikeMachine * unlikeMachine
+	add := func(part, sd float64, known, unknown int) {
+		if unknown > 0 {
+			x := part / (1 + byFirst + bySize) * sd
+			variance += x * x * (1/float64(known) + 1/float64(unknown))
+		}
+	}
+	add(byFirst, r.residuals(unlikeFull, func(m *measured, _ int) float64 { return m.fit / math.Pow(m.first(), s.power) }), s.known, s.seen-s.known)
+	add(bySize, r.residuals(unlikeSize, func(m *measured, i int) float64 { return math.Pow(m.first(), s.power) / math.Sqrt(r.size(i)) }), s.known, len(r.of)-s.seen)
+	if r.skipped {
+		variance += unlikeKinds * unlikeKinds
+	}
+	return variance
+}
+
+// complete takes a stimulus of which some groups were measured for one measured in full: the others
+// are to it as they are to those measured in full.
+func (r *run) complete() {
+	for i := range r.of {
+		m := &r.of[i]
+		if !m.partly {
+			continue
+		}
+		var until, fit, report float64
+		for j := range r.of {
+			if n := len(m.until); r.of[j].done && len(r.of[j].until) >= n {
+				until += r.of[j].until[n-1]
+				fit += r.of[j].fit
+				report += r.of[j].report
+			}
+		}
+		if until > 0 {
+			m.fit, m.tables, m.report = m.fit*fit/until, m.tables*fit/until, m.fit*report/until
+		}
+		m.partly = until > 0
+	}
+}
 
 // known reports whether what all cells of the stimulus take is known, measured or made up for.
 func (m *measured) known() bool { return m.done || m.partly }
@@ -224,7 +254,7 @@ func (r *run) errors(e *Estimate) error {
 		switch {
 		case !r.Plan.Report:
 		case r.Config.Inference.Method == sweep.SIPS:
-			x.Report = x.Fit / math.Sqrt(r.more())
+			x.Report = x.Fit / math.Sqrt(moreOf(r.Config))
 		case r.chosen[k] != nil:
 			v, err := r.variance(r.chosen[k])
 			if err != nil {
@@ -238,9 +268,6 @@ func (r *run) errors(e *Estimate) error {
 	}
 	return nil
 }
-
-// fewStimuli say nothing of the variance of r over runs, which stimuli differ in by much.
-const fewStimuli = 3
 
 // variance of r over runs: of some stimuli, brought to all; -1 where it is not known.
 func (r *run) variance(predictions []result.Prediction) (float64, error) {

@@ -1,4 +1,4 @@
-package eta_test
+package cost_test
 
 import (
 	"cmp"
@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"foible.dev/foible/coordinator/eta"
+	"foible.dev/foible/core/cost"
 	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/sweep"
@@ -25,7 +25,7 @@ type world struct {
 	plan     *sweep.Plan
 	config   *sweep.Config
 	progress *sweep.Progress
-	eta      *eta.Estimator
+	eta      *cost.Estimator
 	now      float64 // seconds
 	events   events
 	queue    []int
@@ -128,7 +128,7 @@ func newWorld(t *testing.T, seed uint64, calm bool) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.plan, w.progress, w.eta = plan, sweep.NewProgress(plan), eta.New(plan, w.config, epoch)
+	w.plan, w.progress, w.eta = plan, sweep.NewProgress(plan), cost.NewEstimator(plan, w.config, epoch)
 	w.table = cell * 15 * w.about(0.7)
 	w.report, w.score, w.noise = w.about(0.4), 0.001*w.about(1), 0.1+0.3*w.rng.Float64()
 	if w.config.Inference.Method == sweep.SIPS {
@@ -342,7 +342,7 @@ func TestRange(t *testing.T) {
 	}
 	t.Logf("stated %.1f %% of the time, within %.1f %% of that; width %.2f of what is left (median; %.2f and %.2f at the quartiles)",
 		100*stated/total, 100*within/stated, quantile(0.5), quantile(0.25), quantile(0.75))
-	if within < eta.Level*stated {
+	if within < cost.Level*stated {
 		t.Errorf("the end lies in the range %.1f %% of the time", 100*within/stated)
 	}
 	if stated < 0.95*total {
@@ -405,7 +405,7 @@ func TestRangeAtFirst(t *testing.T) {
 type width struct{ of, time float64 }
 
 // plain is a sweep of one exact model: 20 parameter sets on 4 stimuli, a cell a job, and a report.
-func plain(t *testing.T) (*sweep.Plan, *eta.Estimator) {
+func plain(t *testing.T) (*sweep.Plan, *cost.Estimator) {
 	t.Helper()
 	sets := make([]model.ParameterSet, 20)
 	for i := range sets {
@@ -420,7 +420,7 @@ func plain(t *testing.T) (*sweep.Plan, *eta.Estimator) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return plan, eta.New(plan, &sweep.Config{Inference: sweep.MarginalInference, Report: sweep.MarginalReport}, epoch)
+	return plan, cost.NewEstimator(plan, &sweep.Config{Inference: sweep.MarginalInference, Report: sweep.MarginalReport}, epoch)
 }
 
 // after is a time so many seconds after the first.
@@ -594,7 +594,7 @@ func TestTopUp(t *testing.T) {
 			t.Fatal(err)
 		}
 		now := time.Unix(0, 0)
-		e := eta.New(plan, &c, now)
+		e := cost.NewEstimator(plan, &c, now)
 		e.Joined(now, 1, 1)
 		do := func(job int, seconds float64) {
 			e.Begun(now, job, 1)
@@ -676,16 +676,16 @@ func standingOf(p *sweep.Plan, fit func(i int) *result.Fit) *sweep.Standing {
 // beside it. With a rival that takes long, all takes twice as long; with one that is soon done, what that takes comes on top.
 func TestRivals(t *testing.T) {
 	for _, test := range []struct {
-		rivals []eta.Rival
+		rivals []cost.Rival
 		longer float64
 	}{
 		{nil, 1},
-		{[]eta.Rival{{Jobs: 1, JobTime: 1, Work: math.Inf(1)}}, 2},
-		{[]eta.Rival{{Jobs: 1, JobTime: 1, Work: 1e6}}, 2},
-		{[]eta.Rival{{Jobs: 1, JobTime: 1, Work: 18}}, 1.25}, // of 72 s that are left
-		{[]eta.Rival{{Jobs: 2, Work: math.Inf(1)}}, 3},
-		{[]eta.Rival{{Jobs: 1, JobTime: 3, Work: math.Inf(1)}}, 4},
-		{[]eta.Rival{{Jobs: 1, JobTime: 1, Work: math.Inf(1)}, {Jobs: 1, JobTime: 1, Work: math.Inf(1)}}, 3},
+		{[]cost.Rival{{Jobs: 1, JobTime: 1, Work: math.Inf(1)}}, 2},
+		{[]cost.Rival{{Jobs: 1, JobTime: 1, Work: 1e6}}, 2},
+		{[]cost.Rival{{Jobs: 1, JobTime: 1, Work: 18}}, 1.25}, // of 72 s that are left
+		{[]cost.Rival{{Jobs: 2, Work: math.Inf(1)}}, 3},
+		{[]cost.Rival{{Jobs: 1, JobTime: 3, Work: math.Inf(1)}}, 4},
+		{[]cost.Rival{{Jobs: 1, JobTime: 1, Work: math.Inf(1)}, {Jobs: 1, JobTime: 1, Work: math.Inf(1)}}, 3},
 	} {
 		alone, _ := rivalled(t, nil)
 		low, high := rivalled(t, test.rivals)
@@ -697,7 +697,7 @@ func TestRivals(t *testing.T) {
 }
 
 // rivalled is the range of a sweep, a tenth of which is done, in seconds; alone the middle of it twice.
-func rivalled(t *testing.T, rivals []eta.Rival) (low, high float64) {
+func rivalled(t *testing.T, rivals []cost.Rival) (low, high float64) {
 	t.Helper()
 	plan, e := plain(t)
 	e.Joined(epoch, 1, 2)
@@ -723,7 +723,7 @@ func rivalled(t *testing.T, rivals []eta.Rival) (low, high float64) {
 func TestShareIsNotWaste(t *testing.T) {
 	plan, e := plain(t)
 	e.Joined(epoch, 1, 2)
-	e.Compete(epoch, []eta.Rival{{Jobs: 1, JobTime: 1, Work: math.Inf(1)}})
+	e.Compete(epoch, []cost.Rival{{Jobs: 1, JobTime: 1, Work: math.Inf(1)}})
 	for job := range plan.FitJobs() / 2 { // in one of two slots
 		e.Begun(after(float64(job)), job, 1)
 		e.Done(after(float64(job+1)), job, 1)

@@ -1,4 +1,4 @@
-package eta
+package cost
 
 import (
 	"math"

@@ -1,0 +1,77 @@
+package cost
+
+import "time"
+
+// Of the end of a stage.
+const tailShare = 0.25 // of the longest job, for which some slots wait at the end of a stage
+
+// Of a pilot.
+const (
+	firstPart  = 0.5   // part of the pilot's size until which further stimuli have their first cells measured
+	fullPart   = 1.2   // part of it at which the measuring of a stimulus in full may be expected to end, to be begun
+	timesFirst = 2     // times what the first cells took that a stimulus is likely to take for every kind of samples
+	stretch    = 24    // cells in a row that are measured of those that share samples and sizes
+	alikes     = 3     // cells that are measured of those that take about as long as each other
+	fewRuns    = 3     // runs of each of these
+	mostAlike  = 48    // groups of cells that share nothing
+	perCell    = 30e-6 // what a cell takes besides inference, to be sent, recorded and scored, in units of work
+	telling    = 20.0  // first cells tell what all take in proportion where they are at least 1 / telling of that; less, as a power
+	fewStimuli = 3     // fewer say nothing of the variance of r over runs
+
+	unlikeMachine = 0.08  // standard deviation of the logarithm of an estimate, however much has been measured
+	unlikeFull    = 0.15  // by stimulus, of all cells to the first ones; at least
+	unlikeSize    = 0.35  // of the cost to the root of the size; at least
+	unlikeKinds   = 0.3   // where some kinds of cells were not met
+	nineOfTen     = 1.645 // standard deviations on either side of the middle of a range
+)
+
+// Level is the part of sweeps that are to end within the range of an [Estimator].
+const Level = 0.8
+
+// Of an estimator: what is assumed of what has not been seen yet, and how sure of it to be.
+const (
+	tableCells  = 20.0 // a table is as much work as so many cells
+	scoreTime   = 2e-3 // seconds a parameter set
+	unseenModel = 0.9  // standard deviation of the logarithm of a model's cost a cell
+	unseenTable = 0.65 // of a table's cost
+	unseenStage = 0.5  // of how the costs of the report differ from those of the fit stage
+	unseenScore = 1.5  // of the cost of scores
+	unseenTopUp = 1.0  // of how much there is to top up in a round that has not been reached
+
+	firstContenders = 0.15 // part of the parameter sets that is topped up first
+	unlikeJobs      = 0.3  // of a job's cost, before any has been seen
+	misfit          = 0.1  // of all costs together, however many jobs have been seen
+	unsureRivals    = 0.15 // of the logarithm of how much longer it takes beside other sweeps, for each unit of that
+	smallChange     = 0.1  // of the slots, in the time that a sweep has run, where none has been seen
+)
+
+// Of an estimator: how wide a range is, and how fast the past is forgotten.
+const (
+	below      = 1.3         // standard deviations from the middle to the lower end
+	above      = 1.5         // to the upper end
+	maxUnrest  = 0.22        // of the variance of the logarithm of the time that is left, for changing slots
+	memory     = 0.25        // changes of the slots fade with this part of the time that the sweep has run
+	maxStretch = 2.5         // of how uncertain it is what is left of a job, to how uncertain the whole job is
+	oneJob     = 0.1         // more variance of the logarithm of what is left of a single job
+	useSpan    = time.Minute // in which the use of slots is forgotten
+	recent     = 1. / 16     // weight of a job in how jobs lately differ from what was expected
+	maxOff     = 2.          // of the logarithm of a job's cost over the expected one: what is beyond says no more
+	maxSteps   = 256         // changes of the number of slots that are remembered
+	rateSpan   = 30 * time.Second
+	overdue    = 0.4 // a job that takes longer than expected takes so much longer still, of its time so far
+	leastJobs  = 4   // that are seen before anything is said, and as many as there are slots,
+	firstJobs  = 10  // but no more than one of so many of the fit stage
+)
+
+// Of [Estimator.Limit]: so long that a job that is merely slow is hardly ever meant.
+const (
+	// leastLimit is added to what jobs like it have taken: machines pause, and small jobs say little.
+	leastLimit = time.Minute
+	// limitFactor is how much longer than the slowest job like it, by its size, a job may take.
+	limitFactor = 10
+	// UnseenLimit is how long a job may take while none like it has been seen.
+	UnseenLimit = 10 * time.Minute
+	// maxRaise is by how much one job may raise what jobs are known to take: that of a machine that was asleep does not
+	// count for all.
+	maxRaise = 4
+)
