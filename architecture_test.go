@@ -69,7 +69,9 @@ var arrows = []arrow{
 	{from: []string{"foible.dev/foible/coordinator/engine/..."}, never: []string{"foible.dev/foible/..."}, but: []string{"foible.dev/foible/coordinator/engine/..."}},
 	{from: []string{"foible.dev/foible/coordinator/engine/server"}, never: []string{"foible.dev/foible/..."}, but: []string{"foible.dev/foible/coordinator/engine/disk"}},
 	{from: []string{"foible.dev/foible/coordinator/engine/disk", "foible.dev/foible/coordinator/engine/writes"}, never: []string{"foible.dev/foible/...", "github.com/..."}},
-	{from: []string{"foible.dev/foible/coordinator/web"}, never: []string{"foible.dev/foible/coordinator/..."}, but: []string{"foible.dev/foible/coordinator/access", "foible.dev/foible/coordinator/service"}},
+	{from: []string{"foible.dev/foible/coordinator/web"}, never: []string{"foible.dev/foible/coordinator/..."}, but: []string{"foible.dev/foible/coordinator/access", "foible.dev/foible/coordinator/service", "foible.dev/foible/coordinator/web/views"}},
+	{from: []string{"foible.dev/foible/coordinator/web/views"}, never: []string{"foible.dev/foible/coordinator/..."}},
+	{from: []string{"foible.dev/foible/coordinator/web/views"}, direct: true, never: []string{"net/http", "html/template"}},
 	{from: []string{"foible.dev/foible/coordinator/access"}, never: []string{"foible.dev/foible/..."}, but: []string{"foible.dev/foible/proto/foible/v1", "foible.dev/foible/internal/replace", "foible.dev/foible/core/files", "foible.dev/foible/core/words"}},
 	{ // what follows from a sweep's results is arithmetic
 		from: []string{"foible.dev/foible/coordinator/ledger"}, direct: true,

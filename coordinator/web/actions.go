@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"foible.dev/foible/coordinator/web/views"
 	"foible.dev/foible/core/model"
 	"foible.dev/foible/proto/codec"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
@@ -48,7 +49,7 @@ var changes = []change{
 type actionView struct {
 	page
 	Change  change
-	Sweep   *sweepView
+	Sweep   *views.Summary
 	Axes    []axisView // of extend
 	Message string
 }
@@ -79,16 +80,16 @@ func (s *Server) changeOf(w http.ResponseWriter, r *http.Request, v *visitor) (c
 // actionPage asks whether it is meant.
 func (s *Server) actionPage(w http.ResponseWriter, r *http.Request, v *visitor) {
 	if c, m, ok := s.changeOf(w, r, v); ok {
-		s.ask(w, r, v, c, m, http.StatusOK, "")
+		s.show(w, r, http.StatusOK, "action.html", s.newActionView(r, v, c, m))
 	}
 }
 
-func (s *Server) ask(w http.ResponseWriter, r *http.Request, v *visitor, c change, m *foiblev1.Sweep, status int, message string) {
-	view := &actionView{page: s.newPage(c.Button, v), Change: c, Sweep: newSweepView(m), Message: message}
+func (s *Server) newActionView(r *http.Request, v *visitor, c change, m *foiblev1.Sweep) *actionView {
+	view := &actionView{page: s.newPage(c.Button, v), Change: c, Sweep: views.NewSummary(m)}
 	if c.do == nil {
 		view.Axes = axesOf(m, r)
 	}
-	s.show(w, r, status, "action.html", view)
+	return view
 }
 
 // action does it.
@@ -106,7 +107,7 @@ func (s *Server) action(w http.ResponseWriter, r *http.Request, v *visitor) {
 		return
 	}
 	s.log.Info("sweep changed by a visitor", "sweep", m.GetSweepId(), "change", c.Name, "peer", r.RemoteAddr)
-	http.Redirect(w, r, sweepPath(m.GetSweepId()), http.StatusSeeOther)
+	http.Redirect(w, r, views.SweepPath(m.GetSweepId()), http.StatusSeeOther)
 }
 
 // axesOf are the axes of a sweep's models, and what the request says of them.
@@ -119,7 +120,7 @@ func axesOf(m *foiblev1.Sweep, r *http.Request) []axisView {
 	for _, axis := range model.Axes {
 		var models, values []string
 		for i := range config.Models {
-			has := settings(&config.Models[i], axis)
+			has := views.Settings(&config.Models[i], axis)
 			if len(has) > 0 {
 				models = append(models, config.Models[i].Model)
 			}
@@ -137,6 +138,11 @@ func axesOf(m *foiblev1.Sweep, r *http.Request) []axisView {
 }
 
 func (s *Server) extend(w http.ResponseWriter, r *http.Request, v *visitor, c change, m *foiblev1.Sweep) {
+	again := func(message string) { // asks once more
+		view := s.newActionView(r, v, c, m)
+		view.Message = message
+		s.show(w, r, http.StatusUnprocessableEntity, "action.html", view)
+	}
 	more := map[string]*foiblev1.ModelConfig{}
 	for _, axis := range axesOf(m, r) {
 		values := strings.FieldsFunc(axis.Given, func(r rune) bool { return r == ',' || r == ' ' || r == ';' })
@@ -148,20 +154,20 @@ func (s *Server) extend(w http.ResponseWriter, r *http.Request, v *visitor, c ch
 				more[model] = &foiblev1.ModelConfig{}
 			}
 			if err := codec.SetAxis(more[model], axis.Name, values); err != nil {
-				s.ask(w, r, v, c, m, http.StatusUnprocessableEntity, sentence(fmt.Sprintf("%s: %v", axis.Name, err)))
+				again(views.Sentence(fmt.Sprintf("%s: %v", axis.Name, err)))
 				return
 			}
 		}
 	}
 	if len(more) == 0 {
-		s.ask(w, r, v, c, m, http.StatusUnprocessableEntity, "Name at least one new value.")
+		again("Name at least one new value.")
 		return
 	}
 	larger, _, err := s.coordinator.ExtendSweep(r.Context(), &foiblev1.ExtendSweepRequest{SweepId: m.GetSweepId(), Models: more})
 	if err != nil {
-		s.ask(w, r, v, c, m, http.StatusUnprocessableEntity, sentence(err.Error()))
+		again(views.Sentence(err.Error()))
 		return
 	}
 	s.log.Info("sweep extended by a visitor", "sweep", m.GetSweepId(), "larger", larger.GetSweepId(), "peer", r.RemoteAddr)
-	http.Redirect(w, r, sweepPath(larger.GetSweepId()), http.StatusSeeOther)
+	http.Redirect(w, r, views.SweepPath(larger.GetSweepId()), http.StatusSeeOther)
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"foible.dev/foible/coordinator/web/views"
 )
 
 type loginView struct {
@@ -47,7 +49,7 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 			s.showLogin(w, r, http.StatusTooManyRequests, "Too many tokens from this address have been refused of late. Try again in a minute.")
 			return
 		}
-		s.showLogin(w, r, http.StatusForbidden, sentence(err.Error()))
+		s.showLogin(w, r, http.StatusForbidden, views.Sentence(err.Error()))
 		return
 	}
 	s.gate.begin(w, session{Token: record.Hash, ReadOnly: record.ReadOnly, Expires: time.Now().Add(sessionLife)})

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"foible.dev/foible/coordinator/access"
+	"foible.dev/foible/coordinator/web/views"
 )
 
 // Lives of what lets a visitor in.
@@ -123,7 +124,7 @@ func (v *visitor) meant(csrf string) bool {
 // Home is the first page that a visitor may look at.
 func (v *visitor) Home() string {
 	if v.Sweep != "" {
-		return sweepPath(v.Sweep)
+		return views.SweepPath(v.Sweep)
 	}
 	return "/"
 }

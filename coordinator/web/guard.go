@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"foible.dev/foible/coordinator/service"
+	"foible.dev/foible/coordinator/web/views"
 )
 
 // pagePolicy lets a page have what comes from this server alone, and nothing that stands in the page itself.
@@ -101,7 +102,7 @@ var statuses = []struct {
 func (s *Server) failed(w http.ResponseWriter, r *http.Request, v *visitor, err error) {
 	for _, row := range statuses {
 		if errors.Is(err, row.err) {
-			s.refuse(w, r, v, row.status, sentence(err.Error()))
+			s.refuse(w, r, v, row.status, views.Sentence(err.Error()))
 			return
 		}
 	}

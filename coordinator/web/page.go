@@ -9,16 +9,6 @@ import (
 	"path"
 	"strings"
 	"time"
-
-	foiblev1 "foible.dev/foible/proto/foible/v1"
-)
-
-const (
-	running   = foiblev1.SweepState_SWEEP_STATE_RUNNING
-	paused    = foiblev1.SweepState_SWEEP_STATE_PAUSED
-	succeeded = foiblev1.SweepState_SWEEP_STATE_SUCCEEDED
-	failed    = foiblev1.SweepState_SWEEP_STATE_FAILED
-	cancelled = foiblev1.SweepState_SWEEP_STATE_CANCELLED
 )
 
 // page is what every page has.

@@ -1,35 +1,22 @@
 package web
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 
 	"foible.dev/foible/coordinator/service"
+	"foible.dev/foible/coordinator/web/views"
 	"foible.dev/foible/core/figure"
 	"foible.dev/foible/core/model"
-	"foible.dev/foible/core/score"
+	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/sweep"
-	"foible.dev/foible/core/words"
-	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
-// look is a sweep as a page sees it.
-type look struct {
-	*foiblev1.Sweep
-	title string // of the study
-	few   []score.Few
-	in    *Inside
-	fits  fitsNow
-}
-
-func (s *Server) look(ctx context.Context, id string) (*look, error) {
+// look is a sweep as a page sees it. Fits that have been scored since the last time are read in the background.
+func (s *Server) look(ctx context.Context, id string) (*views.Sweep, error) {
 	m, err := s.coordinator.Sweep(ctx, id)
 	if err != nil {
 		return nil, err
@@ -38,15 +25,34 @@ func (s *Server) look(ctx context.Context, id string) (*look, error) {
 	if err != nil {
 		return nil, err
 	}
-	table := s.fits.get(id, func() *fitTable { return newFitTable(in) })
-	l := &look{Sweep: m, title: m.GetStudyName(), in: in, fits: table.now(s, id, in)}
+	table := s.fits.get(id, func() *views.FitTable { return views.NewFitTable(in) })
+	fits, missing := table.Now(in)
+	if len(missing) > 0 {
+		s.background.Go(func() { s.readFits(table, id, missing) })
+	}
+	l := &views.Sweep{Sweep: m, Title: m.GetStudyName(), Inside: in, Fits: fits}
 	if study, err := s.study(ctx, m.GetStudyHash()); err == nil { // else figures do without
-		l.title = study.Title
+		l.Title = study.Title
 		if study.TooFew != nil {
-			l.few = study.TooFew(in.Config.Bootstrap)
+			l.Few = study.TooFew(in.Config.Bootstrap)
 		}
 	}
 	return l, nil
+}
+
+// readFits reads chunks of a sweep.
+func (s *Server) readFits(table *views.FitTable, id string, chunks []int) {
+	defer table.Read()
+	for _, chunk := range chunks {
+		job, fits, err := s.coordinator.ChunkFits(s.ctx, id, chunk)
+		if err != nil {
+			if s.ctx.Err() == nil {
+				s.log.Error("read fits", "sweep", id, "chunk", chunk, "error", err)
+			}
+			return
+		}
+		table.Take(&job, chunk, fits)
+	}
 }
 
 // study opens a study, once.
@@ -78,6 +84,43 @@ type book struct {
 	study *Study
 }
 
+// lookAt is a stimulus of a sweep as a page sees it.
+func (s *Server) lookAt(ctx context.Context, id, stimulus string) (*views.Stimulus, error) {
+	l, err := s.look(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	index := slices.IndexFunc(l.Inside.Stimuli, func(one sweep.Shape) bool { return one.Stimulus == stimulus })
+	if index < 0 {
+		return nil, fmt.Errorf("sweep %s has no stimulus %q: %w", id, stimulus, service.ErrNotFound)
+	}
+	story, err := s.story(ctx, l.GetStudyHash(), stimulus)
+	if err != nil {
+		return nil, err
+	}
+	return l.Stimulus(index, story, func(set int) (*result.Cell, error) { return s.coordinator.Cell(ctx, id, set, index) })
+}
+
+// story is a stimulus without models; each is told once.
+func (s *Server) story(ctx context.Context, hash, stimulus string) (*figure.Story, error) {
+	study, err := s.study(ctx, hash)
+	if err != nil {
+		return nil, err
+	}
+	told := s.stories.get(hash+"/"+stimulus, func() *tale { return &tale{} })
+	told.mu.Lock()
+	defer told.mu.Unlock()
+	if told.story != nil {
+		return told.story, nil
+	}
+	story, err := study.Story(stimulus)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", service.ErrInvalid, err)
+	}
+	told.story = &story
+	return told.story, nil
+}
+
 // tale holds the story of a stimulus.
 type tale struct {
 	mu    sync.Mutex // guards what follows; held while it is told
@@ -87,14 +130,14 @@ type tale struct {
 type sweepPageView struct {
 	page
 	Study  string // its title
-	Query  fitsQuery
+	Query  views.Query
 	Models []string
 }
 
 func (s *Server) sweepPage(w http.ResponseWriter, r *http.Request, v *visitor) {
-	id, q := r.PathValue("sweep"), readQuery(r.URL.Query())
+	id, q := r.PathValue("sweep"), views.ReadQuery(r.URL.Query())
 	p := &sweepPageView{page: s.newPage(id, v), Query: q}
-	p.Events = sweepPath(id) + "/events?" + q.Encode()
+	p.Events = views.SweepPath(id) + "/events?" + q.Encode()
 	m, err := s.coordinator.Sweep(r.Context(), id)
 	if err != nil {
 		s.failed(w, r, v, err)
@@ -117,7 +160,7 @@ func (s *Server) sweepPage(w http.ResponseWriter, r *http.Request, v *visitor) {
 }
 
 func (s *Server) sweepEvents(w http.ResponseWriter, r *http.Request, v *visitor) {
-	id, q := r.PathValue("sweep"), readQuery(r.URL.Query())
+	id, q := r.PathValue("sweep"), views.ReadQuery(r.URL.Query())
 	s.stream(w, r, v, source{
 		parts:   func(ctx context.Context, all bool) (parts, error) { return s.sweepParts(ctx, id, v, q, all) },
 		changes: func() <-chan struct{} { return s.coordinator.Changes(id) },
@@ -125,37 +168,26 @@ func (s *Server) sweepEvents(w http.ResponseWriter, r *http.Request, v *visitor)
 }
 
 // sweepParts are the parts of a sweep's page: its numbers, or all.
-func (s *Server) sweepParts(ctx context.Context, id string, v *visitor, q fitsQuery, all bool) (parts, error) {
+func (s *Server) sweepParts(ctx context.Context, id string, v *visitor, q views.Query, all bool) (parts, error) {
 	if !all {
 		m, err := s.coordinator.Sweep(ctx, id)
 		if err != nil {
 			return nil, err
 		}
-		view := newSweepView(m)
+		view := views.NewSummary(m)
 		return renderAll(map[string]any{"state": dict("Sweep", view, "Visitor", v), "progress": view})
 	}
 	l, err := s.look(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	view := newSweepView(l.Sweep)
+	view := views.NewSummary(l.Sweep)
 	now, err := renderAll(map[string]any{"state": dict("Sweep", view, "Visitor", v), "progress": view})
 	if err != nil {
 		return nil, err
 	}
-	for name, of := range map[string]struct {
-		key     any    // what tells it from others of its name
-		version string // of what it is made from
-		view    func() (any, error)
-	}{
-		"coverage":    {nil, strconv.FormatInt(l.GetProgress().GetCellsDone(), 10), func() (any, error) { return newCoverageView(l), nil }},
-		"best":        {nil, l.version(), func() (any, error) { return newBestViews(l), nil }},
-		"sensitivity": {nil, l.version(), func() (any, error) { return s.sensitivity(l) }},
-		"profiles":    {nil, l.version(), func() (any, error) { return s.profiles(l), nil }},
-		"fits":        {q, fmt.Sprint(l.version(), l.fits.waiting), func() (any, error) { return newFitsView(l, q), nil }},
-		"failures":    {nil, fmt.Sprint(len(l.in.Failures), l.GetProgress().GetCellsFailed()), func() (any, error) { return newFailureViews(l), nil }},
-	} {
-		if now[name], err = s.made(fmt.Sprint(id, " ", name, " ", of.key), of.version, name, of.view); err != nil {
+	for name, of := range l.Parts(q, s.draw) {
+		if now[name], err = s.made(fmt.Sprint(id, " ", name, " ", of.Key), name, &of); err != nil {
 			return nil, err
 		}
 	}
@@ -170,332 +202,39 @@ type madePart struct {
 }
 
 // made is a part that is made again only when what it is made from has another version.
-func (s *Server) made(key, version, name string, view func() (any, error)) (part, error) {
+func (s *Server) made(key, name string, of *views.Part) (part, error) {
 	p := s.parts.get(key, func() *madePart { return &madePart{} })
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.version == version && p.part.Version != "" {
+	if p.version == of.Version && p.part.Version != "" {
 		return p.part, nil
 	}
-	v, err := view()
+	v, err := of.View()
 	if err != nil {
 		return part{}, err
 	}
 	if p.part, err = render(name, v); err != nil {
 		return part{}, err
 	}
-	p.version = version
+	p.version = of.Version
 	return p.part, nil
 }
 
-// coverageView is a heat map: how far each model is on each stimulus.
-type coverageView struct {
-	Path   string
-	Models []string
-	Rows   []coverageRow
+type stimulusView struct {
+	page
+	*views.StimulusPage
 }
 
-type coverageRow struct {
-	Stimulus, Path string
-	Cells          []heat
-}
-
-// heat is a part of a whole.
-type heat struct {
-	Level   int // 0 to 10 for the colour: 0 is nothing, 10 all
-	Percent int
-	Text    string
-}
-
-func newHeat(done, of int) heat {
-	h := heat{Percent: 100 * done / max(1, of), Text: fmt.Sprintf("%s of %s", words.Thousands(int64(done)), words.Thousands(int64(of)))}
-	h.Level = h.Percent / 10
-	if h.Level == 0 && done > 0 {
-		h.Level = 1
-	}
-	return h
-}
-
-// reportName stands for the report stage where models are named.
-const reportName = "report"
-
-func newCoverageView(l *look) *coverageView {
-	v := &coverageView{Path: sweepPath(l.GetSweepId())}
-	for _, c := range l.in.Coverage {
-		v.Models = append(v.Models, cmp.Or(c.Model, reportName))
-	}
-	for i := range l.in.Stimuli {
-		id := l.in.Stimuli[i].Stimulus
-		row := coverageRow{Stimulus: id, Path: v.Path + "/stimuli/" + url.PathEscape(id)}
-		for _, c := range l.in.Coverage {
-			row.Cells = append(row.Cells, newHeat(c.Done[i], c.Sets))
-		}
-		v.Rows = append(v.Rows, row)
-	}
-	return v
-}
-
-// bestView is a model's best parameter set so far.
-type bestView struct {
-	Model, Settings string
-	Set             int    // its place, from 1
-	R, Interval     string // of the fit stage
-	Reported        string // r of the report; "" before that
-	MCSE, RMSE      string
-	N               string // points; "12 of 16" where some are missing
-}
-
-type bestViews struct {
-	Best       []bestView
-	Interval   string
-	Final      bool // the report's parameter sets have been chosen
-	Reported   bool
-	Incomplete bool // one lacks points
-	Few        []string
-}
-
-func newBestViews(l *look) *bestViews {
-	views := &bestViews{Interval: l.fits.interval, Final: l.in.Chosen != nil}
-	for _, few := range l.few {
-		if slices.Contains(l.in.Config.Bootstrap.Units, few.What) {
-			views.Few = append(views.Few, "No intervals by "+few.What+": "+few.Reason+".")
-		}
-	}
-	for _, f := range l.fits.best {
-		set := &l.in.Sets[f.set]
-		v := bestView{Model: set.Model, Settings: set.Settings(), Set: f.set + 1, R: words.Decimals(f.r, 3)}
-		shown, reported := l.fits.reported[f.set]
-		if reported {
-			v.Reported, views.Reported = words.Decimals(shown.r, 3), true
-		} else {
-			shown = f
-		}
-		v.Interval, v.MCSE, v.RMSE, v.N = interval(shown), monteCarlo(shown.mcse), words.Decimals(shown.rmse, 3), l.fits.count(&shown)
-		views.Incomplete = views.Incomplete || !shown.complete
-		views.Best = append(views.Best, v)
-	}
-	return views
-}
-
-// count is the number of points of a fit, with that of all where it lacks some.
-func (f *fitsNow) count(of *fit) string {
-	if of.complete {
-		return strconv.Itoa(of.n)
-	}
-	return fmt.Sprintf("%d of %d", of.n, f.points)
-}
-
-func interval(f fit) string {
-	if !(f.low < f.high) {
-		return ""
-	}
-	return "[" + words.Decimals(f.low, 3) + ", " + words.Decimals(f.high, 3) + "]"
-}
-
-// fitsView is a page of the table of fits.
-type fitsView struct {
-	Path       string
-	Query      fitsQuery
-	Models     []string
-	Columns    []column
-	Rows       []fitRow
-	Constants  []string // axes that do not vary, as axis=value
-	Found, All string
-	First      int // number of the first row, from 1
-	Last       int
-	Previous   string // addresses of pages; "" if there is none
-	Next       string
-	Message    string // what is wrong with the filter
-	Waiting    bool   // more fits are being read
-}
-
-type column struct {
-	Name, Title string
-	Number      bool
-	Sorted      string // ascending, descending, or "" if the table is not by this column
-	Path        string // address that sorts by it
-}
-
-type fitRow struct {
-	Set   int
-	Model string
-	Cells []string
-}
-
-func newFitsView(l *look, q fitsQuery) *fitsView {
-	v := &fitsView{Path: sweepPath(l.GetSweepId()), Query: q, All: words.Thousands(int64(len(l.fits.fits))), Waiting: l.fits.waiting}
-	for i := range l.in.Config.Models {
-		v.Models = append(v.Models, l.in.Config.Models[i].Model)
-	}
-	axes, constants := varying(l.in, q.Model)
-	v.Constants = constants
-	chosen, err := q.choose(l.fits.fits, l.in.Sets)
+func (s *Server) stimulusPage(w http.ResponseWriter, r *http.Request, v *visitor) {
+	l, err := s.lookAt(r.Context(), r.PathValue("sweep"), r.PathValue("stimulus"))
 	if err != nil {
-		v.Message = sentence(err.Error())
+		s.failed(w, r, v, err)
+		return
 	}
-	v.Found = words.Thousands(int64(len(chosen)))
-	q.Page = min(q.Page, max(1, (len(chosen)+pageRows-1)/pageRows))
-	first := (q.Page - 1) * pageRows
-	last := min(first+pageRows, len(chosen))
-	v.First, v.Last = min(first+1, len(chosen)), last
-	v.Previous, v.Next = v.pages(q, last < len(chosen))
-	v.Columns = v.columns(q, axes)
-	for _, f := range chosen[first:last] {
-		v.Rows = append(v.Rows, l.row(&f, axes))
+	shown, err := l.Page(r.FormValue("step"), s.draw)
+	if err != nil {
+		s.failed(w, r, v, err)
+		return
 	}
-	return v
-}
-
-func (v *fitsView) pages(q fitsQuery, more bool) (previous, next string) {
-	at := func(page int) string {
-		q.Page = page
-		return v.Path + "?" + q.Encode() + "#fits"
-	}
-	if q.Page > 1 {
-		previous = at(q.Page - 1)
-	}
-	if more {
-		next = at(q.Page + 1)
-	}
-	return previous, next
-}
-
-func (v *fitsView) columns(q fitsQuery, axes []string) []column {
-	all := []column{{Name: "set", Title: "#", Number: true}, {Name: "model", Title: "Model"}}
-	for _, axis := range axes {
-		all = append(all, column{Name: axis, Title: axis, Number: true})
-	}
-	all = append(all, column{Name: "r", Title: "r", Number: true}, column{Title: "95% interval"},
-		column{Name: "mc_se", Title: "MC SE", Number: true}, column{Name: "rmse", Title: "RMSE", Number: true}, column{Name: "n", Title: "n", Number: true})
-	for i := range all {
-		c := &all[i]
-		if c.Name == "" {
-			continue
-		}
-		by := q
-		by.Page, by.Sort, by.Up = 1, c.Name, c.Name == "set" || c.Name == "model"
-		if q.Sort == c.Name {
-			by.Up = !q.Up
-			c.Sorted = map[bool]string{true: "ascending", false: "descending"}[q.Up]
-		}
-		c.Path = v.Path + "?" + by.Encode() + "#fits"
-	}
-	return all
-}
-
-func (l *look) row(f *fit, axes []string) fitRow {
-	set := &l.in.Sets[f.set]
-	row := fitRow{Set: f.set + 1, Model: set.Model}
-	for _, axis := range axes {
-		text := ""
-		if v, ok := set.Get(axis); ok {
-			text = v.String()
-		}
-		row.Cells = append(row.Cells, text)
-	}
-	row.Cells = append(row.Cells, words.Decimals(f.r, 3), interval(*f), monteCarlo(f.mcse), words.Decimals(f.rmse, 3), l.fits.count(f))
-	return row
-}
-
-// settings are the values of an axis in a grid; none if the model has not got it.
-func settings(grid *sweep.ModelGrid, axis model.Axis) []model.Setting {
-	if values := grid.Axes[axis.Name]; len(values) > 0 {
-		return values
-	}
-	if m, _ := model.ByName(grid.Model); !m.Has(axis.Name) {
-		return nil
-	}
-	return axis.Default
-}
-
-// varying are the axes with more than one value in the grid of a model, or of any if it is "", and the others as axis=value.
-func varying(in *Inside, name string) (axes, constants []string) {
-	for _, axis := range model.Axes {
-		values := map[string]bool{}
-		for i := range in.Config.Models {
-			if grid := &in.Config.Models[i]; name == "" || grid.Model == name {
-				for _, v := range settings(grid, axis) {
-					values[v.String()] = true
-				}
-			}
-		}
-		switch len(values) {
-		case 0:
-		case 1:
-			for v := range values {
-				constants = append(constants, axis.Name+"="+v)
-			}
-		default:
-			axes = append(axes, axis.Name)
-		}
-	}
-	return axes, constants
-}
-
-// failureView is a job that failed.
-type failureView struct {
-	Job     int
-	What    string
-	Reason  string
-	Command string // that does the first of its cells again; "" if there is none
-}
-
-type failureViews struct {
-	Causes []failureView
-	Follow []failureView // comparisons with people, which need what has failed
-	More   int64         // jobs that failed and are not listed
-	Cells  []string      // why cells could not be computed, by model
-}
-
-func newFailureViews(l *look) *failureViews {
-	views := &failureViews{More: l.GetProgress().GetJobsFailed()}
-	for _, f := range l.GetProgress().GetFailedCells() {
-		views.Cells = append(views.Cells, fmt.Sprintf("%s: %s could not be computed: %s", f.GetModel(), words.Count(f.GetCells(), "cell"), f.GetReason()))
-	}
-	for i := range l.in.Failures {
-		f := &l.in.Failures[i]
-		if !f.Cells {
-			views.More--
-		}
-		what := words.Count(int64(len(f.Sets)), "parameter set")
-		switch f.Stage {
-		case sweep.ReportStage:
-			what = "the best parameter sets, for the report"
-		case sweep.TopUpStage:
-			what += ", topped up"
-		}
-		if f.Score {
-			views.Follow = append(views.Follow, failureView{Job: f.Job, What: what + ", compared with people", Reason: f.Reason})
-			continue
-		}
-		if f.Cells {
-			what += " that could not be computed"
-		}
-		views.Causes = append(views.Causes, failureView{f.Job, what + ", on stimulus " + f.Stimulus, f.Reason, reproduce(l, f)})
-	}
-	return views
-}
-
-// reproduce is the command that does the first cell of a job again, in the directory where the study's is.
-func reproduce(l *look, f *Failure) string {
-	if len(f.Sets) == 0 {
-		return ""
-	}
-	set, c := &f.Sets[0], &l.in.Config
-	line := []string{"foible", "infer", l.GetStudyName(), words.Quoted(f.Stimulus), "--model", set.Model}
-	for setting := range strings.FieldsSeq(set.Settings()) {
-		line = append(line, "--set", words.Quoted(setting))
-	}
-	line = append(line, "--seed", strconv.FormatUint(c.Seed, 10))
-	if m, _ := model.ByName(set.Model); !m.Exact {
-		stage := c.Fit
-		if f.Stage == sweep.ReportStage {
-			stage = c.Report
-		}
-		line = append(line, "--method", c.Inference.Method, "--runs", strconv.Itoa(stage.Runs))
-		if c.Inference.Method == sweep.SIPS {
-			line = append(line, "--particles", strconv.Itoa(stage.ParticlesPerGoal))
-		}
-	}
-	return strings.Join(line, " ")
+	s.show(w, r, http.StatusOK, "stimulus.html", &stimulusView{s.newPage("Stimulus "+shown.Stimulus, v), shown})
 }

@@ -22,6 +22,7 @@ import (
 	"golang.org/x/net/netutil"
 
 	"foible.dev/foible/coordinator/access"
+	"foible.dev/foible/coordinator/web/views"
 	"foible.dev/foible/core/figure"
 	"foible.dev/foible/core/score"
 	"foible.dev/foible/core/sweep"
@@ -64,10 +65,10 @@ type Server struct {
 
 	coordinator Coordinator // set by Run, before anything is served
 	ctx         context.Context
-	fits        shelf[*fitTable] // by sweep
-	studies     shelf[*book]     // by hash
-	stories     shelf[*tale]     // by hash of the study, and stimulus
-	opening     sync.Mutex       // held while a study is opened, which takes memory for a time
+	fits        shelf[*views.FitTable] // by sweep
+	studies     shelf[*book]           // by hash
+	stories     shelf[*tale]           // by hash of the study, and stimulus
+	opening     sync.Mutex             // held while a study is opened, which takes memory for a time
 	drawings    shelf[*drawing]
 	parts       shelf[*madePart]
 	streams     chan struct{} // holds a token a stream of events
@@ -106,7 +107,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	s := &Server{
 		cfg: cfg, log: log.Named("web"), gate: gate, streams: make(chan struct{}, cfg.Limits.Streams),
-		fits: newShelf[*fitTable](8, 0), studies: newShelf[*book](8, cfg.Limits.StudyBytes), stories: newShelf[*tale](64, 0),
+		fits: newShelf[*views.FitTable](8, 0), studies: newShelf[*book](8, cfg.Limits.StudyBytes), stories: newShelf[*tale](64, 0),
 		drawings: newShelf[*drawing](128, 0), parts: newShelf[*madePart](128, 0),
 	}
 	s.handle = s.routes()

@@ -37,7 +37,13 @@ type fake struct {
 	chunks  map[int]int // how often the fits of each were read
 }
 
-const theSweep = "study-0123456789"
+const (
+	theSweep = "study-0123456789"
+
+	running   = foiblev1.SweepState_SWEEP_STATE_RUNNING
+	paused    = foiblev1.SweepState_SWEEP_STATE_PAUSED
+	cancelled = foiblev1.SweepState_SWEEP_STATE_CANCELLED
+)
 
 func newFake() *fake {
 	return &fake{state: running, changed: make(chan struct{}), chunks: map[int]int{}}
@@ -150,7 +156,7 @@ func (f *fake) Changes(string) <-chan struct{} {
 
 func (f *fake) Workers() []Worker {
 	return []Worker{
-		{Host: "node<1>", Slots: 4, Joined: time.Now(), Heard: time.Now(), Done: 12, Lost: 1, Jobs: []Job{{theSweep, 3, time.Now()}}},
+		{Host: "node<1>", Slots: 4, Joined: time.Now(), Heard: time.Now(), Done: 12, Lost: 1, Jobs: []Job{{Sweep: theSweep, Number: 3, Since: time.Now()}}},
 		{Host: "node2", Slots: 1, Joined: time.Now(), Heard: time.Now().Add(-time.Minute)},
 		{Host: "node3", Slots: 1, Joined: time.Now(), Heard: time.Now(), Slow: true, Overdue: 17},
 		{Host: "gone", Slots: 1, Left: time.Now()},
@@ -401,5 +407,35 @@ func TestTLS(t *testing.T) {
 	}
 	if plain, err := http.Get(strings.Replace(r.server.URL(), "https:", "http:", 1)); err == nil && plain.StatusCode != http.StatusBadRequest {
 		t.Errorf("without encryption: %s", plain.Status)
+	}
+}
+
+// Each chunk that has been scored is read once, whoever looks how often.
+func TestChunksAreReadOnce(t *testing.T) {
+	r := newRig(t, nil)
+	r.login(false)
+	path := "/sweeps/" + theSweep + "?filter=r%3E0"
+	await.Until(t, "the page of all six parameter sets", func() bool { return strings.Contains(r.get(path).body, "1 to 6 of 6 parameter sets.") })
+	for range 3 {
+		r.get(path)
+	}
+	r.fake.mu.Lock()
+	defer r.fake.mu.Unlock()
+	if got := fmt.Sprint(r.fake.chunks); got != "map[0:1 2:1]" {
+		t.Errorf("chunks were read so often: %s", got)
+	}
+}
+
+func TestTable(t *testing.T) {
+	r := newRig(t, nil)
+	r.login(false)
+	path := "/sweeps/" + theSweep + "/figures/sensitivity.csv"
+	const want = `model,parameter_set,goal_noise,budget_r,budget_q,search_noise,action_noise,alpha,value,unreachable_value,n,complete,pearson_r,ci_low,ci_high,mc_se,rmse
+boltzmann,1,,,,,,1,optimal,-1000,12,yes,0.05,,,0,0
+`
+	await.Until(t, "a table of seven lines", func() bool { return strings.Count(r.get(path).body, "\n") == 7 }, func() string { return r.get(path).body })
+	got := r.get(path)
+	if !strings.HasPrefix(got.body, want) || got.Header.Get("Content-Disposition") != `attachment; filename="`+theSweep+`-sensitivity.csv"` {
+		t.Errorf("%s\n%s", got.Header.Get("Content-Disposition"), got.body)
 	}
 }

@@ -1,4 +1,4 @@
-package web
+package views
 
 import (
 	"math"
@@ -22,8 +22,8 @@ type fit struct {
 	rival     bool // it is compared with the best of its model, see [sweep.Standing.Rival]
 }
 
-// fitTable has the fits of a sweep as they come in. Each chunk is read once.
-type fitTable struct {
+// FitTable has the fits of a sweep as they come in. Each chunk is read once.
+type FitTable struct {
 	mu       sync.Mutex // guards what follows
 	reading  bool
 	read     map[int]bool // by chunk
@@ -33,11 +33,11 @@ type fitTable struct {
 	standing *sweep.Standing
 	interval string // what the intervals are by
 	version  int    // grows with each change
-	shown    fitsNow
+	shown    Fits
 }
 
-// fitsNow is a fitTable at a moment. Nothing in it changes.
-type fitsNow struct {
+// Fits is a FitTable at a moment. Nothing in it changes.
+type Fits struct {
 	fits     []fit
 	best     []fit       // of each model that has one, in the order of [model.Models]
 	reported map[int]fit // by parameter set
@@ -47,39 +47,41 @@ type fitsNow struct {
 	waiting  bool // more have been scored than have been read
 }
 
-func newFitTable(in *Inside) *fitTable {
+// NewFitTable is an empty one.
+func NewFitTable(in *Inside) *FitTable {
 	points := 0
 	for i := range in.Stimuli {
 		points += in.Stimuli[i].Points
 	}
-	return &fitTable{read: map[int]bool{}, at: map[int]int{}, reported: map[int]fit{}, standing: sweep.NewStanding(points)}
+	return &FitTable{read: map[int]bool{}, at: map[int]int{}, reported: map[int]fit{}, standing: sweep.NewStanding(points)}
 }
 
-// now is what has been read. What has been scored since is read in the background.
-func (t *fitTable) now(s *Server, id string, in *Inside) fitsNow {
+// Now is what has been read. missing are chunks that have been scored since, for the caller to
+// read: each is to be given to Take, and Read is to be called at the end. While a caller reads,
+// there are none for others.
+func (t *FitTable) Now(in *Inside) (now Fits, missing []int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	var missing []int
 	for chunk, scored := range in.Scored {
 		if scored && !t.read[chunk] {
 			missing = append(missing, chunk)
 		}
 	}
-	if len(missing) > 0 && !t.reading {
-		t.reading = true
-		s.background.Go(func() { t.fetch(s, id, missing) })
-	}
 	if t.shown.version != t.version {
 		t.shown = t.snapshot(in.Sets)
 	}
-	now := t.shown
+	now = t.shown
 	now.waiting = len(missing) > 0
-	return now
+	if t.reading {
+		return now, nil
+	}
+	t.reading = now.waiting
+	return now, missing
 }
 
 // snapshot is what has been read of parameter sets. The caller holds mu.
-func (t *fitTable) snapshot(sets []model.ParameterSet) fitsNow {
-	now := fitsNow{fits: slices.Clone(t.fits), reported: map[int]fit{}, points: t.standing.Points(), interval: t.interval, version: t.version}
+func (t *FitTable) snapshot(sets []model.ParameterSet) Fits {
+	now := Fits{fits: slices.Clone(t.fits), reported: map[int]fit{}, points: t.standing.Points(), interval: t.interval, version: t.version}
 	best := map[string]int{}
 	for _, m := range model.Models {
 		if set, ok := t.standing.Best(m.Name); ok {
@@ -106,27 +108,15 @@ func (t *fitTable) snapshot(sets []model.ParameterSet) fitsNow {
 	return now
 }
 
-// fetch reads chunks.
-func (t *fitTable) fetch(s *Server, id string, chunks []int) {
-	defer func() {
-		t.mu.Lock()
-		t.reading = false
-		t.mu.Unlock()
-	}()
-	for _, chunk := range chunks {
-		job, fits, err := s.coordinator.ChunkFits(s.ctx, id, chunk)
-		if err != nil {
-			if s.ctx.Err() == nil {
-				s.log.Error("read fits", "sweep", id, "chunk", chunk, "error", err)
-			}
-			return
-		}
-		t.take(&job, chunk, fits)
-	}
+// Read says that a caller has read what Now gave it, or as much as it could.
+func (t *FitTable) Read() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.reading = false
 }
 
-// take adds the fits of a chunk, which its score job has come to.
-func (t *fitTable) take(job *sweep.Job, chunk int, fits []result.Fit) {
+// Take adds the fits of a chunk, which its score job has come to.
+func (t *FitTable) Take(job *sweep.Job, chunk int, fits []result.Fit) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.read[chunk] {

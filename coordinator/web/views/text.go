@@ -1,4 +1,4 @@
-package web
+package views
 
 import (
 	"fmt"
@@ -60,8 +60,8 @@ func coreHours(seconds float64) string {
 	}
 }
 
-// sentence begins with a capital and ends with a full stop.
-func sentence(s string) string {
+// Sentence begins with a capital and ends with a full stop.
+func Sentence(s string) string {
 	first, size := utf8.DecodeRuneInString(s)
 	s = string(unicode.ToUpper(first)) + s[size:]
 	if !strings.HasSuffix(s, ".") {

@@ -1,4 +1,4 @@
-package web
+package views
 
 import (
 	"cmp"
@@ -15,8 +15,8 @@ import (
 // pageRows is how many fits a page shows.
 const pageRows = 50
 
-// fitsQuery is which fits to show, and in which order.
-type fitsQuery struct {
+// Query is which fits to show, and in which order.
+type Query struct {
 	Model  string // "" for all
 	Filter string // as the user wrote it
 	Sort   string // a column; "" is r
@@ -24,15 +24,16 @@ type fitsQuery struct {
 	Page   int    // from 1
 }
 
-func readQuery(v url.Values) fitsQuery {
-	q := fitsQuery{Model: v.Get("model"), Filter: strings.TrimSpace(v.Get("filter")), Sort: cmp.Or(v.Get("sort"), "r"), Up: v.Get("order") == "up"}
+// ReadQuery reads it from an address.
+func ReadQuery(v url.Values) Query {
+	q := Query{Model: v.Get("model"), Filter: strings.TrimSpace(v.Get("filter")), Sort: cmp.Or(v.Get("sort"), "r"), Up: v.Get("order") == "up"}
 	q.Page, _ = strconv.Atoi(v.Get("page"))
 	q.Page = max(1, q.Page)
 	return q
 }
 
 // Encode is the query of an address, without what is as usual.
-func (q fitsQuery) Encode() string {
+func (q Query) Encode() string {
 	v := url.Values{}
 	put := func(key, value, usual string) {
 		if value != usual {
@@ -135,7 +136,7 @@ func (c *condition) holds(f *fit, sets []model.ParameterSet) bool {
 }
 
 // choose picks and orders fits; undefined values come last, equal ones by parameter set.
-func (q *fitsQuery) choose(fits []fit, sets []model.ParameterSet) ([]fit, error) {
+func (q *Query) choose(fits []fit, sets []model.ParameterSet) ([]fit, error) {
 	conditions, err := parseFilter(q.Filter)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package web
+package views
 
 import (
 	"fmt"
@@ -15,7 +15,6 @@ import (
 	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/core/words"
-	"foible.dev/foible/internal/await"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
@@ -67,7 +66,7 @@ func TestChoose(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q := readQuery(values)
+		q := ReadQuery(values)
 		chosen, err := q.choose(fits, sets)
 		var got []string
 		for _, f := range chosen {
@@ -96,15 +95,15 @@ func TestFilterIsRefused(t *testing.T) {
 
 // However far one turns the pages, there is one, and all of them together have every fit once.
 func TestPagesOfFits(t *testing.T) {
-	var l look
-	l.Sweep, l.in = &foiblev1.Sweep{SweepId: "s"}, &Inside{}
+	var l Sweep
+	l.Sweep, l.Inside = &foiblev1.Sweep{SweepId: "s"}, &Inside{}
 	for i := range 120 {
-		l.in.Sets = append(l.in.Sets, model.ParameterSet{Model: "boltzmann"})
-		l.fits.fits = append(l.fits.fits, fit{set: i, r: float64(i) / 200})
+		l.Inside.Sets = append(l.Inside.Sets, model.ParameterSet{Model: "boltzmann"})
+		l.Fits.fits = append(l.Fits.fits, fit{set: i, r: float64(i) / 200})
 	}
 	seen := map[int]bool{}
 	for page, want := range map[int]string{0: "1 50", 1: "1 50", 2: "51 100", 3: "101 120", 4: "101 120", math.MaxInt: "101 120"} {
-		v := newFitsView(&l, readQuery(url.Values{"page": {fmt.Sprint(page)}}))
+		v := newFitsView(&l, ReadQuery(url.Values{"page": {fmt.Sprint(page)}}))
 		if got := fmt.Sprint(v.First, v.Last); got != want || len(v.Rows) != v.Last-v.First+1 {
 			t.Errorf("page %d: %s, %d rows, want %s", page, got, len(v.Rows), want)
 		}
@@ -120,7 +119,7 @@ func TestPagesOfFits(t *testing.T) {
 	if len(seen) != 120 {
 		t.Errorf("%d fits are on a page", len(seen))
 	}
-	if v := newFitsView(&l, fitsQuery{Filter: "r>2", Page: 7}); v.First != 0 || v.Last != 0 || len(v.Rows) != 0 || v.Next+v.Previous != "" {
+	if v := newFitsView(&l, Query{Filter: "r>2", Page: 7}); v.First != 0 || v.Last != 0 || len(v.Rows) != 0 || v.Next+v.Previous != "" {
 		t.Errorf("of nothing: %+v", v)
 	}
 }
@@ -181,18 +180,18 @@ func TestTableOfToppedUpFits(t *testing.T) {
 	slices.Reverse(backwards)
 	for _, order := range [][]int{forwards, backwards} {
 		in := &Inside{Sets: plan.Sets, Stimuli: plan.Stimuli, Chosen: plan.Chosen()}
-		table := newFitTable(in)
+		table := NewFitTable(in)
 		for _, chunk := range order {
 			job, fits := of(chunk)
-			table.take(&job, chunk, fits)
-			table.take(&job, chunk, fits) // changes nothing
+			table.Take(&job, chunk, fits)
+			table.Take(&job, chunk, fits) // changes nothing
 		}
-		l := &look{Sweep: &foiblev1.Sweep{SweepId: "s"}, in: in, fits: table.snapshot(plan.Sets)}
+		l := &Sweep{Sweep: &foiblev1.Sweep{SweepId: "s"}, Inside: in, Fits: table.snapshot(plan.Sets)}
 		rs := map[int]string{}
-		for _, f := range l.fits.fits {
-			rs[f.set] = fmt.Sprint(f.r, " ", l.fits.count(&f), " ", f.rival)
+		for _, f := range l.Fits.fits {
+			rs[f.set] = fmt.Sprint(f.r, " ", l.Fits.count(&f), " ", f.rival)
 		}
-		if len(l.fits.fits) != 3 || rs[0] != "0.6 4 true" || rs[1] != "0.51 4 true" || rs[2] != "0.9 2 of 4 false" {
+		if len(l.Fits.fits) != 3 || rs[0] != "0.6 4 true" || rs[1] != "0.51 4 true" || rs[2] != "0.9 2 of 4 false" {
 			t.Errorf("fits %v", rs)
 		}
 		views := newBestViews(l)
@@ -202,36 +201,6 @@ func TestTableOfToppedUpFits(t *testing.T) {
 		if curves, _ := l.curves(); len(curves) != 1 || curves[0].Points[curves[0].Chosen].R != .6 {
 			t.Errorf("curves %+v", curves)
 		}
-	}
-}
-
-// Each chunk that has been scored is read once, whoever looks how often.
-func TestChunksAreReadOnce(t *testing.T) {
-	r := newRig(t, nil)
-	r.login(false)
-	path := "/sweeps/" + theSweep + "?filter=r%3E0"
-	await.Until(t, "the page of all six parameter sets", func() bool { return strings.Contains(r.get(path).body, "1 to 6 of 6 parameter sets.") })
-	for range 3 {
-		r.get(path)
-	}
-	r.fake.mu.Lock()
-	defer r.fake.mu.Unlock()
-	if got := fmt.Sprint(r.fake.chunks); got != "map[0:1 2:1]" {
-		t.Errorf("chunks were read so often: %s", got)
-	}
-}
-
-func TestTable(t *testing.T) {
-	r := newRig(t, nil)
-	r.login(false)
-	path := "/sweeps/" + theSweep + "/figures/sensitivity.csv"
-	const want = `model,parameter_set,goal_noise,budget_r,budget_q,search_noise,action_noise,alpha,value,unreachable_value,n,complete,pearson_r,ci_low,ci_high,mc_se,rmse
-boltzmann,1,,,,,,1,optimal,-1000,12,yes,0.05,,,0,0
-`
-	await.Until(t, "a table of seven lines", func() bool { return strings.Count(r.get(path).body, "\n") == 7 }, func() string { return r.get(path).body })
-	got := r.get(path)
-	if !strings.HasPrefix(got.body, want) || got.Header.Get("Content-Disposition") != `attachment; filename="`+theSweep+`-sensitivity.csv"` {
-		t.Errorf("%s\n%s", got.Header.Get("Content-Disposition"), got.body)
 	}
 }
 
@@ -284,7 +253,7 @@ func TestETA(t *testing.T) {
 // Progress is never more than the plan.
 func TestProgressIsBounded(t *testing.T) {
 	for done, want := range map[int64]int{0: 0, 999: 99, 1000: 100, 2000: 100} {
-		v := newSweepView(&foiblev1.Sweep{State: running, Progress: &foiblev1.Progress{Cells: 1000, CellsDone: done}})
+		v := NewSummary(&foiblev1.Sweep{State: running, Progress: &foiblev1.Progress{Cells: 1000, CellsDone: done}})
 		if v.Percent != want || v.Cells != "1,000" || done == 2000 && v.Done != "1,000" {
 			t.Errorf("%d: %+v", done, v)
 		}
