@@ -32,10 +32,14 @@ var arrows = []arrow{
 		but: []string{"net/url", "net/netip"}, // what html/template reads addresses with
 	},
 	{ // files come to it as an fs.FS
-		from: []string{"foible.dev/foible/core/..."}, except: []string{"foible.dev/foible/core/published"},
+		from: []string{"foible.dev/foible/core/..."}, except: []string{"foible.dev/foible/core/published", "foible.dev/foible/core/report/internal/reporttest"},
 		direct: true, never: []string{"os/..."},
 	},
-	{from: []string{"foible.dev/foible/core/..."}, except: []string{"foible.dev/foible/core/report"}, direct: true, never: []string{"embed"}}, // the page that it fills in is its own
+	{
+		from: []string{"foible.dev/foible/core/..."},
+		except: []string{"foible.dev/foible/core/report", "foible.dev/foible/core/report/fit", "foible.dev/foible/core/report/compare", "foible.dev/foible/core/report/recovery"}, // which fill in pages of their own
+		direct: true, never: []string{"embed"},
+	},
 	{from: []string{"foible.dev/foible/..."}, except: []string{"foible.dev/foible/coordinator/engine/...", "foible.dev/foible/internal/natssite"}, direct: true, never: []string{"github.com/nats-io/...", "github.com/synadia-io/..."}},
 	{from: []string{"foible.dev/foible/command/cluster/kubernetes/kubectl"}, never: []string{"foible.dev/foible/..."}, but: []string{"foible.dev/foible/deploy/kubernetes"}},
 	// Within command, arrows go down: a terminal, the command line, what goes in and out, sweeps of a coordinator, commands.
@@ -99,7 +103,7 @@ var order = []string{
 	"sweep", "sweep/sweeptest", "internal/tiny", "internal/house", "internal/madeup",
 	"inference/internal/kernel", "inference/internal/observed", "inference/internal/worlds", "inference/internal/samples", "inference/marginal", "inference/sips", "inference",
 	"score", "diagnose", "cost", "recovery",
-	"tabular", "figure", "report", // what is shown
+	"tabular", "figure", "report", "report/latex", "report/recovery", "report/fit", "report/compare", "report/internal/reporttest", // what is shown
 }
 
 func TestOrderOfCore(t *testing.T) {

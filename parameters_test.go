@@ -41,7 +41,7 @@ func TestParametersAreComplete(t *testing.T) {
 			t.Errorf("%s: proto/codec: %v", axis.Name, err)
 		}
 		if fits := slices.IndexFunc(tabular.Tables, func(t tabular.Table) bool { return t.Name == "fits" }); !slices.Contains(tabular.Tables[fits].Columns, axis.Name) {
-			t.Errorf("%s: fits.csv has no such column (core/report/schema.go)", axis.Name)
+			t.Errorf("%s: fits.csv has no such column (core/tabular/schema.go)", axis.Name)
 		}
 		for page, text := range map[string][]byte{"docs/models.md": models, "docs/reference/sweep.md": reference} {
 			if !strings.Contains(string(text), axis.Name+"`") {

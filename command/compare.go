@@ -15,7 +15,7 @@ import (
 	"foible.dev/foible/command/cli"
 	"foible.dev/foible/command/output"
 	"foible.dev/foible/command/terminal"
-	"foible.dev/foible/core/report"
+	"foible.dev/foible/core/report/compare"
 	"foible.dev/foible/core/words"
 )
 
@@ -52,12 +52,12 @@ func Compare(term *terminal.Terminal, o CompareOptions) error {
 	if err := output.Free(o.Out, of, o.Overwrite); err != nil {
 		return err
 	}
-	var c *report.Comparison
+	var c *compare.Comparison
 	err = output.Write(o.Out, of, nil, func(out *output.Dir) (err error) {
-		c, err = report.Compare(out, report.CompareOptions{DifferentStudies: o.DifferentStudies}, sweeps...)
+		c, err = compare.Sweeps(out, compare.Options{DifferentStudies: o.DifferentStudies}, sweeps...)
 		return err
 	})
-	if errors.Is(err, report.ErrDifferentStudies) {
+	if errors.Is(err, compare.ErrDifferentStudies) {
 		return fmt.Errorf("%w; with --different-studies they are compared all the same, at the stimuli, steps and goals of one name", err)
 	}
 	if err != nil {
@@ -75,8 +75,8 @@ func Compare(term *terminal.Terminal, o CompareOptions) error {
 }
 
 // finished returns the sweeps to compare, each with a name of its own.
-func (o *CompareOptions) finished() ([]report.Finished, error) {
-	var sweeps []report.Finished
+func (o *CompareOptions) finished() ([]compare.Finished, error) {
+	var sweeps []compare.Finished
 	for i, dir := range o.Sweeps {
 		info, err := os.Stat(dir)
 		switch {
@@ -93,10 +93,10 @@ func (o *CompareOptions) finished() ([]report.Finished, error) {
 		if same(o.Out, dir) {
 			return nil, cli.Usagef("--out %s is a sweep's own directory", words.Quoted(dir))
 		}
-		sweeps = append(sweeps, report.Finished{Name: filepath.Base(filepath.Clean(dir)), Files: cli.ResultsDir(dir)})
+		sweeps = append(sweeps, compare.Finished{Name: filepath.Base(filepath.Clean(dir)), Files: cli.ResultsDir(dir)})
 	}
 	for i := range sweeps { // names that tell them apart
-		if slices.ContainsFunc(sweeps, func(s report.Finished) bool { return s.Name == sweeps[i].Name && s.Files != sweeps[i].Files }) {
+		if slices.ContainsFunc(sweeps, func(s compare.Finished) bool { return s.Name == sweeps[i].Name && s.Files != sweeps[i].Files }) {
 			for j := range sweeps {
 				sweeps[j].Name = filepath.Clean(o.Sweeps[j])
 			}
@@ -107,7 +107,7 @@ func (o *CompareOptions) finished() ([]report.Finished, error) {
 }
 
 // comparisonTable has a row for each model of each sweep.
-func comparisonTable(c *report.Comparison) *terminal.Table {
+func comparisonTable(c *compare.Comparison) *terminal.Table {
 	t := terminal.NewTable("Model", "Sweep", "r over common points", "n", "Difference", "95% interval by stimuli")
 	t.Columns[1].Lead = true
 	for _, f := range c.Fits {

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"foible.dev/foible/core/model"
-	"foible.dev/foible/core/report"
+	"foible.dev/foible/core/report/fit"
 	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/score"
 	"foible.dev/foible/core/sweep"
@@ -24,9 +24,9 @@ import (
 func TestPublishedDifferences(t *testing.T) {
 	s := loadPublished(t, "block-words")
 	best := []model.ParameterSet{parameters("full", .2, 2, .95, .5, .1), boltzmann(.5, "optimal")}
-	in, fit, _ := sweep.DefaultsOf(sweep.Marginal)
+	in, stage, _ := sweep.DefaultsOf(sweep.Marginal)
 	in.ActionNoiseKind = "per_action_odds"
-	config := sweep.Config{Inference: in, Fit: fit, Bootstrap: sweep.DefaultBootstrap, Seed: 2021}
+	config := sweep.Config{Inference: in, Fit: stage, Bootstrap: sweep.DefaultBootstrap, Seed: 2021}
 	plan, err := sweep.NewPlan(best, shapesOf(s), 1, false)
 	if err != nil {
 		t.Fatal(err)
@@ -61,7 +61,7 @@ func TestPublishedDifferences(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := tables{}
-	r, err := report.New(out, s.Study, plan, config, report.Manifest{Complete: true})
+	r, err := fit.New(out, s.Study, plan, config, fit.Manifest{Complete: true})
 	if err != nil {
 		t.Fatal(err)
 	}

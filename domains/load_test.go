@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"foible.dev/foible/core/model"
-	"foible.dev/foible/core/report"
+	"foible.dev/foible/core/report/fit"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/domains"
 	"foible.dev/foible/proto/codec"
@@ -212,7 +212,7 @@ func resolved(t testing.TB, s *domains.Study, c sweep.Config) string {
 		t.Fatal(err)
 	}
 	var out only
-	r, err := report.New(&out, s.Study, plan, c, report.Manifest{})
+	r, err := fit.New(&out, s.Study, plan, c, fit.Manifest{})
 	if err == nil {
 		err = r.Close()
 	}

@@ -20,7 +20,7 @@ import (
 	"foible.dev/foible/command/results"
 	"foible.dev/foible/command/terminal"
 	"foible.dev/foible/core/model"
-	"foible.dev/foible/core/report"
+	"foible.dev/foible/core/report/fit"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/proto/codec"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
@@ -183,7 +183,7 @@ func TestForgedResults(t *testing.T) {
 }
 
 // manifest of an output directory.
-func manifest(t *testing.T, dir string) (m report.Manifest) {
+func manifest(t *testing.T, dir string) (m fit.Manifest) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(content(t, dir, "manifest.json")), &m); err != nil {
 		t.Fatal(err)

@@ -26,7 +26,7 @@ import (
 	"foible.dev/foible/command/serve"
 	"foible.dev/foible/command/terminal"
 	"foible.dev/foible/coordinator/engine"
-	"foible.dev/foible/core/report"
+	"foible.dev/foible/core/report/recovery"
 	"foible.dev/foible/core/words"
 	"foible.dev/foible/domains"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
@@ -146,7 +146,7 @@ type runningFit struct {
 	local     *serve.Local
 	study     *domains.Study
 	config    *foiblev1.SweepConfig
-	recovered *report.Recovered // nil: none
+	recovered *recovery.Recovered // nil: none
 	o         *Options
 }
 

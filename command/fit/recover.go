@@ -26,7 +26,7 @@ import (
 	"foible.dev/foible/core/participant"
 	"foible.dev/foible/core/random"
 	"foible.dev/foible/core/recovery"
-	"foible.dev/foible/core/report"
+	recoveryreport "foible.dev/foible/core/report/recovery"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/core/tabular"
 	"foible.dev/foible/core/words"
@@ -335,13 +335,13 @@ func writeRecovery(ctx context.Context, term *terminal.Terminal, r *recovering) 
 	if err != nil {
 		return err
 	}
-	manifest := report.RecoveryManifest{
+	manifest := recoveryreport.Manifest{
 		StudyHash: r.study.Hash, JudgedHash: r.judged.Hash, Inputs: inputs, TruthSweep: r.ids[0], FitSweep: r.ids[1], Version: cli.Version(), Plans: o.Plans,
 	}
 	if r.stimuli != nil {
 		manifest.Trajectories = o.Trajectories
 	}
-	page := &report.Recovery{Manifest: manifest, Study: r.study.Study, Config: r.config, Stimuli: r.stimuli, Result: result}
+	page := &recoveryreport.Report{Manifest: manifest, Study: r.study.Study, Config: r.config, Stimuli: r.stimuli, Result: result}
 	if err := output.Write(o.Out, r.owner, nil, func(out *output.Dir) error {
 		if r.stimuli != nil {
 			for name, content := range r.judged.Files() {
@@ -372,7 +372,7 @@ func writeFile(out tabular.Output, name string, content []byte) error {
 }
 
 // printRecovery prints rank correlations, the confusion matrix of the largest sample size, and what they mean.
-func printRecovery(term *terminal.Terminal, r *report.Recovery) {
+func printRecovery(term *terminal.Terminal, r *recoveryreport.Report) {
 	most := slices.Max(r.Result.Participants)
 	printAxes(term, r)
 	if len(r.Result.Models) > 1 {
@@ -389,7 +389,7 @@ func printRecovery(term *terminal.Terminal, r *report.Recovery) {
 	}
 }
 
-func printAxes(term *terminal.Terminal, r *report.Recovery) {
+func printAxes(term *terminal.Terminal, r *recoveryreport.Report) {
 	axes := slices.DeleteFunc(slices.Clone(r.Axes()), func(a recovery.Axis) bool { return len(a.Values) < 2 })
 	if len(axes) == 0 {
 		term.Print("No parameter of the grid has two values, so none can be recovered; --set gives it more.")

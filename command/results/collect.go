@@ -29,7 +29,8 @@ import (
 	"foible.dev/foible/command/terminal"
 	"foible.dev/foible/core/figure"
 	"foible.dev/foible/core/model"
-	"foible.dev/foible/core/report"
+	"foible.dev/foible/core/report/fit"
+	"foible.dev/foible/core/report/recovery"
 	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/study"
 	"foible.dev/foible/core/sweep"
@@ -54,7 +55,7 @@ type Writer struct {
 	Study     *domains.Study
 	Dir       string
 	Partial   bool                                // the sweep may not be done
-	Recovered *report.Recovered                   // for the report; nil: no recovery
+	Recovered *recovery.Recovered                 // for the report; nil: no recovery
 	Beyond    Beyond                              // the command that extends the sweep's grid
 	Create    func(path string) (*os.File, error) // opens files; nil: os.Create
 }
@@ -87,14 +88,14 @@ func (w *Writer) Write(ctx context.Context, term *terminal.Terminal) error {
 }
 
 // writeReport gathers the results and writes the tables and figures.
-func (w *Writer) writeReport(ctx context.Context, plan *sweep.Plan, config *sweep.Config) (r *report.Report, err error) {
+func (w *Writer) writeReport(ctx context.Context, plan *sweep.Plan, config *sweep.Config) (r *fit.Report, err error) {
 	m, s := w.Sweep, w.Study
 	inputs, err := FileHashes(s.Bundle)
 	if err != nil {
 		return nil, err
 	}
 	err = output.Write(w.Dir, Owner(m.GetSweepId()), w.Create, func(out *output.Dir) error {
-		if r, err = report.New(out, s.Study, plan, *config, report.Manifest{
+		if r, err = fit.New(out, s.Study, plan, *config, fit.Manifest{
 			SweepID: m.GetSweepId(), StudyHash: s.Hash, Inputs: inputs, Version: m.GetVersion(),
 			Complete: m.GetState() == foiblev1.SweepState_SWEEP_STATE_SUCCEEDED,
 			Created:  m.GetCreateTime().AsTime().UTC().Format(time.RFC3339),
@@ -179,11 +180,11 @@ func ExplainPlan(m *foiblev1.Sweep, err error) error {
 }
 
 // ReadRecovery reads a recovery of a study; nil where none is named.
-func ReadRecovery(dir string, s *domains.Study) (*report.Recovered, error) {
+func ReadRecovery(dir string, s *domains.Study) (*recovery.Recovered, error) {
 	if dir == "" {
 		return nil, nil
 	}
-	recovered, err := report.ReadRecovery(words.Quoted(dir), cli.ResultsDir(dir), s.Hash)
+	recovered, err := recovery.Read(words.Quoted(dir), cli.ResultsDir(dir), s.Hash)
 	if err != nil {
 		return nil, fmt.Errorf("--recovery: %w", err)
 	}
@@ -218,7 +219,7 @@ func send[T any](ctx context.Context, to chan<- T, what T) error {
 }
 
 // summarize prints the best parameter set of each model. It says whether there is any.
-func summarize(term *terminal.Terminal, r *report.Report, s *domains.Study) (fitted bool) {
+func summarize(term *terminal.Terminal, r *fit.Report, s *domains.Study) (fitted bool) {
 	if s.Simulated != "" {
 		term.Print("The participants of %s are simulated.", s.Name)
 	}
@@ -254,14 +255,14 @@ func summarize(term *terminal.Terminal, r *report.Report, s *domains.Study) (fit
 }
 
 // printFailures says why there are cells without a result.
-func printFailures(term *terminal.Terminal, all []report.Failure) {
+func printFailures(term *terminal.Terminal, all []fit.Failure) {
 	for _, f := range all {
 		term.Print("%s", f.String())
 	}
 }
 
 // errorText is the Monte-Carlo error of an r, if there is one and it is known.
-func errorText(b *report.Best) string {
+func errorText(b *fit.Best) string {
 	if m, _ := model.ByName(b.Set.Model); m.Exact {
 		return "exact"
 	}
@@ -289,7 +290,7 @@ func pointsText(n, all int) string {
 
 // differences prints how much better the first model is than each of the others, and over how many of the points if
 // not all.
-func printDifferences(term *terminal.Terminal, all []report.Difference, points int) {
+func printDifferences(term *terminal.Terminal, all []fit.Difference, points int) {
 	if len(all) == 0 {
 		return
 	}
@@ -318,7 +319,7 @@ func printDifferences(term *terminal.Terminal, all []report.Difference, points i
 }
 
 // recovery says how far the best parameters are from those that simulated the judgements.
-func printBestOfRecovery(term *terminal.Terminal, best []report.Best, s *domains.Study) {
+func printBestOfRecovery(term *terminal.Terminal, best []fit.Best, s *domains.Study) {
 	if s.Generating == nil {
 		return
 	}

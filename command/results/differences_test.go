@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"foible.dev/foible/command/terminal"
-	"foible.dev/foible/core/report"
+	"foible.dev/foible/core/report/fit"
 	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/score"
 )
@@ -19,11 +19,11 @@ func TestDifferencesArePrinted(t *testing.T) {
 		}}}
 	}
 	for _, c := range []struct {
-		all  []report.Difference
+		all  []fit.Difference
 		want string
 	}{
 		{nil, ""},
-		{[]report.Difference{
+		{[]fit.Difference{
 			{Model: "full", Other: "goal-lesioned", Difference: change(-0.125, -0.25, 0.125)},
 			{Model: "full", Other: "plan-lesioned"},
 			{Model: "full", Other: "boltzmann", Difference: change(0.1875, 0.125, 0.25)},

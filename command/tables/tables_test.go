@@ -20,7 +20,7 @@ import (
 	"foible.dev/foible/command/tables"
 	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/optional"
-	"foible.dev/foible/core/report"
+	"foible.dev/foible/core/report/fit"
 	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/study"
 	"foible.dev/foible/core/sweep"
@@ -83,7 +83,7 @@ func every(t *testing.T) folder {
 		t.Fatal(err)
 	}
 	out := folder{}
-	r, err := report.New(out, st, plan, c, report.Manifest{})
+	r, err := fit.New(out, st, plan, c, fit.Manifest{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,10 +11,10 @@ import (
 	"foible.dev/foible/core/tabular"
 )
 
-// gallery has the figures of a report in their order.
-type gallery struct {
+// Gallery has the figures of a report in their order.
+type Gallery struct {
 	all []picture
-	svg map[string]string // by name; after save
+	svg map[string]string // by name; after Save
 }
 
 type picture struct {
@@ -24,13 +24,14 @@ type picture struct {
 	err      error
 }
 
-func (g *gallery) add(name string, f *figure.Figure) {
+// Add appends a figure. Its files are called figures/NAME.svg and figures/NAME.pdf.
+func (g *Gallery) Add(name string, f *figure.Figure) {
 	g.all = append(g.all, picture{name: name, figure: f})
 }
 
-// save draws the figures, as many at once as there are processors, and writes them in
+// Save draws the figures, as many at once as there are processors, and writes them in
 // their order as SVG and PDF.
-func (g *gallery) save(out tabular.Output) error {
+func (g *Gallery) Save(out tabular.Output) error {
 	next := make(chan *picture)
 	var drawing sync.WaitGroup
 	for range min(len(g.all), runtime.GOMAXPROCS(0)) {
@@ -57,7 +58,7 @@ func (g *gallery) save(out tabular.Output) error {
 			form    string
 			content *bytes.Buffer
 		}{{".svg", &p.svg}, {".pdf", &p.pdf}} {
-			if err := write(out, "figures/"+p.name+file.form, func(w io.Writer) error {
+			if err := WriteFile(out, "figures/"+p.name+file.form, func(w io.Writer) error {
 				_, err := file.content.WriteTo(w)
 				return err
 			}); err != nil {
@@ -67,4 +68,10 @@ func (g *gallery) save(out tabular.Output) error {
 	}
 	g.all = nil
 	return nil
+}
+
+// SVG is a figure by its name, after Save; false if there is none.
+func (g *Gallery) SVG(name string) (svg string, ok bool) {
+	svg, ok = g.svg[name]
+	return svg, ok
 }
