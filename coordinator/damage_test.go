@@ -265,7 +265,7 @@ func TestUnreadableResult(t *testing.T) {
 	}
 	s.State, s.EndTime, s.Progress = foiblev1.SweepState_SWEEP_STATE_RUNNING, nil, nil // a score is still to be made
 	config := must(codec.Config(s.GetConfig()))
-	plan := must(config.Plan(must(config.ParameterSets()), codec.Shapes(s.GetStimuli()), int(s.GetCellsPerJob())))
+	plan := must(config.Plan(codec.Shapes(s.GetStimuli()), int(s.GetCellsPerJob())))
 	_, err = e.UpdateSweep(t.Context(), id, must(proto.Marshal(s)), revision)
 	for _, job := range []int{0, plan.ScoreJob(0)} {
 		err = errors.Join(err, e.Forget(t.Context(), id, job))

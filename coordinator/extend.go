@@ -50,7 +50,7 @@ func setsOf(m *foiblev1.SweepConfig) ([]model.ParameterSet, error) {
 	if err != nil {
 		return nil, err
 	}
-	return config.ParameterSets()
+	return config.Sets, nil
 }
 
 // parent is a sweep that another one extends.

@@ -82,11 +82,7 @@ func (c *Coordinator) newRun(ctx context.Context, spec *foiblev1.Sweep) (*sweepR
 	if err != nil {
 		return nil, err
 	}
-	sets, err := config.ParameterSets()
-	if err != nil {
-		return nil, err
-	}
-	plan, err := config.Plan(sets, codec.Shapes(spec.GetStimuli()), int(spec.GetCellsPerJob()))
+	plan, err := config.Plan(codec.Shapes(spec.GetStimuli()), int(spec.GetCellsPerJob()))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", service.ErrInvalid, err)
 	}
@@ -97,7 +93,7 @@ func (c *Coordinator) newRun(ctx context.Context, spec *foiblev1.Sweep) (*sweepR
 		}
 	}
 	return &sweepRun{
-		c: c, id: spec.GetSweepId(), spec: spec, config: config, plan: plan, parent: extended,
+		c: c, id: spec.GetSweepId(), spec: spec, config: config.Config, plan: plan, parent: extended,
 		ledger: ledger.New(plan),
 		state:  spec.GetState(), priority: spec.GetPriority(), endTime: spec.GetEndTime(), retryDue: spec.GetRetryDue(),
 		troubles: map[int]*trouble{},

@@ -15,7 +15,6 @@ import (
 	"foible.dev/foible/coordinator/engine"
 	"foible.dev/foible/coordinator/limits"
 	"foible.dev/foible/coordinator/service"
-	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/core/words"
 	"foible.dev/foible/proto/codec"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
@@ -63,13 +62,9 @@ func (c *Coordinator) create(ctx context.Context, spec *foiblev1.Sweep) (*foible
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", service.ErrInvalid, err)
 	}
-	sets, err := config.ParameterSets()
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", service.ErrInvalid, err)
-	}
 	_, slots := c.connectedAnywhere()
-	spec.SweepId = spec.GetStudyName() + "-" + config.ID(spec.GetStudyHash(), c.cfg.Version, sets)
-	spec.CellsPerJob = int32(sweep.CellsPerJob(len(sets), codec.Shapes(spec.GetStimuli()), config.Fit.Runs, max(slots, 8)))
+	spec.SweepId = spec.GetStudyName() + "-" + config.ID(spec.GetStudyHash(), c.cfg.Version)
+	spec.CellsPerJob = int32(config.CellsPerJob(codec.Shapes(spec.GetStimuli()), slots))
 	spec.Version = c.cfg.Version
 	spec.CreateTime = timestamppb.New(time.Now())
 	spec.State = running

@@ -60,7 +60,7 @@ func (c counted) Execute(ctx context.Context, job *foiblev1.Assign) (*foiblev1.J
 func planned(t *testing.T, s *foiblev1.Sweep) (*sweep.Plan, *sweep.Config) {
 	t.Helper()
 	config := must(codec.Config(s.GetConfig()))
-	return must(config.Plan(must(config.ParameterSets()), codec.Shapes(s.GetStimuli()), int(s.GetCellsPerJob()))), &config
+	return must(config.Plan(codec.Shapes(s.GetStimuli()), int(s.GetCellsPerJob()))), &config.Config
 }
 
 // TestVerify: the share of jobs that is asked for is computed twice, by two workers if there are two, and the results are

@@ -160,7 +160,7 @@ func config(t testing.TB, src string) sweep.Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c
+	return c.Config
 }
 
 func settings(t testing.TB, c sweep.Config) string {
@@ -264,7 +264,7 @@ func TestResolvedSweepLoadsAgain(t *testing.T) {
 		}
 		a, errA := c.ParameterSets()
 		b, errB := again.ParameterSets()
-		if err := errors.Join(errA, errB); err != nil || c.ID("h", "v", a) != again.ID("h", "v", b) {
+		if err := errors.Join(errA, errB); err != nil || (&sweep.Resolved{Config: c, Sets: a}).ID("h", "v") != (&sweep.Resolved{Config: again, Sets: b}).ID("h", "v") {
 			t.Errorf("%s: another id, %v", name, err)
 		}
 	}

@@ -100,15 +100,11 @@ func VerifiedText(m *foiblev1.Sweep) string {
 const AskForSweep = "name a sweep of those that `foible list` lists"
 
 // PlanOf is the plan that a coordinator made of a sweep.
-func PlanOf(m *foiblev1.Sweep) (*sweep.Plan, sweep.Config, error) {
+func PlanOf(m *foiblev1.Sweep) (*sweep.Plan, *sweep.Resolved, error) {
 	config, err := codec.Config(m.GetConfig())
 	if err != nil {
-		return nil, config, err
+		return nil, nil, err
 	}
-	sets, err := config.ParameterSets()
-	if err != nil {
-		return nil, config, err
-	}
-	plan, err := config.Plan(sets, codec.Shapes(m.GetStimuli()), int(m.GetCellsPerJob()))
+	plan, err := config.Plan(codec.Shapes(m.GetStimuli()), int(m.GetCellsPerJob()))
 	return plan, config, err
 }

@@ -78,7 +78,7 @@ func Estimate(ctx context.Context, term *terminal.Terminal, o EstimateOptions) e
 	}
 	expected, least, most := x.Wall(workers)
 	term.Entry("Time", "%s (%s to %s) with %s like a core of this machine", follow.Duration(expected), follow.Duration(least), follow.Duration(most), words.Count(workers, "worker slot"))
-	printErrors(term, &c, x)
+	printErrors(term, &c.Config, x)
 	term.Print("By a pilot of %s on %s of %s, all kinds of them on %s; the tables and figures at the end are not in it.",
 		words.Count(x.Measured, "cell"), words.Thousands(x.Seen), words.Count(x.Stimuli, "stimulus"), words.Thousands(x.Full))
 	return nil
@@ -141,18 +141,14 @@ func newPilot(s *domains.Study, config *foiblev1.SweepConfig, slots int, limit t
 	if err != nil {
 		return nil, err
 	}
-	sets, err := c.ParameterSets()
-	if err != nil {
-		return nil, err
-	}
 	shapes := codec.Shapes(s.Shapes())
-	plan, err := c.Plan(sets, shapes, sweep.CellsPerJob(len(sets), shapes, c.Fit.Runs, max(slots, input.MinSlots)))
+	plan, err := c.Plan(shapes, c.CellsPerJob(shapes, slots))
 	if err != nil {
 		return nil, err
 	}
 	began := time.Now()
 	return &cost.Pilot{
-		Study: s.Study, Plan: plan, Config: &c,
+		Study: s.Study, Plan: plan, Config: &c.Config,
 		Ready: func(stimulus string) (*inference.Stimulus, error) { return s.Ready(stimulus) },
 		CPU:   func() float64 { return serve.CPUTime().Seconds() },
 		Used:  func(float64) float64 { return float64(time.Since(began)) / float64(limit) },

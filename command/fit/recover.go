@@ -22,7 +22,6 @@ import (
 	"foible.dev/foible/command/serve"
 	"foible.dev/foible/command/terminal"
 	"foible.dev/foible/core/inference"
-	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/participant"
 	"foible.dev/foible/core/random"
 	"foible.dev/foible/core/recovery"
@@ -134,9 +133,6 @@ func Recover(ctx context.Context, term *terminal.Terminal, o RecoverOptions) err
 		return err
 	}
 	r := &recovering{o: &o, memory: budget, study: s, judged: s, config: config}
-	if r.sets, err = config.ParameterSets(); err != nil {
-		return err
-	}
 	if o.Out == "" {
 		o.Out = results.DefaultDir(s) + "-recovery"
 	}
@@ -171,8 +167,7 @@ type recovering struct {
 	owner   output.Owner
 	study   *domains.Study
 	judged  *domains.Study // with the plans that are judged
-	config  sweep.Config
-	sets    []model.ParameterSet
+	config  *sweep.Resolved
 	memory  int64               // that workers in this process may use, in bytes
 	stimuli []recovery.Stimulus // simulated; nil for the study's own plans
 
@@ -201,7 +196,7 @@ func (r *recovering) simulate(ctx context.Context) error {
 	var err error
 	if r.stimuli, err = recovery.Simulate(ctx, r.study.Study, func(i int) (*inference.Stimulus, error) {
 		return r.study.Ready(r.study.Stimuli[i].ID)
-	}, r.sets, r.config.Inference, r.o.Trajectories, r.config.Seed); err != nil {
+	}, r.config.Sets, r.config.Inference, r.o.Trajectories, r.config.Seed); err != nil {
 		return err
 	}
 	r.judged, err = r.study.Derive(r.stimuli, fmt.Sprintf("The plans are those of simulated agents, %s a problem, as stimuli.csv tells of each: by `foible recover`, seed %d. There are no judgements.",
@@ -314,7 +309,7 @@ func (r *recovering) gather(ctx context.Context, c *connect.Client, i int, m *fo
 		}
 		return nil
 	})
-	gather.Check(m.GetStudyHash(), &config)
+	gather.Check(m.GetStudyHash(), &config.Config)
 	return results.ExplainPlan(m, results.Export(ctx, c, results.Selection{Sweep: m.GetSweepId()}, plan, gather))
 }
 
@@ -341,7 +336,7 @@ func writeRecovery(ctx context.Context, term *terminal.Terminal, r *recovering) 
 	if r.stimuli != nil {
 		manifest.Trajectories = o.Trajectories
 	}
-	page := &recoveryreport.Report{Manifest: manifest, Study: r.study.Study, Config: r.config, Stimuli: r.stimuli, Result: result}
+	page := &recoveryreport.Report{Manifest: manifest, Study: r.study.Study, Config: r.config.Config, Stimuli: r.stimuli, Result: result}
 	if err := output.Write(o.Out, r.owner, nil, func(out *output.Dir) error {
 		if r.stimuli != nil {
 			for name, content := range r.judged.Files() {

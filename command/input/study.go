@@ -125,11 +125,7 @@ func (x *Examination) tryModels(ctx context.Context, limit time.Duration) (study
 	if err != nil {
 		return nil, err
 	}
-	sets, err := c.ParameterSets()
-	if err != nil {
-		return nil, err
-	}
-	sets = kindsOf(sets)
+	sets := kindsOf(c.Sets)
 	trying, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	usable, err := x.Study.CheckModels(trying, sets, inference.DefaultLimits)
@@ -167,20 +163,16 @@ func (x *Examination) checkSizes() (study.Findings, error) {
 	if err != nil {
 		return nil, err
 	}
-	sets, err := c.ParameterSets()
-	if err != nil {
-		return nil, err
-	}
 	shapes := codec.Shapes(x.Study.Shapes())
-	if len(sets) == 0 || len(shapes) == 0 {
+	if len(shapes) == 0 {
 		return nil, nil
 	}
-	plan, err := c.Plan(sets, shapes, sweep.CellsPerJob(len(sets), shapes, c.Fit.Runs, MinSlots))
+	plan, err := c.Plan(shapes, c.CellsPerJob(shapes, 0))
 	if err != nil {
 		return nil, fmt.Errorf("sweep: %w", err)
 	}
 	var found study.Findings
-	for _, large := range plan.Oversized(&c) {
+	for _, large := range plan.Oversized(&c.Config) {
 		i := slices.IndexFunc(x.Study.Stimuli, func(st study.Stimulus) bool { return st.ID == large.Stimulus })
 		if i < 0 {
 			err = fmt.Errorf("sweep: %w", large)
@@ -295,15 +287,8 @@ func SweepID(s *domains.Study, config *foiblev1.SweepConfig) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	sets, err := c.ParameterSets()
-	if err != nil {
-		return "", err
-	}
-	return s.Name + "-" + c.ID(s.Hash, cli.Version(), sets), nil
+	return s.Name + "-" + c.ID(s.Hash, cli.Version()), nil
 }
-
-// MinSlots is the smallest number of worker slots that a coordinator splits a sweep for.
-const MinSlots = 8
 
 // Trajectories counts trajectories in words.
 func Trajectories(n int) string {

@@ -113,11 +113,7 @@ func (c *SweepChoice) Config(fsys fs.FS, domain *domains.Domain) (*foiblev1.Swee
 			return nil, cli.Usagef("--seed %q: must be a whole number from 0", c.Seed)
 		}
 	}
-	resolved, err := codec.Config(m)
-	if err == nil {
-		_, err = resolved.ParameterSets()
-	}
-	if err != nil {
+	if _, err := codec.Config(m); err != nil {
 		return nil, &cli.UsageError{Err: err}
 	}
 	return m, nil

@@ -67,13 +67,13 @@ func (w *Writer) Write(ctx context.Context, term *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	r, err := w.writeReport(ctx, plan, &config)
+	r, err := w.writeReport(ctx, plan, &config.Config)
 	if err != nil {
 		return err
 	}
 	printFailures(term, r.Failures())
 	fitted := summarize(term, r, s)
-	PrintWarnings(term, r.Warnings(), &config, w.Beyond)
+	PrintWarnings(term, r.Warnings(), &config.Config, w.Beyond)
 	term.Print("Wrote tables and figures to %s; open %s first.", words.Quoted(w.Dir), words.Quoted(filepath.Join(w.Dir, "report.html")))
 	if m.GetState() == foiblev1.SweepState_SWEEP_STATE_FAILED {
 		if p := m.GetProgress(); p.GetJobsFailed() == 0 && p.GetCellsFailed() > 0 {

@@ -41,7 +41,7 @@ func newPlan(t *testing.T) *sweep.Plan {
 	for i := range shapes {
 		shapes[i] = sweep.Shape{Stimulus: fmt.Sprint("s", i), Goals: 3, Actions: 4, JudgementSteps: []int{2, 4}, Points: 6}
 	}
-	plan, err := c.Plan(sets, shapes, 2)
+	plan, err := (&sweep.Resolved{Config: c, Sets: sets}).Plan(shapes, 2)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -589,7 +589,7 @@ func TestTopUp(t *testing.T) {
 	// high is the upper end after half of the fit stage, after all of it with so many contenders, and after the first round.
 	high := func(topUp, contenders int) (at []float64) {
 		c.TopUp = topUp
-		plan, err := c.Plan(sets, shapes, 4)
+		plan, err := (&sweep.Resolved{Config: c, Sets: sets}).Plan(shapes, 4)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -206,6 +206,22 @@ var DefaultBootstrap = Bootstrap{Resamples: 500, Units: []string{"participants",
 // MaxParameterSets bounds a sweep's grid.
 const MaxParameterSets = 1 << 22
 
+// Resolved is a configuration with the parameter sets that it asks for. It is made once, where a configuration comes
+// from, and given on from there.
+type Resolved struct {
+	Config
+	Sets []model.ParameterSet // see [Config.ParameterSets]
+}
+
+// Resolve checks a configuration and expands its grids. The error names model and axis.
+func (c Config) Resolve() (*Resolved, error) {
+	sets, err := c.ParameterSets()
+	if err != nil {
+		return nil, err
+	}
+	return &Resolved{Config: c, Sets: sets}, nil
+}
+
 // ParameterSets expands the grids: models in the order of [model.Models], their axes
 // with the costliest slowest. Equal values of an axis are
 // one point, kept where the first stands. The error names model and axis.

@@ -20,7 +20,7 @@ func TestGatherRefusesOtherPlans(t *testing.T) {
 	}
 	stimuli := []sweep.Shape{{Stimulus: "a", Goals: 2, Actions: 1, JudgementSteps: []int{0}}, {Stimulus: "b", Goals: 2, Actions: 1, JudgementSteps: []int{0}}}
 	planned := func(cells int, stimuli []sweep.Shape) *sweep.Plan {
-		p, err := config.Plan(sets, stimuli, cells)
+		p, err := (&sweep.Resolved{Config: config, Sets: sets}).Plan(stimuli, cells)
 		if err != nil {
 			t.Fatal(err)
 		}

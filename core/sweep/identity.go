@@ -92,7 +92,7 @@ func (h *ScoreHasher) Of(set *model.ParameterSet, predictions []result.Predictio
 
 // ID names a sweep computed by a version of Foible: equal ids, equal results.
 // It is short enough to type.
-func (c *Config) ID(studyHash, version string, sets []model.ParameterSet) string {
+func (c *Resolved) ID(studyHash, version string) string {
 	parts := [][]byte{
 		[]byte("sweep"), []byte(studyHash), []byte(version), fmt.Append(nil, c.Seed),
 		[]byte(c.Procedure(FitStage).String()), []byte(c.Procedure(ReportStage).String()), fmt.Appendf(nil, "%+v", c.Bootstrap),
@@ -100,8 +100,8 @@ func (c *Config) ID(studyHash, version string, sets []model.ParameterSet) string
 	if c.TopUp > 1 {
 		parts = append(parts, fmt.Appendf(nil, "top_up=%d", c.TopUp))
 	}
-	for i := range sets {
-		parts = append(parts, []byte(sets[i].String()))
+	for i := range c.Sets {
+		parts = append(parts, []byte(c.Sets[i].String()))
 	}
 	return hex.EncodeToString(hashing.Hash(parts...)[:5])
 }

@@ -47,7 +47,7 @@ func TestHashesDoNotChange(t *testing.T) {
 	if got := hex.EncodeToString(sweep.CellHash("study", "1-1", 2021, c.Procedure(sweep.FitStage), &set)[:8]); got != "5317a673f3fa85b0" {
 		t.Errorf("cell hash %s", got)
 	}
-	if got := c.ID("study", "v1", []model.ParameterSet{set}); got != "dcf87bce2d" {
+	if got := (&sweep.Resolved{Config: c, Sets: []model.ParameterSet{set}}).ID("study", "v1"); got != "dcf87bce2d" {
 		t.Errorf("id %s", got)
 	}
 	if got := fmt.Sprint(random.RunStream(2021, sweep.FitStage, &set, "1-1", 0).Uint64()); got != "8996230046370623904" {
@@ -268,31 +268,31 @@ func TestID(t *testing.T) {
 	c := aConfig()
 	c.Bootstrap, c.Seed = sweep.Bootstrap{Resamples: 10, Units: []string{"stimuli"}}, 1
 	d := distinct{t: t}
-	d.add("this", []byte(c.ID("study", "v1", sets)))
-	d.add("other study", []byte(c.ID("studies", "v1", sets)))
-	d.add("other version", []byte(c.ID("study", "v2", sets)))
-	d.add("fewer sets", []byte(c.ID("study", "v1", sets[:1])))
-	d.add("other order", []byte(c.ID("study", "v1", []model.ParameterSet{sets[1], sets[0]})))
+	d.add("this", []byte((&sweep.Resolved{Config: c, Sets: sets}).ID("study", "v1")))
+	d.add("other study", []byte((&sweep.Resolved{Config: c, Sets: sets}).ID("studies", "v1")))
+	d.add("other version", []byte((&sweep.Resolved{Config: c, Sets: sets}).ID("study", "v2")))
+	d.add("fewer sets", []byte((&sweep.Resolved{Config: c, Sets: sets[:1]}).ID("study", "v1")))
+	d.add("other order", []byte((&sweep.Resolved{Config: c, Sets: []model.ParameterSet{sets[1], sets[0]}}).ID("study", "v1")))
 	seed, runs, resamples, units := c, c, c, c
 	seed.Seed, runs.Fit.Runs, resamples.Bootstrap.Resamples, units.Bootstrap.Units = 2, 2, 11, []string{"both"}
 	particles, reportRuns, reportParticles := c, c, c
 	particles.Fit.ParticlesPerGoal, reportRuns.Report.Runs, reportParticles.Report.ParticlesPerGoal = 2, 0, 2
-	d.add("other particles", []byte(particles.ID("study", "v1", sets)))
-	d.add("no report", []byte(reportRuns.ID("study", "v1", sets)))
-	d.add("other particles of the report", []byte(reportParticles.ID("study", "v1", sets)))
+	d.add("other particles", []byte((&sweep.Resolved{Config: particles, Sets: sets}).ID("study", "v1")))
+	d.add("no report", []byte((&sweep.Resolved{Config: reportRuns, Sets: sets}).ID("study", "v1")))
+	d.add("other particles of the report", []byte((&sweep.Resolved{Config: reportParticles, Sets: sets}).ID("study", "v1")))
 	for name, other := range otherInferences(c.Inference) {
 		c := c
 		c.Inference = other
-		d.add("other "+name, []byte(c.ID("study", "v1", sets)))
+		d.add("other "+name, []byte((&sweep.Resolved{Config: c, Sets: sets}).ID("study", "v1")))
 	}
-	d.add("other seed", []byte(seed.ID("study", "v1", sets)))
-	d.add("other runs", []byte(runs.ID("study", "v1", sets)))
-	d.add("other resamples", []byte(resamples.ID("study", "v1", sets)))
-	d.add("other units", []byte(units.ID("study", "v1", sets)))
+	d.add("other seed", []byte((&sweep.Resolved{Config: seed, Sets: sets}).ID("study", "v1")))
+	d.add("other runs", []byte((&sweep.Resolved{Config: runs, Sets: sets}).ID("study", "v1")))
+	d.add("other resamples", []byte((&sweep.Resolved{Config: resamples, Sets: sets}).ID("study", "v1")))
+	d.add("other units", []byte((&sweep.Resolved{Config: units, Sets: sets}).ID("study", "v1")))
 
 	again := c
 	again.Models = []sweep.ModelGrid{{Model: "boltzmann"}} // how the sets were asked for plays no part
-	if again.ID("study", "v1", sets) != c.ID("study", "v1", sets) {
+	if (&sweep.Resolved{Config: again, Sets: sets}).ID("study", "v1") != (&sweep.Resolved{Config: c, Sets: sets}).ID("study", "v1") {
 		t.Error("the same sweep has two ids")
 	}
 }

@@ -88,14 +88,22 @@ func mostCells(stimuli []Shape, runs int, judged bool) int {
 	return max(1, min(MaxCellsPerJob, maxResultBytes/largest, maxScoreBytes/all))
 }
 
-// NewPlan checks and makes a plan without topping up; see [Config.Plan].
+// NewPlan checks and makes a plan without topping up; see [Resolved.Plan].
 func NewPlan(sets []model.ParameterSet, stimuli []Shape, cellsPerJob int, report bool) (*Plan, error) {
 	return newPlan(sets, stimuli, cellsPerJob, report, nil)
 }
 
-// Plan checks and makes the plan of a sweep of these parameter sets.
-func (c *Config) Plan(sets []model.ParameterSet, stimuli []Shape, cellsPerJob int) (*Plan, error) {
-	return newPlan(sets, stimuli, cellsPerJob, c.Report.Runs > 0, c)
+// Plan checks and makes the plan of a sweep on these stimuli.
+func (c *Resolved) Plan(stimuli []Shape, cellsPerJob int) (*Plan, error) {
+	return newPlan(c.Sets, stimuli, cellsPerJob, c.Report.Runs > 0, &c.Config)
+}
+
+// MinSlots is the smallest number of worker slots for which a sweep is split into jobs.
+const MinSlots = 8
+
+// CellsPerJob is how many cells a job of the sweep has that so many slots do, see [CellsPerJob].
+func (c *Resolved) CellsPerJob(stimuli []Shape, slots int) int {
+	return CellsPerJob(len(c.Sets), stimuli, c.Fit.Runs, max(slots, MinSlots))
 }
 
 // newPlan is one without topping up where there is no configuration.

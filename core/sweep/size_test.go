@@ -46,7 +46,7 @@ func TestCheckSizes(t *testing.T) {
 		}
 		other := *test.set
 		other.ActionNoise = model.Setting{Number: 0.2}
-		plan, err := c.Plan([]model.ParameterSet{*test.set, other}, shapes, 1)
+		plan, err := (&sweep.Resolved{Config: c, Sets: []model.ParameterSet{*test.set, other}}).Plan(shapes, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,7 +75,7 @@ func TestReportInParts(t *testing.T) {
 	c.Report.Runs = 2
 	for _, test := range []struct{ actions, parts int }{{5, 1}, {30_000, 2}, {100_000, 5}} {
 		stimuli[0].Actions = test.actions
-		plan, err := c.Plan(sets, stimuli, 1)
+		plan, err := (&sweep.Resolved{Config: c, Sets: sets}).Plan(stimuli, 1)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -48,7 +48,7 @@ func planFor(t testing.TB, c *sweep.Config, stimuli, cellsPerJob int) *sweep.Pla
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := c.Plan(sets, shapes(stimuli), cellsPerJob)
+	p, err := (&sweep.Resolved{Config: *c, Sets: sets}).Plan(shapes(stimuli), cellsPerJob)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func TestTopUpProcedure(t *testing.T) {
 	ids := map[string]bool{}
 	for _, times := range []int{0, 1, 2, 3} {
 		c.TopUp = times
-		ids[c.ID("study", "version", sets)] = true
+		ids[(&sweep.Resolved{Config: c, Sets: sets}).ID("study", "version")] = true
 	}
 	if len(ids) != 3 {
 		t.Errorf("sweeps of no topping up, also no topping up, 2 and 3 times the runs have %d ids", len(ids))
@@ -292,7 +292,7 @@ func toppedUp(t *testing.T, st *study.Study, c *sweep.Config, cells func(index, 
 		t.Fatal(err)
 	}
 	shapes := shapesOf(st)
-	p, err := c.Plan(sets, shapes, 100)
+	p, err := (&sweep.Resolved{Config: *c, Sets: sets}).Plan(shapes, 100)
 	if err != nil {
 		t.Fatal(err)
 	}

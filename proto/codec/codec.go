@@ -20,9 +20,9 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// Config reads a sweep's configuration; what is not given has its default. An
+// Config reads a sweep's configuration, with its parameter sets; what is not given has its default. An
 // option that does not apply is an [OptionError].
-func Config(m *foiblev1.SweepConfig) (sweep.Config, error) {
+func Config(m *foiblev1.SweepConfig) (*sweep.Resolved, error) {
 	_, fit, report := sweep.DefaultsOf(m.GetInference().GetMethod())
 	c := sweep.Config{
 		Inference: Inference(m.GetInference(), m.GetActionNoiseKind()),
@@ -51,13 +51,12 @@ func Config(m *foiblev1.SweepConfig) (sweep.Config, error) {
 	}
 	slices.SortFunc(c.Models, func(a, b sweep.ModelGrid) int { return cmp.Compare(a.Model, b.Model) })
 	if err := checkOptions(m, c.Inference.Method); err != nil {
-		return c, err
+		return nil, err
 	}
 	if err := checkTopUp(&c); err != nil {
-		return c, err
+		return nil, err
 	}
-	_, err := c.ParameterSets()
-	return c, err
+	return c.Resolve()
 }
 
 // MostSettings bounds the number of parameter sets of a sweep, without making them.

@@ -68,7 +68,7 @@ func TestConfig(t *testing.T) {
 		Fit:       sweep.Stage{Runs: 7, ParticlesPerGoal: 60}, Report: sweep.Stage{Runs: 8, ParticlesPerGoal: 9},
 		Bootstrap: sweep.DefaultBootstrap, Seed: math.MaxUint64,
 	}
-	if err != nil || !reflect.DeepEqual(got, want) {
+	if err != nil || !reflect.DeepEqual(got.Config, want) || len(got.Sets) != 4 {
 		t.Errorf("got  %+v, %v\nwant %+v", got, err, want)
 	}
 }

@@ -48,7 +48,7 @@ func TestCellsFit(t *testing.T) {
 							sets[i].Model = "full"
 						}
 					}
-					plan, err := c.Plan(sets, []sweep.Shape{shape}, 1)
+					plan, err := (&sweep.Resolved{Config: c, Sets: sets}).Plan([]sweep.Shape{shape}, 1)
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -137,7 +137,7 @@ func toppedUpPlan(t *testing.T) (*sweep.Plan, func(chunk int) (sweep.Job, []resu
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := c.Plan(sets, []sweep.Shape{{Stimulus: "1-1", Goals: 2, Actions: 1, JudgementSteps: []int{0, 1}, Points: 4}}, 1)
+	plan, err := (&sweep.Resolved{Config: c, Sets: sets}).Plan([]sweep.Shape{{Stimulus: "1-1", Goals: 2, Actions: 1, JudgementSteps: []int{0, 1}, Points: 4}}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

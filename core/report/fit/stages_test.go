@@ -333,7 +333,7 @@ func TestTopUp(t *testing.T) {
 	}
 	plans := make([]*sweep.Plan, 2) // the coordinator's, and ours
 	for i := range plans {
-		if plans[i], err = c.Plan(sets, reporttest.Shapes(), 1); err != nil {
+		if plans[i], err = (&sweep.Resolved{Config: c, Sets: sets}).Plan(reporttest.Shapes(), 1); err != nil {
 			t.Fatal(err)
 		}
 	}
