@@ -29,7 +29,7 @@ func TestDerive(t *testing.T) {
 		simulate := func(seed uint64) []recovery.Stimulus {
 			stimuli, err := recovery.Simulate(context.Background(), s.Study, func(i int) (*inference.Stimulus, error) {
 				return s.Ready(s.Stimuli[i].ID)
-			}, sets, sweep.MarginalInference, each, seed)
+			}, &recovery.Agents{Sets: sets, Inference: sweep.MarginalInference, Times: each, Seed: seed})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -64,7 +64,7 @@ func TestSimulatedPlans(t *testing.T) {
 					in.ActionNoiseKind = kind
 					goal := (i + m) % len(st.Goals)
 					rng := random.RunStream(1, kind, set, st.ID, 0)
-					trajectory, err := ready.Simulate(context.Background(), set, in, goal, 60, rng)
+					trajectory, err := ready.Simulate(context.Background(), &inference.Simulation{Set: set, Inference: in, Goal: goal, Steps: 60}, rng)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -159,7 +159,7 @@ func simulatedMistakes(t *testing.T) {
 			var sum inference.Tally
 			var steps, sane, returns, mad int
 			for i := range 400 {
-				trajectory, err := ready.Simulate(context.Background(), set, sweep.PaperInference, 0, 60, random.RunStream(chance.Seed(3), "simulate", set, "", i))
+				trajectory, err := ready.Simulate(context.Background(), &inference.Simulation{Set: set, Inference: sweep.PaperInference, Steps: 60}, random.RunStream(chance.Seed(3), "simulate", set, "", i))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -218,7 +218,7 @@ func TestSimulationIsReproducible(t *testing.T) {
 					t.Fatal(err)
 				}
 				for i := from; i < 4; i++ {
-					trajectory, err := ready.Simulate(context.Background(), set, sweep.PaperInference, 0, 60, random.RunStream(chance.Seed(3), "simulate", set, "", i))
+					trajectory, err := ready.Simulate(context.Background(), &inference.Simulation{Set: set, Inference: sweep.PaperInference, Steps: 60}, random.RunStream(chance.Seed(3), "simulate", set, "", i))
 					if err != nil {
 						t.Fatal(err)
 					}

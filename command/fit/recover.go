@@ -196,7 +196,7 @@ func (r *recovering) simulate(ctx context.Context) error {
 	var err error
 	if r.stimuli, err = recovery.Simulate(ctx, r.study.Study, func(i int) (*inference.Stimulus, error) {
 		return r.study.Ready(r.study.Stimuli[i].ID)
-	}, r.config.Sets, r.config.Inference, r.o.Trajectories, r.config.Seed); err != nil {
+	}, &recovery.Agents{Sets: r.config.Sets, Inference: r.config.Inference, Times: r.o.Trajectories, Seed: r.config.Seed}); err != nil {
 		return err
 	}
 	r.judged, err = r.study.Derive(r.stimuli, fmt.Sprintf("The plans are those of simulated agents, %s a problem, as stimuli.csv tells of each: by `foible recover`, seed %d. There are no judgements.",
@@ -320,7 +320,7 @@ func writeRecovery(ctx context.Context, term *terminal.Terminal, r *recovering) 
 		o.Answers = recovery.AnswersOf(r.study.Study)
 	}
 	term.Say("Simulating %s of up to %s, and fitting %s to each", words.Count(o.Datasets*len(r.plan.Models()), "dataset"), words.Count(o.Participants[len(o.Participants)-1], "participant"), words.Count(len(r.plan.Sets), "parameter set"))
-	result, err := recovery.Run(ctx, r.plan.Sets, r.plan.Stimuli, r.posteriors[0], r.posteriors[1], recovery.Config{
+	result, err := recovery.Run(ctx, &recovery.Sweeps{Sets: r.plan.Sets, Stimuli: r.plan.Stimuli, Truth: r.posteriors[0], Fit: r.posteriors[1]}, recovery.Config{
 		Datasets: o.Datasets, Participants: o.Participants, Linked: r.study.ParticipantsLinked, Answers: o.Answers, Noise: o.Noise, Seed: r.config.Seed,
 	})
 	if err != nil {

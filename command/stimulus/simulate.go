@@ -72,7 +72,7 @@ func Simulate(ctx context.Context, term *terminal.Terminal, o SimulateOptions) e
 		s.out = out
 		for i := range o.N {
 			rng := random.RunStream(c.seed, "simulate "+s.goal, &c.sets[0], c.stimulus.ID, i)
-			t, err := ready.Simulate(ctx, &c.sets[0], o.Inference, goal, o.Steps, rng)
+			t, err := ready.Simulate(ctx, &inference.Simulation{Set: &c.sets[0], Inference: o.Inference, Goal: goal, Steps: o.Steps}, rng)
 			if err != nil {
 				return cli.Interrupted(ctx, err)
 			}

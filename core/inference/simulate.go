@@ -72,24 +72,31 @@ func (s *Stimulus) newSimulator(ctx context.Context, task *ground.Task) (*simula
 // Slip says whether a boundedly rational agent did other than it meant to.
 func (a *Act) Slip() bool { return a.Taken != a.Intended }
 
-// Simulate lets the agent of a parameter set act with one of the stimulus's
-// goals until that is satisfied, or for so many steps. The error is of the
+// Simulation says who acts.
+type Simulation struct {
+	Set       *model.ParameterSet // of the agent
+	Inference sweep.Inference     // that says how the agent's action noise is meant
+	Goal      int                 // of the stimulus
+	Steps     int                 // after which it ends at the latest
+}
+
+// Simulate lets an agent act until its goal is satisfied. The error is of the
 // stimulus, of parameters that cannot be used, or that of ctx, if it ends before.
-func (s *Stimulus) Simulate(ctx context.Context, set *model.ParameterSet, in sweep.Inference, goal, steps int, rng *rand.Rand) (*Trajectory, error) {
+func (s *Stimulus) Simulate(ctx context.Context, q *Simulation, rng *rand.Rand) (*Trajectory, error) {
 	simulate := s.simulate
-	if set.Model == "boltzmann" {
+	if q.Set.Model == "boltzmann" {
 		simulate = s.simulateBoltzmann
 	}
-	t, err := simulate(ctx, set, in, goal, steps, rng)
+	t, err := simulate(ctx, q, rng)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", set, err)
+		return nil, fmt.Errorf("%s: %w", q.Set, err)
 	}
-	t.Goal = s.stimulus.Goals[goal].Name
+	t.Goal = s.stimulus.Goals[q.Goal].Name
 	return t, nil
 }
 
-func (s *Stimulus) simulate(ctx context.Context, set *model.ParameterSet, in sweep.Inference, goal, steps int, rng *rand.Rand) (*Trajectory, error) {
-	parameters, err := s.agent(set, in)
+func (s *Stimulus) simulate(ctx context.Context, q *Simulation, rng *rand.Rand) (*Trajectory, error) {
+	parameters, err := s.agent(q.Set, q.Inference)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +116,7 @@ func (s *Stimulus) simulate(ctx context.Context, set *model.ParameterSet, in swe
 	}
 	t := &Trajectory{}
 	at := task.Initial()
-	actions, err := a.Simulate(ctx, goal, steps, rng)
+	actions, err := a.Simulate(ctx, q.Goal, q.Steps, rng)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +130,7 @@ func (s *Stimulus) simulate(ctx context.Context, set *model.ParameterSet, in swe
 		t.Acts = append(t.Acts, act)
 		at = action.State
 	}
-	t.Reached = task.Satisfies(at, goal)
+	t.Reached = task.Satisfies(at, q.Goal)
 	return t, nil
 }
 
@@ -171,17 +178,17 @@ func boltzmann(set *model.ParameterSet) policy.Parameters {
 	}
 }
 
-func (s *Stimulus) simulateBoltzmann(ctx context.Context, set *model.ParameterSet, _ sweep.Inference, goal, steps int, rng *rand.Rand) (*Trajectory, error) {
+func (s *Stimulus) simulateBoltzmann(ctx context.Context, q *Simulation, rng *rand.Rand) (*Trajectory, error) {
 	o, err := s.Boltzmann()
 	if err != nil {
 		return nil, err
 	}
-	a, err := o.Agent(ctx, goal, boltzmann(set))
+	a, err := o.Agent(ctx, q.Goal, boltzmann(q.Set))
 	if err != nil {
 		return nil, err
 	}
 	t := &Trajectory{}
-	actions, reached, err := a.Simulate(ctx, steps, rng)
+	actions, reached, err := a.Simulate(ctx, q.Steps, rng)
 	if err != nil {
 		return nil, err
 	}

@@ -34,17 +34,24 @@ const (
 	attempts     = 100
 )
 
-// Simulate lets agents of known settings act on the problems of a study, n times
-// on each. Models take turns in a random order, and so do the parameter sets of a
+// Agents say who acts, and how often.
+type Agents struct {
+	Sets      []model.ParameterSet // those of a model next to each other
+	Inference sweep.Inference      // that says how their action noise is meant
+	Times     int                  // on each problem
+	Seed      uint64
+}
+
+// Simulate lets agents of known settings act on the problems of a study. Models take turns in a random order, and so do the parameter sets of a
 // model and the goals of a problem, so that each acts about as often as any other.
 // Judgement steps are where the study has them, in parts of the plan. ready makes
 // a stimulus of the study ready for inference. The error is also that of ctx, if it ends before.
-func Simulate(ctx context.Context, st *study.Study, ready func(i int) (*inference.Stimulus, error), sets []model.ParameterSet, in sweep.Inference, n int, seed uint64) ([]Stimulus, error) {
-	models := modelsOf(sets)
-	actors := deal(len(models), n*len(st.Stimuli), random.RecoveryStream(seed, "models", "agents", 0))
+func Simulate(ctx context.Context, st *study.Study, ready func(i int) (*inference.Stimulus, error), a *Agents) ([]Stimulus, error) {
+	models := modelsOf(a.Sets)
+	actors := deal(len(models), a.Times*len(st.Stimuli), random.RecoveryStream(a.Seed, "models", "agents", 0))
 	settings := make([]func() int, len(models)) // of each model, one after the other
 	for m, model := range models {
-		rng := random.RecoveryStream(seed, "settings of agents", model.Name, 0)
+		rng := random.RecoveryStream(a.Seed, "settings of agents", model.Name, 0)
 		settings[m] = turns(model.End-model.First, rng)
 	}
 	var all []Stimulus
@@ -54,12 +61,12 @@ func Simulate(ctx context.Context, st *study.Study, ready func(i int) (*inferenc
 		if err != nil {
 			return nil, err
 		}
-		goals := deal(len(of.Goals), n, random.RecoveryStream(seed, "goals", of.ID, 0))
-		for k := range n {
+		goals := deal(len(of.Goals), a.Times, random.RecoveryStream(a.Seed, "goals", of.ID, 0))
+		for k := range a.Times {
 			m := actors[len(all)]
-			set := &sets[models[m].First+settings[m]()]
+			set := &a.Sets[models[m].First+settings[m]()]
 			s := Stimulus{ID: fmt.Sprintf("%s-t%d", of.ID, k+1), Source: i, Agent: set, Goal: goals[k]}
-			if err := s.act(ctx, stimulus, of, in, random.RecoveryStream(seed, "agent", of.ID, k)); err != nil {
+			if err := s.act(ctx, stimulus, of, a.Inference, random.RecoveryStream(a.Seed, "agent", of.ID, k)); err != nil {
 				return nil, fmt.Errorf("stimulus %s: %w", of.ID, err)
 			}
 			all = append(all, s)
@@ -71,7 +78,7 @@ func Simulate(ctx context.Context, st *study.Study, ready func(i int) (*inferenc
 // act simulates the agent until its plan is long enough.
 func (s *Stimulus) act(ctx context.Context, stimulus *inference.Stimulus, of *study.Stimulus, in sweep.Inference, rng *rand.Rand) error {
 	for range attempts {
-		t, err := stimulus.Simulate(ctx, s.Agent, in, s.Goal, longer*len(of.Plan), rng)
+		t, err := stimulus.Simulate(ctx, &inference.Simulation{Set: s.Agent, Inference: in, Goal: s.Goal, Steps: longer * len(of.Plan)}, rng)
 		if err != nil {
 			return err
 		}

@@ -146,8 +146,16 @@ type Result struct {
 	Unjudged float64
 }
 
-// Run simulates datasets and fits every model to each. truth and fit are of the
-// same sets at the same points.
+// Sweeps are what two sweeps that share no random number have come to.
+type Sweeps struct {
+	Sets    []model.ParameterSet // of both, those of a model next to each other
+	Stimuli []sweep.Shape
+	// Truth is what simulated observers infer, Fit what is fitted to them: of all Sets, at
+	// the same points.
+	Truth, Fit Posteriors
+}
+
+// Run simulates datasets and fits every model to each.
 //
 // An observer that takes what it sees for impossible has no posterior from there
 // on, and its participants give no answer. A parameter set that has none where
@@ -155,29 +163,29 @@ type Result struct {
 // points, and the model that gives up first would win.
 //
 // It uses all cores, and ends with the context.
-func Run(ctx context.Context, sets []model.ParameterSet, stimuli []sweep.Shape, truth, fit Posteriors, c Config) (*Result, error) {
+func Run(ctx context.Context, s *Sweeps, c Config) (*Result, error) {
 	if c.Datasets < 1 || len(c.Participants) == 0 || c.Participants[0] < 1 || !slices.IsSorted(c.Participants) {
 		return nil, errors.New("a recovery needs datasets and ascending numbers of participants")
 	}
-	l := newLayout(stimuli)
+	l := newLayout(s.Stimuli)
 	if l.points() == 0 {
 		return nil, errors.New("the study has no judgement steps")
 	}
-	even := make([][]float64, len(sets))
-	for i := range sets {
-		if len(truth[i]) != l.points() || len(fit[i]) != l.points() {
-			return nil, fmt.Errorf("%s has no posteriors", sets[i].String())
+	even := make([][]float64, len(s.Sets))
+	for i := range s.Sets {
+		if len(s.Truth[i]) != l.points() || len(s.Fit[i]) != l.points() {
+			return nil, fmt.Errorf("%s has no posteriors", s.Sets[i].String())
 		}
-		even[i] = l.even(fit[i])
+		even[i] = l.even(s.Fit[i])
 	}
-	r := &Result{Config: c, Sets: sets, Models: modelsOf(sets)}
+	r := &Result{Config: c, Sets: s.Sets, Models: modelsOf(s.Sets)}
 	unjudged := 0
 	for _, model := range r.Models {
 		for k, i := range deal(model.End-model.First, c.Datasets, random.RecoveryStream(c.Seed, "settings of observers", model.Name, 0)) {
 			for _, size := range c.Participants {
 				r.Datasets = append(r.Datasets, Dataset{Number: k + 1, Participants: size, True: model.First + i})
 			}
-			for _, p := range truth[model.First+i] {
+			for _, p := range s.Truth[model.First+i] {
 				if math.IsNaN(p) {
 					unjudged++
 				}
@@ -197,7 +205,7 @@ func Run(ctx context.Context, sets []model.ParameterSet, stimuli []sweep.Shape, 
 					return
 				}
 				of := r.Datasets[at : at+sizes]
-				for size, mean := range r.judge(l, truth[of[0].True], sets[of[0].True].Model, of[0].Number-1) {
+				for size, mean := range r.judge(l, s.Truth[of[0].True], s.Sets[of[0].True].Model, of[0].Number-1) {
 					d := &of[size]
 					for _, m := range r.Models {
 						d.Fits = append(d.Fits, fitOf(m, even, mean, l.start))

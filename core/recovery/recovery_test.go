@@ -64,7 +64,7 @@ func madeUp(sets int, noise float64) (truth, fit Posteriors) {
 
 func run(t *testing.T, truth, fit Posteriors, c Config) *Result {
 	t.Helper()
-	r, err := Run(t.Context(), grid(t), shapes, truth, fit, c)
+	r, err := Run(t.Context(), &Sweeps{Sets: grid(t), Stimuli: shapes, Truth: truth, Fit: fit}, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,21 +218,21 @@ func TestRunRefuses(t *testing.T) {
 	for want, c := range map[string]Config{
 		"datasets": {Participants: []int{1}}, "participants": {Datasets: 1}, "ascending": {Datasets: 1, Participants: []int{2, 1}},
 	} {
-		if _, err := Run(t.Context(), sets, shapes, truth, fit, c); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Run(t.Context(), &Sweeps{Sets: sets, Stimuli: shapes, Truth: truth, Fit: fit}, c); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: got %v", c, err)
 		}
 	}
 	c := Config{Datasets: 1, Participants: []int{1}}
 	ended, end := context.WithCancel(t.Context())
 	end()
-	if _, err := Run(ended, sets, shapes, truth, fit, c); !errors.Is(err, context.Canceled) {
+	if _, err := Run(ended, &Sweeps{Sets: sets, Stimuli: shapes, Truth: truth, Fit: fit}, c); !errors.Is(err, context.Canceled) {
 		t.Errorf("without time: got %v", err)
 	}
 	fit[3] = nil
-	if _, err := Run(t.Context(), sets, shapes, truth, fit, c); err == nil || !strings.Contains(err.Error(), sets[3].String()) {
+	if _, err := Run(t.Context(), &Sweeps{Sets: sets, Stimuli: shapes, Truth: truth, Fit: fit}, c); err == nil || !strings.Contains(err.Error(), sets[3].String()) {
 		t.Errorf("without posteriors: got %v", err)
 	}
-	if _, err := Run(t.Context(), sets, []sweep.Shape{{Stimulus: "a", Goals: 2}}, truth, fit, c); err == nil {
+	if _, err := Run(t.Context(), &Sweeps{Sets: sets, Stimuli: []sweep.Shape{{Stimulus: "a", Goals: 2}}, Truth: truth, Fit: fit}, c); err == nil {
 		t.Error("without judgement steps: no error")
 	}
 }

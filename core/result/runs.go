@@ -109,7 +109,7 @@ func (r Runs) AppendBytes(b []byte, run int) []byte {
 	return hashing.AppendBytes(b, r.numbers[run*size:(run+1)*size])
 }
 
-// appendLeft appends what is left of the mean of the runs without one of them, row by row.
+// AppendLeft appends what is left of the mean of the runs without one of them, row by row.
 func (r Runs) AppendLeft(b, mean []float64, run int) []float64 {
 	size := r.rows * r.goals
 	if r.short != nil {
@@ -118,7 +118,7 @@ func (r Runs) AppendLeft(b, mean []float64, run int) []float64 {
 	return leave(b, mean, r.numbers[run*size:(run+1)*size], r.Len())
 }
 
-// addLeft adds to the sums of x, and of x with y, what is left of the mean of the runs without
+// AddLeft adds to the sums of x, and of x with y, what is left of the mean of the runs without
 // run k modulo their number, or the mean where there are not two. at are the places of the
 // means in a run.
 func (r Runs) AddLeft(sums *stats.Moments, mean, y []float64, at []int32, k int) {
@@ -132,18 +132,25 @@ func (r Runs) AddLeft(sums *stats.Moments, mean, y []float64, at []int32, k int)
 			sums.XY += float64(x * y[i])
 		}
 	case r.short != nil:
-		addLeft(sums, mean, y, at, r.short[k%n*size:(k%n+1)*size], n)
+		addLeft(sums, &means{mean, y, at, n}, r.short[k%n*size:(k%n+1)*size])
 	default:
-		addLeft(sums, mean, y, at, r.numbers[k%n*size:(k%n+1)*size], n)
+		addLeft(sums, &means{mean, y, at, n}, r.numbers[k%n*size:(k%n+1)*size])
 	}
 }
 
-func addLeft[T float32 | float64](sums *stats.Moments, mean, y []float64, at []int32, run []T, n int) {
+// means are those of n runs, what they are compared with, and their places in a run.
+type means struct {
+	x, y []float64
+	at   []int32
+	n    int
+}
+
+func addLeft[T float32 | float64](sums *stats.Moments, m *means, run []T) {
 	x0, sx, sxx, sxy := sums.X0, sums.X, sums.XX, sums.XY
-	times, less := float64(n), float64(n-1)
-	y, at = y[:len(mean)], at[:len(mean)]
-	for i, m := range mean {
-		x := (float64(times*m)-float64(run[at[i]]))/less - x0
+	times, less := float64(m.n), float64(m.n-1)
+	y, at := m.y[:len(m.x)], m.at[:len(m.x)]
+	for i, mean := range m.x {
+		x := (float64(times*mean)-float64(run[at[i]]))/less - x0
 		sx += x
 		sxx += float64(x * x)
 		sxy += float64(x * y[i])

@@ -24,12 +24,12 @@ const (
 )
 
 // Outcomes are all paths that a search may end with, for tests and tiny tasks:
-// every order in which nodes can be drawn is followed. The budget is random, n or
-// more with probability atLeast(n). Paths of a probability below 1e-12 may be left out.
-func Outcomes(t *ground.Task, from ground.StateID, goal int, h Heuristic, noise float64, atLeast func(n int) float64) ([]Outcome, error) {
+// every order in which nodes can be drawn is followed. The budget is not that of the
+// query, but random: n or more with probability atLeast(n). Paths of a probability below 1e-12 may be left out.
+func Outcomes(t *ground.Task, q *Query, atLeast func(n int) float64) ([]Outcome, error) {
 	var found outcomes
 	now := frontiers{}
-	now.add(frontier{nodes: []known{{state: from, parent: -1, open: true}}}, 1)
+	now.add(frontier{nodes: []known{{state: q.From, parent: -1, open: true}}}, 1)
 	for drawn := 1; len(now.all) > 0; drawn++ {
 		if len(now.all) > mostFrontiers {
 			return nil, ErrTooLarge
@@ -40,7 +40,7 @@ func Outcomes(t *ground.Task, from ground.StateID, goal int, h Heuristic, noise 
 		}
 		next := frontiers{}
 		for i, f := range now.all {
-			chances := f.chances(h, noise)
+			chances := f.chances(q.Heuristic, q.Noise)
 			if chances == nil {
 				found.add(nil, now.mass[i]*reached)
 				continue
@@ -50,13 +50,13 @@ func Outcomes(t *ground.Task, from ground.StateID, goal int, h Heuristic, noise 
 				if mass*reached < smallestOutcome {
 					continue
 				}
-				if t.Satisfies(f.nodes[j].state, goal) {
+				if t.Satisfies(f.nodes[j].state, q.Goal) {
 					found.add(f.path(j), mass*reached)
 					continue
 				}
 				found.add(f.path(j), mass*(reached-goesOn))
 				if mass*goesOn >= smallestOutcome {
-					ways := f.expand(t, j, h, noise)
+					ways := f.expand(t, j, q.Heuristic, q.Noise)
 					for _, way := range ways {
 						next.add(way, mass/float64(len(ways)))
 					}

@@ -25,7 +25,7 @@ func fixed(budget int) func(n int) float64 {
 
 func outcomes(t testing.TB, task *ground.Task, from ground.StateID, goal int, h search.Heuristic, noise float64, atLeast func(int) float64) map[string]float64 {
 	t.Helper()
-	all, err := search.Outcomes(task, from, goal, h, noise, atLeast)
+	all, err := search.Outcomes(task, &search.Query{From: from, Goal: goal, Heuristic: h, Options: search.Options{Noise: noise}}, atLeast)
 	if err != nil {
 		t.Fatal(err)
 	}

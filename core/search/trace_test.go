@@ -108,7 +108,7 @@ func TestSureTracesGoInOneWay(t *testing.T) {
 			for _, noise := range []float64{0, 0.001, 0.5} {
 				for _, budget := range []int{1, 3, search.Unlimited} {
 					atLeast := func(n int) float64 { return map[bool]float64{true: 1}[n <= budget] }
-					found, err := search.Outcomes(task, task.Initial(), 0, h, noise, atLeast)
+					found, err := search.Outcomes(task, &search.Query{From: task.Initial(), Heuristic: h, Options: search.Options{Noise: noise}}, atLeast)
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -73,7 +73,7 @@ func weighIsUnbiased(t *testing.T) {
 			}
 			for draw := 1; draw <= c.draws; draw++ {
 				want := map[search.Meeting]float64{}
-				all, err := search.Outcomes(c.task, c.task.Initial(), c.goal, c.h, noise, fixed(draw))
+				all, err := search.Outcomes(c.task, &search.Query{From: c.task.Initial(), Goal: c.goal, Heuristic: c.h, Options: search.Options{Noise: noise}}, fixed(draw))
 				if err != nil {
 					t.Fatal(err)
 				}

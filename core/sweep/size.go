@@ -126,24 +126,31 @@ func (p *Plan) Oversized(c *Config) []*SizeError {
 			if procedure.Detail != DetailJudged {
 				why = fmt.Sprintf("%s, %s", words.Count(s.Actions, "action"), why)
 			}
-			add(s.Stimulus, checkSize(what, why, advice, fixed, run, procedure.Runs, MaxResultBytes))
+			add(s.Stimulus, (&size{what, why, fixed, run, MaxResultBytes}).check(procedure.Runs, advice))
 		}
 		fixed, run := scoreBytes(p.Stimuli, &procedure)
 		what, why := "what is compared with people for one parameter set", words.Count(len(p.Stimuli), "stimulus")
-		add("", checkSize(what, why, advice, fixed, run, procedure.Runs, MaxScoreBytes))
+		add("", (&size{what, why, fixed, run, MaxScoreBytes}).check(procedure.Runs, advice))
 	}
 	return found
 }
 
-// checkSize says why something is larger than a limit, and what to change; nil if it is not.
-func checkSize(what, why, advice string, fixed, run, runs, limit int) error {
-	size := fixed + runs*run
-	if size <= limit {
+// size is how large something may be.
+type size struct {
+	what, why  string // what it is, and what makes it large
+	fixed, run int    // bytes: without runs, and for each run
+	limit      int    // bytes
+}
+
+// check says why it is larger than its limit with a number of runs, and what to change; nil if it is not.
+func (s *size) check(runs int, advice string) error {
+	bytes := s.fixed + runs*s.run
+	if bytes <= s.limit {
 		return nil
 	}
-	text := fmt.Sprintf("%s may have %s, more than the %s that fit into a message: there are %s", what, words.Bytes(size), words.Bytes(limit), why)
-	if fixed+2*run > limit {
+	text := fmt.Sprintf("%s may have %s, more than the %s that fit into a message: there are %s", s.what, words.Bytes(bytes), words.Bytes(s.limit), s.why)
+	if s.fixed+2*s.run > s.limit {
 		return fmt.Errorf("%s; leave out judgement steps or goals, or shorten the plan", text)
 	}
-	return fmt.Errorf("%s, and %s; %s to at most %s", text, words.Count(runs, "run"), advice, words.Thousands((limit-fixed)/run))
+	return fmt.Errorf("%s, and %s; %s to at most %s", text, words.Count(runs, "run"), advice, words.Thousands((s.limit-s.fixed)/s.run))
 }

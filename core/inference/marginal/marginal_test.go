@@ -39,7 +39,7 @@ func tailOf(p *agent.Parameters) func(n int) float64 {
 func enumerated(t testing.TB, m *Inference, p *agent.Parameters, goal, tau int) *outcome {
 	t.Helper()
 	s := m.path
-	found, err := search.Outcomes(s.Task, s.States[tau], goal, s.Goals.Heuristic[goal], p.SearchNoise, tailOf(p))
+	found, err := search.Outcomes(s.Task, &search.Query{From: s.States[tau], Goal: goal, Heuristic: s.Goals.Heuristic[goal], Options: search.Options{Noise: p.SearchNoise}}, tailOf(p))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +172,7 @@ func enumeratedMistakes(t *testing.T, s *observed.Path, p *agent.Parameters) [][
 	plans := func(goal int, at ground.StateID) []search.Outcome {
 		k := [2]int{goal, int(at)}
 		if _, ok := outcomes[k]; !ok {
-			found, err := search.Outcomes(s.Task, at, goal, s.Goals.Heuristic[goal], p.SearchNoise, tailOf(p))
+			found, err := search.Outcomes(s.Task, &search.Query{From: at, Goal: goal, Heuristic: s.Goals.Heuristic[goal], Options: search.Options{Noise: p.SearchNoise}}, tailOf(p))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -180,7 +180,7 @@ func (e *exact) search(t thought) ([]search.Outcome, error) {
 	if e.agent.Unlimited {
 		atLeast = func(int) float64 { return 1 }
 	}
-	found, err := search.Outcomes(e.Task, t.at, int(t.goal), e.Goals.Heuristic[t.goal], e.agent.SearchNoise, atLeast)
+	found, err := search.Outcomes(e.Task, &search.Query{From: t.at, Goal: int(t.goal), Heuristic: e.Goals.Heuristic[t.goal], Options: search.Options{Noise: e.agent.SearchNoise}}, atLeast)
 	e.plans[t] = found
 	return found, err
 }

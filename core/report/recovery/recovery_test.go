@@ -43,7 +43,7 @@ func recovered(t *testing.T) *recoveryreport.Report {
 			}
 		}
 	}
-	result, err := recovery.Run(t.Context(), sets, reporttest.Shapes(), posteriors, posteriors, recovery.Config{
+	result, err := recovery.Run(t.Context(), &recovery.Sweeps{Sets: sets, Stimuli: reporttest.Shapes(), Truth: posteriors, Fit: posteriors}, recovery.Config{
 		Datasets: 5, Participants: []int{1, 3}, Answers: recovery.Probability, Noise: participant.Noise{Concentration: 1e6}, Seed: 1,
 	})
 	if err != nil {
