@@ -82,6 +82,11 @@ var arrows = []arrow{
 		never: []string{"foible.dev/foible/...", "google.golang.org/...", "github.com/...", "go.opentelemetry.io/..."}, but: []string{"foible.dev/foible/core/model", "foible.dev/foible/core/result", "foible.dev/foible/core/sweep"},
 	},
 	{from: []string{"foible.dev/foible/coordinator/schedule", "foible.dev/foible/coordinator/replica"}, direct: true, never: []string{"foible.dev/foible/...", "google.golang.org/...", "github.com/..."}},
+	{from: []string{"foible.dev/foible/coordinator/crew"}, direct: true, never: []string{"foible.dev/foible/...", "google.golang.org/...", "github.com/..."}, but: []string{"foible.dev/foible/coordinator/web"}},
+	{
+		from: []string{"foible.dev/foible/coordinator/store"}, direct: true, never: []string{"foible.dev/foible/coordinator/..."},
+		but: []string{"foible.dev/foible/coordinator/engine", "foible.dev/foible/coordinator/service"},
+	},
 	{ // traces are sent by the daemons; others have spans alone
 		from: []string{"foible.dev/foible/..."}, except: []string{"foible.dev/foible", "foible.dev/foible/command", "foible.dev/foible/command/serve", "foible.dev/foible/command/fit", "foible.dev/foible/command/cluster/slurm"},
 		never: []string{"go.opentelemetry.io/otel/sdk/...", "go.opentelemetry.io/otel/exporters/..."},

@@ -3,73 +3,43 @@ package coordinator
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"foible.dev/foible/coordinator/engine"
 	"foible.dev/foible/coordinator/service"
+	"foible.dev/foible/coordinator/store"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // DefaultPriority is that of a sweep which names none.
 const DefaultPriority = 10
 
-const (
-	running   = foiblev1.SweepState_SWEEP_STATE_RUNNING
-	paused    = foiblev1.SweepState_SWEEP_STATE_PAUSED
-	cancelled = foiblev1.SweepState_SWEEP_STATE_CANCELLED
-)
-
-// unended says whether a sweep in a state may still have results.
-func unended(state foiblev1.SweepState) bool { return state == running || state == paused }
-
 // errEnded refuses to change a sweep that has ended.
 func (c *Coordinator) errEnded(s *foiblev1.Sweep) error {
 	switch {
-	case s.GetState() == cancelled && s.GetVersion() != c.cfg.Version:
+	case s.GetState() == store.Cancelled && s.GetVersion() != c.cfg.Version:
 		return fmt.Errorf("%w: it was cancelled; only version %s would go on with the results that it has, submitted to this coordinator it begins anew", service.ErrPrecondition, s.GetVersion())
-	case s.GetState() == cancelled:
+	case s.GetState() == store.Cancelled:
 		return fmt.Errorf("%w: it was cancelled; submit it again, and it goes on with the results that it has", service.ErrPrecondition)
 	}
 	return fmt.Errorf("%w: it has ended; fetch its results, or extend it", service.ErrPrecondition)
 }
 
-// update changes what is stored of a sweep by compare-and-set, and then what this coordinator knows of it. The
-// change is asked again if another one came before it. It returns the sweep as it is stored, also with an error of the change.
-func (c *Coordinator) update(ctx context.Context, id string, change func(*foiblev1.Sweep) error) (spec *foiblev1.Sweep, revision uint64, err error) {
-	for {
-		spec, revision, err := c.stored(ctx, id)
-		if err != nil {
-			return nil, 0, err
-		}
-		if err := change(spec); err != nil {
-			return spec, revision, err
-		}
-		value, err := proto.Marshal(spec)
-		if err != nil {
-			return nil, 0, err
-		}
-		revision, err = c.engine.UpdateSweep(ctx, id, value, revision)
-		switch {
-		case err == nil:
-			if run, ok := c.run(id); ok {
-				run.adopt(spec, revision)
-			}
-			return spec, revision, nil
-		case !errors.Is(err, engine.ErrConflict):
-			return nil, 0, sentinel(err)
-		}
+// update changes what is stored of a sweep, and then what this coordinator knows of it. It returns what [store.Store.Change] does.
+func (c *Coordinator) update(ctx context.Context, id string, change func(*foiblev1.Sweep) error) (*foiblev1.Sweep, uint64, error) {
+	spec, revision, err := c.store.Change(ctx, id, change)
+	if run, ok := c.run(id); ok && err == nil {
+		run.adopt(spec, revision)
 	}
+	return spec, revision, err
 }
 
 // setState moves a sweep that has not ended to another state.
 func (c *Coordinator) setState(ctx context.Context, id string, state foiblev1.SweepState) (*foiblev1.Sweep, error) {
 	_, _, err := c.update(ctx, id, func(s *foiblev1.Sweep) error {
-		if !unended(s.GetState()) {
+		if !store.Unended(s.GetState()) {
 			return c.errEnded(s)
 		}
 		s.State = state
@@ -85,18 +55,18 @@ func (c *Coordinator) setState(ctx context.Context, id string, state foiblev1.Sw
 
 // PauseSweep implements [service.Sweeps].
 func (c *Coordinator) PauseSweep(ctx context.Context, id string) (*foiblev1.Sweep, error) {
-	return c.setState(ctx, id, paused)
+	return c.setState(ctx, id, store.Paused)
 }
 
 // ResumeSweep implements [service.Sweeps].
 func (c *Coordinator) ResumeSweep(ctx context.Context, id string) (*foiblev1.Sweep, error) {
-	return c.setState(ctx, id, running)
+	return c.setState(ctx, id, store.Running)
 }
 
 // SetPriority implements [service.Sweeps].
 func (c *Coordinator) SetPriority(ctx context.Context, id string, priority int) (*foiblev1.Sweep, error) {
 	_, _, err := c.update(ctx, id, func(s *foiblev1.Sweep) error {
-		if !unended(s.GetState()) {
+		if !store.Unended(s.GetState()) {
 			return c.errEnded(s)
 		}
 		s.Priority = int32(priority)
@@ -129,7 +99,7 @@ func (c *Coordinator) stop(ctx context.Context, id string) error {
 	if taken {
 		c.discard(run)
 	}
-	if err := c.engine.DeleteJobs(context.WithoutCancel(ctx), id); err != nil { // the next start tries again
+	if err := c.store.DeleteJobs(context.WithoutCancel(ctx), id); err != nil { // the next start tries again
 		c.log.Error("delete the queue of a cancelled sweep", "sweep", id, "error", err)
 	}
 	return nil
@@ -143,12 +113,12 @@ func (c *Coordinator) cancel(ctx context.Context, id string, run *sweepRun) erro
 	}
 	_, _, err := c.update(ctx, id, func(s *foiblev1.Sweep) error {
 		switch {
-		case s.GetState() == cancelled:
+		case s.GetState() == store.Cancelled:
 			return nil
-		case !unended(s.GetState()):
+		case !store.Unended(s.GetState()):
 			return c.errEnded(s)
 		}
-		s.State, s.EndTime = cancelled, timestamppb.New(time.Now())
+		s.State, s.EndTime = store.Cancelled, timestamppb.New(time.Now())
 		if run != nil {
 			s.Progress = run.counted()
 			s.Progress.JobsLeased = 0
@@ -177,13 +147,13 @@ func (r *sweepRun) dropLeases() {
 func (r *sweepRun) adopt(spec *foiblev1.Sweep, revision uint64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if revision < r.revision || !sameLife(spec, r.spec) {
+	if revision < r.revision || !store.SameLife(spec, r.spec) {
 		return false
 	}
 	r.revision, r.state, r.priority = revision, spec.GetState(), spec.GetPriority()
 	r.endTime, r.final, r.retryDue = spec.GetEndTime(), spec.GetProgress(), spec.GetRetryDue()
-	r.eta.Running(time.Now(), r.state == running)
-	if !unended(r.state) {
+	r.eta.Running(time.Now(), r.state == store.Running)
+	if !store.Unended(r.state) {
 		r.recent.clear()
 	}
 	r.change()
@@ -193,7 +163,7 @@ func (r *sweepRun) adopt(spec *foiblev1.Sweep, revision uint64) bool {
 
 // rest ends the following of results once there will be none to follow. The caller holds mu.
 func (r *sweepRun) rest() {
-	if r.stopFollowing != nil && (r.state == cancelled || !unended(r.state) && r.ledger.Complete()) {
+	if r.stopFollowing != nil && (r.state == store.Cancelled || !store.Unended(r.state) && r.ledger.Complete()) {
 		r.stopFollowing()
 	}
 }

@@ -23,11 +23,13 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
+	"foible.dev/foible/coordinator/crew"
 	"foible.dev/foible/coordinator/engine"
 	"foible.dev/foible/coordinator/limits"
 	"foible.dev/foible/coordinator/replica"
 	"foible.dev/foible/coordinator/schedule"
 	"foible.dev/foible/coordinator/service"
+	"foible.dev/foible/coordinator/store"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
@@ -41,9 +43,10 @@ const stopTimeout = 5 * time.Second
 type Coordinator struct {
 	cfg     Config
 	log     hclog.Logger
-	engine  *engine.Engine // nil until it is open
+	store   *store.Store // has no engine until that is open
 	opening *opening
 	demand  *schedule.Demand[offer]
+	crew    *crew.Crew
 	others  *replica.Others
 	metrics *metrics
 	tracer  trace.Tracer
@@ -60,17 +63,13 @@ type Coordinator struct {
 	// contenders are the running sweeps as they were last told of each other; of the dispatcher alone.
 	contenders []contender
 
-	mu       sync.Mutex // guards what follows; taken before the mu of a sweep
-	sweeps   map[string]*sweepRun
-	coming   map[string]*coming  // by id, sweeps that are being taken up
-	slots    map[*session]int    // connected workers and their slots
-	sessions uint64              // connections of workers so far
-	gone     []*session          // workers that have left, the latest last; at most maxGone
-	conducts map[string]*conduct // by the ids of workers: those that are connected, and some that have been
-	leases   map[uint64]*lease
-	past     map[string]*sweepRun           // see viewed
-	ended    map[string]foiblev1.SweepState // of sweeps that were taken up and have left memory
-	damage   map[string]string              // by id, of sweeps that are left alone; see damageOf
+	mu     sync.Mutex // guards what follows; taken before the mu of a sweep
+	sweeps map[string]*sweepRun
+	coming map[string]*coming // by id, sweeps that are being taken up
+	leases map[uint64]*lease
+	past   map[string]*sweepRun           // see viewed
+	ended  map[string]foiblev1.SweepState // of sweeps that were taken up and have left memory
+	damage map[string]string              // by id, of sweeps that are left alone; see damageOf
 
 	background *errgroup.Group
 	ctx        context.Context // of background work; ends with Run
@@ -86,21 +85,21 @@ func New(cfg Config) (*Coordinator, error) {
 		log = hclog.NewNullLogger()
 	}
 	c := &Coordinator{
-		cfg:      cfg,
-		log:      log.Named("coordinator"),
-		opening:  newOpening(),
-		demand:   schedule.NewDemand[offer](),
-		others:   replica.New(),
-		metrics:  newMetrics(),
-		tracer:   noop.NewTracerProvider().Tracer(""),
-		sweeps:   map[string]*sweepRun{},
-		coming:   map[string]*coming{},
-		slots:    map[*session]int{},
-		conducts: map[string]*conduct{},
-		leases:   map[uint64]*lease{},
-		past:     map[string]*sweepRun{},
-		ended:    map[string]foiblev1.SweepState{},
-		damage:   map[string]string{},
+		cfg:     cfg,
+		log:     log.Named("coordinator"),
+		opening: newOpening(),
+		store:   &store.Store{},
+		demand:  schedule.NewDemand[offer](),
+		crew:    crew.New(),
+		others:  replica.New(),
+		metrics: newMetrics(),
+		tracer:  noop.NewTracerProvider().Tracer(""),
+		sweeps:  map[string]*sweepRun{},
+		coming:  map[string]*coming{},
+		leases:  map[uint64]*lease{},
+		past:    map[string]*sweepRun{},
+		ended:   map[string]foiblev1.SweepState{},
+		damage:  map[string]string{},
 	}
 	if cfg.Tracing != nil {
 		c.tracer = cfg.Tracing.Tracer("foible.dev/foible/coordinator")
@@ -119,7 +118,7 @@ func (c *Coordinator) Run(ctx context.Context) (err error) {
 	life, stop := context.WithCancel(ctx)
 	defer stop()
 	c.background, c.ctx = errgroup.WithContext(life)
-	c.transfers = service.NewTransfers(c.ctx, studies{c}, c.cfg.Limits.TransferBytes, c.cfg.Limits.StudyBytes)
+	c.transfers = service.NewTransfers(c.ctx, c.store, c.cfg.Limits.TransferBytes, c.cfg.Limits.StudyBytes)
 	server, healthy := c.server()
 	listener := c.cfg.Listener
 	if c.cfg.Access != nil {
@@ -131,11 +130,11 @@ func (c *Coordinator) Run(ctx context.Context) (err error) {
 		}
 		return nil
 	})
-	c.engine, err = engine.Open(c.ctx, engine.Config{
+	c.store.Engine, err = engine.Open(c.ctx, engine.Config{
 		Dir: c.cfg.DataDir, Servers: c.cfg.Servers, AckWait: c.cfg.Lease, Logger: c.log, Waiting: c.waiting,
 	})
 	if err == nil {
-		defer func() { err = errors.Join(err, c.engine.Close()) }()
+		defer func() { err = errors.Join(err, c.store.Close()) }()
 		if err = errors.Join(c.resume(c.ctx), c.join()); err != nil {
 			err = fmt.Errorf("take up sweeps: %w", err)
 		}
@@ -209,7 +208,7 @@ func (c *Coordinator) server() (*grpc.Server, *healthServer) {
 	options = append(options, grpc.ChainUnaryInterceptor(c.admitCall), grpc.ChainStreamInterceptor(c.admitStream))
 	server := grpc.NewServer(options...)
 	foiblev1.RegisterStudyServiceServer(server, &service.Study{
-		Studies: studies{c}, Limits: c.cfg.Limits.Study(), Transfers: c.transfers, TransferTime: c.cfg.Limits.TransferTime,
+		Studies: c.store, Limits: c.cfg.Limits.Study(), Transfers: c.transfers, TransferTime: c.cfg.Limits.TransferTime,
 	})
 	foiblev1.RegisterSweepServiceServer(server, &service.Sweep{Sweeps: c})
 	foiblev1.RegisterWorkerServiceServer(server, &service.Worker{Dispatcher: c, Stopping: c.ctx, Dismissed: c.cfg.Dismissed})
@@ -228,40 +227,4 @@ func validate(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handle 
 		}
 	}
 	return handle(ctx, request)
-}
-
-// studies is the engine with the services' sentinels.
-type studies struct{ c *Coordinator }
-
-func (s studies) PutStudy(ctx context.Context, hash string, bundle []byte) error {
-	return sentinel(s.c.engine.PutStudy(ctx, hash, bundle))
-}
-
-func (s studies) Study(ctx context.Context, hash string) ([]byte, error) {
-	bundle, err := s.c.engine.Study(ctx, hash)
-	if errors.Is(err, engine.ErrDamaged) { // until it is sent again
-		return nil, named{err, service.ErrNotFound}
-	}
-	return bundle, sentinel(err)
-}
-
-// named is an error of the engine that a service has a name for.
-type named struct{ err, name error }
-
-func (e named) Error() string   { return e.err.Error() }
-func (e named) Unwrap() []error { return []error{e.err, e.name} }
-
-// sentinel gives an engine's error the service's name for it.
-func sentinel(err error) error {
-	switch {
-	case errors.Is(err, engine.ErrNotFound):
-		return named{err, service.ErrNotFound}
-	case errors.Is(err, engine.ErrInvalid):
-		return named{err, service.ErrInvalid}
-	case errors.Is(err, engine.ErrUnavailable), errors.Is(err, engine.ErrStalled):
-		return named{err, service.ErrUnavailable}
-	case errors.Is(err, engine.ErrClosed):
-		return named{err, service.ErrStopping}
-	}
-	return err
 }

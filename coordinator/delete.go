@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"foible.dev/foible/coordinator/service"
+	"foible.dev/foible/coordinator/store"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
@@ -15,9 +16,9 @@ import (
 func (c *Coordinator) DeleteSweep(ctx context.Context, id string) error {
 	c.find(ctx, id)
 	defer c.taking.lock(id)()
-	spec, _, err := c.recordOf(ctx, id)
+	spec, _, err := c.store.SweepRecord(ctx, id)
 	switch {
-	case errors.Is(err, errRecordDamaged):
+	case errors.Is(err, store.ErrRecordDamaged):
 	case errors.Is(err, service.ErrNotFound):
 		if c.damageOf(id) == "" { // else its results are left
 			return err
@@ -26,7 +27,7 @@ func (c *Coordinator) DeleteSweep(ctx context.Context, id string) error {
 		return err
 	case !spec.GetDeleted():
 		_, _, err := c.update(ctx, id, func(s *foiblev1.Sweep) error {
-			if unended(s.GetState()) {
+			if store.Unended(s.GetState()) {
 				return fmt.Errorf("%w: it has not ended; cancel it first", service.ErrPrecondition)
 			}
 			s.Deleted = true
@@ -39,8 +40,8 @@ func (c *Coordinator) DeleteSweep(ctx context.Context, id string) error {
 	if run, taken := c.run(id); taken {
 		c.discard(run)
 	}
-	if err := c.engine.DeleteSweep(context.WithoutCancel(ctx), id); err != nil {
-		return sentinel(err)
+	if err := c.store.DeleteSweep(context.WithoutCancel(ctx), id); err != nil {
+		return store.Sentinel(err)
 	}
 	c.clearDamage(id)
 	c.mu.Lock()

@@ -10,6 +10,8 @@ import (
 )
 
 const (
+	// avoidPause is how long a job waits that only workers could take on which it failed.
+	avoidPause = time.Second
 	// pollInterval is how often the queues are asked while slots wait and nothing has been heard: redeliveries
 	// come without notice.
 	pollInterval = 100 * time.Millisecond
@@ -106,7 +108,7 @@ func (c *Coordinator) offer(ctx context.Context, run *sweepRun, n int) (fetched 
 		switch {
 		case o.overdue != nil:
 			fetched--
-		case run.failedBefore(o.delivery.Job()) || run.computedOnce(o.delivery.Job()): // it is kept for workers that are busy
+		case run.troubles.Failed(o.delivery.Job()) || run.computedOnce(o.delivery.Job()): // it is kept for workers that are busy
 			wait = avoidPause
 		}
 		_ = o.release(wait)

@@ -1,6 +1,10 @@
 package coordinator
 
-import "errors"
+import (
+	"errors"
+
+	"foible.dev/foible/coordinator/store"
+)
 
 // A sweep that has ended leaves memory: what is stored of it answers all questions from then on. Its plan is made again
 // when its results are asked for, see opened and viewed.
@@ -12,9 +16,9 @@ func (c *Coordinator) retire(run *sweepRun) {
 		if now, taken := c.run(run.id); !taken || now != run || !run.ended() { // it goes on in another life
 			return nil
 		}
-		err := c.engine.DeleteJobs(c.ctx, run.id)
-		if run.spec.GetRetries() > 0 && run.now() != cancelled {
-			err = errors.Join(err, c.engine.DropFormer(c.ctx, run.id))
+		err := c.store.DeleteJobs(c.ctx, run.id)
+		if run.spec.GetRetries() > 0 && run.now() != store.Cancelled {
+			err = errors.Join(err, c.store.DropFormer(c.ctx, run.id))
 		}
 		if err != nil && c.ctx.Err() == nil { // the next start tries again
 			c.log.Error("delete what is left of the queue of a sweep that has ended", "sweep", run.id, "error", err)

@@ -3,24 +3,25 @@ package coordinator
 import (
 	"context"
 
+	"foible.dev/foible/coordinator/store"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
 // QueueAgain puts jobs into the queue of a sweep once more, as an audit does that takes them for lost.
 func (c *Coordinator) QueueAgain(ctx context.Context, sweep string, jobs ...int) error {
-	return c.engine.Requeue(ctx, sweep, jobs)
+	return c.store.Requeue(ctx, sweep, jobs)
 }
 
 // CutRetryShort lets a sweep that failed in part begin another life, as retry does, but stops when so many results are
 // removed. It returns how many there were to remove.
 func (c *Coordinator) CutRetryShort(ctx context.Context, id string, removals int) (void int, err error) {
-	until, err := c.engine.LastResult(ctx, id)
+	until, err := c.store.LastResult(ctx, id)
 	if err != nil {
 		return 0, err
 	}
 	spec, _, err := c.update(ctx, id, func(s *foiblev1.Sweep) error {
-		beginLife(s, until)
-		s.State = running
+		store.BeginLife(s, until)
+		s.State = store.Running
 		return nil
 	})
 	if err != nil {
@@ -38,7 +39,7 @@ func (c *Coordinator) CutRetryShort(ctx context.Context, id string, removals int
 		if err := run.keepGood(ctx, job, until); err != nil {
 			return 0, err
 		}
-		if err := c.engine.ForgetUntil(ctx, id, job, until); err != nil {
+		if err := c.store.ForgetUntil(ctx, id, job, until); err != nil {
 			return 0, err
 		}
 	}

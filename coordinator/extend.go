@@ -16,7 +16,7 @@ import (
 
 // ExtendSweep implements [service.Sweeps].
 func (c *Coordinator) ExtendSweep(ctx context.Context, m *foiblev1.ExtendSweepRequest) (*foiblev1.Sweep, bool, error) {
-	from, _, err := c.stored(ctx, m.GetSweepId())
+	from, _, err := c.store.Sweep(ctx, m.GetSweepId())
 	if err != nil {
 		return nil, false, err
 	}
@@ -61,7 +61,7 @@ type parent struct {
 
 // newParent finds the sweep that a plan extends; nil if it has been removed, so that nothing is kept.
 func (c *Coordinator) newParent(ctx context.Context, id string, plan *sweep.Plan) (*parent, error) {
-	spec, _, err := c.stored(ctx, id)
+	spec, _, err := c.store.Sweep(ctx, id)
 	if errors.Is(err, service.ErrNotFound) {
 		return nil, nil
 	}
@@ -166,6 +166,11 @@ func (r *sweepRun) keep(ctx context.Context, job *sweep.Job, kept []*result.Cell
 		}
 	}
 	return nil
+}
+
+// former reads what was recorded of a job before it was tried again; not found if that is nothing of use.
+func (r *sweepRun) former(ctx context.Context, job int) (*foiblev1.JobResult, error) {
+	return r.c.store.FormerResult(ctx, r.id, job)
 }
 
 // cellHashes are those of a job's cells by a procedure.

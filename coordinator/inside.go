@@ -4,9 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"time"
 
+	"foible.dev/foible/coordinator/crew"
 	"foible.dev/foible/coordinator/service"
 	"foible.dev/foible/coordinator/web"
 	"foible.dev/foible/core/result"
@@ -28,7 +27,7 @@ func (c *Coordinator) viewed(ctx context.Context, id string) (*sweepRun, error) 
 	if run, ok := c.find(ctx, id); ok {
 		return run, nil
 	}
-	spec, revision, err := c.stored(ctx, id)
+	spec, revision, err := c.store.Sweep(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +175,7 @@ func (r *sweepRun) cells(set, stimulus int) []cellPlace {
 
 // Study implements [web.Coordinator].
 func (c *Coordinator) Study(ctx context.Context, hash string) ([]byte, error) {
-	return studies{c}.Study(ctx, hash)
+	return c.store.Study(ctx, hash)
 }
 
 // Changes implements [web.Coordinator].
@@ -187,34 +186,15 @@ func (c *Coordinator) Changes(id string) <-chan struct{} {
 	return nil
 }
 
-// Workers implements [web.Coordinator]. Those that are connected come first, and of them those that have been longest.
+// Workers implements [web.Coordinator].
 func (c *Coordinator) Workers() []web.Worker {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	jobs := map[*session][]web.Job{}
+	jobs := map[*crew.Member][]web.Job{}
 	for _, l := range c.leases {
 		jobs[l.owner] = append(jobs[l.owner], web.Job{Sweep: l.run.id, Number: l.job, Since: l.since})
 	}
-	var all []web.Worker
-	for s := range c.slots {
-		w := s.shown
-		w.Draining = s.draining.Err() != nil
-		w.Slow = c.conducts[s.worker].slow
-		if st := c.conducts[s.worker]; st.failing() {
-			w.Reason = st.reason
-			if now := time.Now(); now.Before(st.until) {
-				w.Aside = st.until
-			}
-		}
-		w.Jobs = jobs[s]
-		slices.SortFunc(w.Jobs, func(a, b web.Job) int { return a.Since.Compare(b.Since) })
-		all = append(all, w)
-	}
-	slices.SortFunc(all, func(a, b web.Worker) int { return a.Joined.Compare(b.Joined) })
-	for _, s := range slices.Backward(c.gone) {
-		all = append(all, s.shown)
-	}
-	return all
+	return c.crew.Shown(jobs)
 }
 
 // Elsewhere implements [web.Coordinator].

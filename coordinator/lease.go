@@ -7,6 +7,7 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
+	"foible.dev/foible/coordinator/crew"
 	"foible.dev/foible/coordinator/engine"
 )
 
@@ -22,7 +23,7 @@ type lease struct {
 	fits     []expectedFit // what is known of the fits of a score job
 	worker   string        // id of the one that it was given to
 	session  uint64        // number of the connection by which it was given out
-	owner    *session      // nil while its worker is away; guarded by Coordinator.mu
+	owner    *crew.Member  // nil while its worker is away; guarded by Coordinator.mu
 
 	copies int       // how often the job was given to another worker because it took too long; guarded by the sweep's mu
 	copied time.Time // when last
@@ -44,7 +45,7 @@ func (c *Coordinator) lend(l *lease) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if before != nil && before.owner != nil {
-		before.owner.shown.Lost++
+		before.owner.Lost()
 	}
 	c.number(l)
 	return true
@@ -75,7 +76,7 @@ func (r *sweepRun) lend(l, lost *lease) {
 	if lost != nil {
 		r.tallied.Lost++
 		r.c.metrics.lost.Inc()
-		r.mislay(l.job, lost.worker)
+		r.troubles.Lost(l.job, lost.worker)
 	}
 	if l.attempt > 1 {
 		r.tallied.Retries++
@@ -117,11 +118,11 @@ func (c *Coordinator) giveBack(l *lease, wait time.Duration) {
 }
 
 // orphan gives the jobs of a session that has ended to others, after a while unless their worker comes back.
-func (c *Coordinator) orphan(s *session, grace time.Duration) (orphans int) {
+func (c *Coordinator) orphan(m *crew.Member, grace time.Duration) (orphans int) {
 	var left []*lease
 	c.mu.Lock()
 	for _, l := range c.leases {
-		if l.owner == s {
+		if l.owner == m {
 			l.owner = nil
 			left = append(left, l)
 		}
@@ -141,12 +142,12 @@ func (c *Coordinator) orphan(s *session, grace time.Duration) (orphans int) {
 			lost := c.leases[l.id] == l && l.owner == nil
 			if lost {
 				delete(c.leases, l.id)
-				s.shown.Lost++
 			}
 			c.mu.Unlock()
 			if lost {
+				m.Lost()
 				l.run.lose(l)
-				c.giveBack(l, l.run.waits(l.job))
+				c.giveBack(l, l.run.troubles.Wait(l.job))
 			}
 		}
 		return nil
@@ -161,6 +162,6 @@ func (r *sweepRun) lose(l *lease) {
 	if r.leases[l.job] == l || slices.Contains(r.copies[l.job], l) {
 		r.tallied.Lost++
 		r.c.metrics.lost.Inc()
-		r.mislay(l.job, l.worker)
+		r.troubles.Lost(l.job, l.worker)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	grpcprom "github.com/grpc-ecosystem/go-grpc-middleware/providers/prometheus"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"foible.dev/foible/coordinator/store"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
@@ -148,7 +149,7 @@ func (s state) Collect(to chan<- prometheus.Metric) {
 		writable = 0
 	}
 	gauge(storeDesc, writable)
-	workers, slots := s.c.connected()
+	workers, slots := s.c.crew.Connected()
 	gauge(workersDesc, float64(workers))
 	gauge(slotsDesc, float64(slots))
 	gauge(freeDesc, float64(s.c.demand.Slots()))
@@ -163,7 +164,7 @@ func (s state) Collect(to chan<- prometheus.Metric) {
 	for _, run := range runs {
 		state := run.now()
 		states[state]++
-		if !unended(state) || measured == maxMeasuredSweeps {
+		if !store.Unended(state) || measured == maxMeasuredSweeps {
 			continue
 		}
 		measured++
@@ -182,8 +183,8 @@ func (s state) Collect(to chan<- prometheus.Metric) {
 }
 
 var stateLabels = map[foiblev1.SweepState]string{
-	running: "running", paused: "paused", cancelled: "cancelled",
-	foiblev1.SweepState_SWEEP_STATE_SUCCEEDED: "succeeded", foiblev1.SweepState_SWEEP_STATE_FAILED: "failed",
+	store.Running: "running", store.Paused: "paused", store.Cancelled: "cancelled",
+	store.Succeeded: "succeeded", store.FailedInPart: "failed",
 }
 
 // taken lists the sweeps that this coordinator has in memory, the oldest first. Some may have just ended.

@@ -36,18 +36,39 @@ func (o *offer) attempt() int {
 }
 
 // ID is that of the worker.
-func (s *session) ID() string { return s.worker }
+func (s *session) ID() string { return s.member.ID }
 
 // Takes says whether the worker may have a job: it does not have it already, and the job is not kept for others.
 func (s *session) Takes(o offer) bool {
-	return !slices.Contains(o.holders, s.worker) && !o.run.avoids(o.delivery.Job(), s.worker)
+	return !slices.Contains(o.holders, s.member.ID) && !o.run.avoids(o.delivery.Job(), s.member.ID)
 }
 
 // Open is how many of its free slots may be given jobs now.
 func (s *session) Open(free int) int {
-	n, _ := s.allowed(free, 0)
+	n, _ := s.member.Allowed(free, 0)
 	return n
 }
 
 // Draining is closed when the worker takes no more jobs.
-func (s *session) Draining() <-chan struct{} { return s.draining.Done() }
+func (s *session) Draining() <-chan struct{} { return s.member.Draining() }
+
+// cannotMake lets a job wait of which the coordinator cannot say what it is, because what it rests on cannot be read.
+func (o *offer) cannotMake(err error) {
+	r, job := o.run, o.delivery.Job()
+	wait := r.troubles.Unmade(job, err.Error())
+	log := r.c.log.With("sweep", r.id, "job", job, "error", err, "again_in", wait.String())
+	if r.troubles.Warns("make a job") {
+		log.Error("a job cannot be sent; trying again")
+	} else {
+		log.Debug("a job cannot be sent; trying again")
+	}
+	_ = o.release(wait)
+}
+
+// avoids says whether a job is to be kept for other workers.
+func (r *sweepRun) avoids(job int, worker string) bool {
+	r.mu.Lock()
+	first := r.first[job]
+	r.mu.Unlock()
+	return r.troubles.Avoids(job, worker, first != nil && first.worker == worker)
+}

@@ -94,7 +94,7 @@ func (r *sweepRun) sendOverdue(ctx context.Context) {
 		return
 	}
 	r.c.log.Warn("jobs take too long; they are in the queue for other coordinators too", "sweep", r.id, "jobs", len(jobs))
-	if err := r.c.engine.Requeue(ctx, r.id, jobs); err != nil && ctx.Err() == nil { // they are late again in a while
+	if err := r.c.store.Requeue(ctx, r.id, jobs); err != nil && ctx.Err() == nil { // they are late again in a while
 		r.c.log.Error("queue jobs that take too long", "sweep", r.id, "error", err)
 	}
 }
@@ -128,9 +128,8 @@ func (c *Coordinator) lendCopy(l, overdue *lease) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if s := overdue.owner; s != nil {
-		c.conducts[s.worker].suspect()
-		s.shown.Overdue++
-		s.log.Warn("job takes too long; another worker gets it too", "sweep", r.id, "job", l.job, "since", overdue.since, "jobs_overdue", s.shown.Overdue)
+		jobs := s.Overdue()
+		c.log.With("host", s.Host()).Warn("job takes too long; another worker gets it too", "sweep", r.id, "job", l.job, "since", overdue.since, "jobs_overdue", jobs)
 	}
 	c.number(l)
 	return true

@@ -3,13 +3,13 @@ package coordinator
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
 	"foible.dev/foible/coordinator/engine"
 	"foible.dev/foible/coordinator/ledger"
 	"foible.dev/foible/coordinator/service"
+	"foible.dev/foible/coordinator/store"
 	"foible.dev/foible/core/cost"
 	"foible.dev/foible/proto/codec"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
@@ -19,19 +19,19 @@ import (
 // has not; queueing goes on in the background.
 func (r *sweepRun) start(ctx context.Context) error {
 	var err error
-	if r.queue, err = r.c.engine.Queue(ctx, r.id); err != nil {
+	if r.queue, err = r.c.store.Queue(ctx, r.id); err != nil {
 		return err
 	}
 	var after uint64
-	if r.c.engine.Shared() {
-		if after, err = r.c.engine.LastResult(ctx, r.id); err != nil {
+	if r.c.store.Shared() {
+		if after, err = r.c.store.LastResult(ctx, r.id); err != nil {
 			return err
 		}
 	}
 	if err := r.replay(ctx); err != nil {
 		return err
 	}
-	if r.c.engine.Shared() {
+	if r.c.store.Shared() {
 		following, stop := context.WithCancel(ctx)
 		r.mu.Lock()
 		r.stopFollowing = stop
@@ -78,7 +78,7 @@ func (r *sweepRun) start(ctx context.Context) error {
 // then on, all those that can be done from the start.
 func (r *sweepRun) enqueue(ctx context.Context) error {
 	if r.spec.GetRetries() == 0 {
-		return r.c.engine.Enqueue(ctx, r.id, r.plan.FitJobs())
+		return r.c.store.Enqueue(ctx, r.id, r.plan.FitJobs())
 	}
 	// What another coordinator, or this one before a restart, has put there does. If that was cut short, audit finds out.
 	if waiting, leased, err := r.queue.Pending(ctx); waiting+leased > 0 || err != nil {
@@ -87,7 +87,7 @@ func (r *sweepRun) enqueue(ctx context.Context) error {
 	r.mu.Lock()
 	missing := r.ledger.Missing()
 	r.mu.Unlock()
-	return r.c.engine.RequeueReady(ctx, r.id, missing)
+	return r.c.store.RequeueReady(ctx, r.id, missing)
 }
 
 // replay makes the ledger from the results. Jobs that have become possible were queued when the last result that
@@ -96,9 +96,9 @@ func (r *sweepRun) replay(ctx context.Context) error {
 	recorded, begun := make([]bool, r.plan.Jobs()), make([]bool, r.plan.Chunks())
 	r.mu.Lock()
 	r.eta = cost.NewEstimator(r.plan, &r.config, time.Now())
-	r.eta.Running(time.Now(), r.state == running)
+	r.eta.Running(time.Now(), r.state == store.Running)
 	r.mu.Unlock()
-	err := r.c.engine.Recorded(ctx, r.id, r.plan.Jobs(), func(job int) error {
+	err := r.c.store.Recorded(ctx, r.id, r.plan.Jobs(), func(job int) error {
 		r.eta.Known(job)
 		recorded[job], begun[r.plan.Job(job).Chunk] = true, true
 		return nil
@@ -156,7 +156,7 @@ func (r *sweepRun) recall(ctx context.Context, chunk int, recorded []bool) error
 func (r *sweepRun) enter(job int, result *foiblev1.JobResult) (news bool, ready []int, err error) {
 	entry, err := entryOf(result)
 	if err != nil {
-		return false, nil, fmt.Errorf("job %d: the recorded result is %w: %w", job, engine.ErrDamaged, err)
+		return false, nil, store.Damaged(job, err)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -11,6 +11,7 @@ import (
 	"foible.dev/foible/coordinator/engine"
 	"foible.dev/foible/coordinator/replica"
 	"foible.dev/foible/coordinator/service"
+	"foible.dev/foible/coordinator/store"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
@@ -27,10 +28,10 @@ const (
 
 // join makes this coordinator one of several, if others may have the same servers.
 func (c *Coordinator) join() error {
-	if !c.engine.Shared() {
+	if !c.store.Shared() {
 		return nil
 	}
-	err := c.engine.Hear(func(said []byte) {
+	err := c.store.Hear(func(said []byte) {
 		if p := c.others.Hear(said); p != nil { // who is new has heard nothing yet
 			c.tellOthers()
 			for _, differs := range p.Differs(c.cfg.settings()) {
@@ -42,7 +43,7 @@ func (c *Coordinator) join() error {
 		return err
 	}
 	c.background.Go(func() error {
-		err := c.engine.WatchSweeps(c.ctx, func(id string, value []byte, revision uint64) {
+		err := c.store.WatchSweeps(c.ctx, func(id string, value []byte, revision uint64) {
 			if value == nil {
 				c.background.Go(func() error { c.followDeletion(id); return nil })
 				return
@@ -88,7 +89,7 @@ func (c *Coordinator) join() error {
 // on meanwhile. Nothing is to be done of a sweep that has ended, and that is neither in memory nor on its way there.
 func (c *Coordinator) followLater(id string, spec *foiblev1.Sweep, revision uint64) {
 	c.mu.Lock()
-	goesOn := unended(spec.GetState()) && !spec.GetDeleted()
+	goesOn := store.Unended(spec.GetState()) && !spec.GetDeleted()
 	if !goesOn && c.sweeps[id] == nil && !c.taking.used(id) {
 		c.mu.Unlock()
 		return
@@ -105,24 +106,24 @@ func (c *Coordinator) followLater(id string, spec *foiblev1.Sweep, revision uint
 // follow does what has been done to a sweep, perhaps by another coordinator, as it was stored at a revision, or later.
 func (c *Coordinator) follow(id string, spec *foiblev1.Sweep, revision uint64) {
 	defer c.taking.lock(id)()
-	switch now, at, err := c.recordOf(c.ctx, id); {
+	switch now, at, err := c.store.SweepRecord(c.ctx, id); {
 	case err == nil && at > revision: // stored while this waited
 		spec, revision = now, at
 	case errors.Is(err, service.ErrNotFound): // deleted while this waited, or the server that was asked does not know of it yet
-		if unended(spec.GetState()) {
+		if store.Unended(spec.GetState()) {
 			c.takeUpLater(id)
 		}
 		return
 	}
 	run, taken := c.run(id)
 	switch {
-	case taken && run.older(revision) && (!sameLife(run.spec, spec) || run.now() == cancelled && unended(spec.GetState())):
+	case taken && run.older(revision) && (!store.SameLife(run.spec, spec) || run.now() == store.Cancelled && store.Unended(spec.GetState())):
 		c.discard(run) // it goes on, with a new queue, or is of no more use
 	case taken:
 		before := run.now()
 		run.adopt(spec, revision)
 		if run.ended() {
-			if run.now() == cancelled && before != cancelled {
+			if run.now() == store.Cancelled && before != store.Cancelled {
 				c.log.Info("sweep cancelled", "sweep", id)
 			}
 			c.discard(run)
@@ -130,7 +131,7 @@ func (c *Coordinator) follow(id string, spec *foiblev1.Sweep, revision uint64) {
 		c.demand.Signal()
 		return
 	}
-	if !unended(spec.GetState()) || spec.GetDeleted() {
+	if !store.Unended(spec.GetState()) || spec.GetDeleted() {
 		return
 	}
 	err := c.takeUp(c.ctx, spec, revision)
@@ -144,7 +145,7 @@ func (c *Coordinator) follow(id string, spec *foiblev1.Sweep, revision uint64) {
 // followDeletion forgets a sweep that has been deleted, perhaps by another coordinator.
 func (c *Coordinator) followDeletion(id string) {
 	defer c.taking.lock(id)()
-	if _, _, err := c.recordOf(c.ctx, id); !errors.Is(err, service.ErrNotFound) {
+	if _, _, err := c.store.SweepRecord(c.ctx, id); !errors.Is(err, service.ErrNotFound) {
 		return // it has been made anew since
 	}
 	if run, taken := c.run(id); taken {
@@ -159,14 +160,14 @@ func (c *Coordinator) followDeletion(id string) {
 
 // catchUp does what has been stored of a sweep.
 func (c *Coordinator) catchUp(ctx context.Context, id string) {
-	if spec, revision, err := c.stored(ctx, id); err == nil {
+	if spec, revision, err := c.store.Sweep(ctx, id); err == nil {
 		c.follow(id, spec, revision)
 	}
 }
 
 // find is run, for one who may know from another coordinator that there is the sweep, or that it goes on again.
 func (c *Coordinator) find(ctx context.Context, id string) (*sweepRun, bool) {
-	if run, ok := c.run(id); ok && !run.ended() || !c.engine.Shared() {
+	if run, ok := c.run(id); ok && !run.ended() || !c.store.Shared() {
 		return run, ok
 	}
 	c.catchUp(ctx, id)
@@ -176,13 +177,13 @@ func (c *Coordinator) find(ctx context.Context, id string) (*sweepRun, bool) {
 // follow takes what others record into the progress, until all is there or the sweep is cancelled.
 func (r *sweepRun) follow(ctx context.Context, after uint64) error {
 	for {
-		err := r.c.engine.Follow(ctx, r.id, after, func(job int, value []byte) error {
+		err := r.c.store.Follow(ctx, r.id, after, func(job int, value []byte) error {
 			if job >= r.plan.Jobs() || r.done(job) {
 				return nil
 			}
 			result := &foiblev1.JobResult{}
 			if err := proto.Unmarshal(value, result); err != nil {
-				r.spoil(fmt.Errorf("job %d: the recorded result is %w: %w", job, engine.ErrDamaged, err))
+				r.spoil(store.Damaged(job, err))
 				return nil
 			}
 			r.note(ctx, job, result, 0)
@@ -208,7 +209,7 @@ func (r *sweepRun) older(revision uint64) bool {
 
 // knows says whether it is known, or can be known by now, what a job is.
 func (r *sweepRun) knows(ctx context.Context, job int) (bool, error) {
-	if r.known(job) || !r.c.engine.Shared() {
+	if r.known(job) || !r.c.store.Shared() {
 		return r.known(job), nil
 	}
 	// Another coordinator queued it; the fits that it rests on are recorded, though not seen here yet.
@@ -220,19 +221,19 @@ func (r *sweepRun) knows(ctx context.Context, job int) (bool, error) {
 
 // behind says whether others have recorded results, or ended the sweep, and it has not been seen here yet.
 func (r *sweepRun) behind(ctx context.Context) (bool, error) {
-	if !r.c.engine.Shared() {
+	if !r.c.store.Shared() {
 		return false, nil
 	}
-	spec, revision, err := r.c.stored(ctx, r.id)
+	spec, revision, err := r.c.store.Sweep(ctx, r.id)
 	if err != nil {
 		return false, err
 	}
-	if !unended(spec.GetState()) || r.older(revision) {
+	if !store.Unended(spec.GetState()) || r.older(revision) {
 		return true, nil
 	}
 	recorded := 0
-	err = r.c.engine.Recorded(ctx, r.id, r.plan.Jobs(), func(int) error { recorded++; return nil })
-	return recorded > r.jobsDone(), sentinel(err)
+	err = r.c.store.Recorded(ctx, r.id, r.plan.Jobs(), func(int) error { recorded++; return nil })
+	return recorded > r.jobsDone(), store.Sentinel(err)
 }
 
 // settings are those that the other coordinators must have too.
@@ -246,12 +247,12 @@ func (c *Config) settings() replica.Settings {
 
 // tellOthers says to the other coordinators how this one stands.
 func (c *Coordinator) tellOthers() {
-	if !c.engine.Shared() {
+	if !c.store.Shared() {
 		return
 	}
 	p := replica.Presence{Sweeps: map[string]replica.Load{}, Settings: c.cfg.settings()}
-	p.Workers, p.Slots = c.connected()
-	p.Aside = c.troublesOfWorkers()
+	p.Workers, p.Slots = c.crew.Connected()
+	p.Aside = c.crew.Troubles()
 	c.mu.Lock()
 	for id, run := range c.sweeps {
 		run.mu.Lock()
@@ -263,7 +264,7 @@ func (c *Coordinator) tellOthers() {
 	c.mu.Unlock()
 	said, err := c.others.Message(p)
 	if err == nil {
-		err = c.engine.Tell(said)
+		err = c.store.Tell(said)
 	}
 	if err != nil {
 		c.log.Debug("tell other coordinators", "error", err)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"foible.dev/foible/coordinator/limits"
+	"foible.dev/foible/coordinator/store"
 	"foible.dev/foible/core/sweep"
 )
 
@@ -56,9 +57,9 @@ func (c *Coordinator) arrived(id string) {
 
 // checkStored says whether the data directory has as many sweeps as it may.
 func (c *Coordinator) checkStored(ctx context.Context) error {
-	ids, err := c.engine.Sweeps(ctx)
+	ids, err := c.store.Sweeps(ctx)
 	if err != nil {
-		return sentinel(err)
+		return store.Sentinel(err)
 	}
 	if most := c.cfg.Limits.StoredSweeps; len(ids) >= most {
 		return limits.Beyond("max-stored-sweeps", len(ids)+1, most, "sweeps, ended ones included")

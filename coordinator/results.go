@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"foible.dev/foible/coordinator/service"
+	"foible.dev/foible/coordinator/store"
 	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/proto/codec"
@@ -18,7 +19,7 @@ func (c *Coordinator) opened(ctx context.Context, id string) (run *sweepRun, tak
 	if run, ok := c.find(ctx, id); ok {
 		return run, true, nil
 	}
-	spec, _, err := c.stored(ctx, id)
+	spec, _, err := c.store.Sweep(ctx, id)
 	if err != nil {
 		return nil, false, err
 	}
@@ -29,7 +30,7 @@ func (c *Coordinator) opened(ctx context.Context, id string) (run *sweepRun, tak
 }
 
 // undone says why a sweep may lack results.
-var undone = map[foiblev1.SweepState]string{running: "is still running", paused: "is paused", cancelled: "was cancelled"}
+var undone = map[foiblev1.SweepState]string{store.Running: "is still running", store.Paused: "is paused", store.Cancelled: "was cancelled"}
 
 // Results implements [service.Sweeps].
 func (c *Coordinator) Results(ctx context.Context, id string, partial bool, each func(int, []byte) error) error {
@@ -44,7 +45,7 @@ func (c *Coordinator) Results(ctx context.Context, id string, partial bool, each
 		return fmt.Errorf("%w: %s; or ask for what is there with --partial", service.ErrPrecondition, damage)
 	}
 	send := func(job int) error {
-		result, err := run.recordedBytes(ctx, job)
+		result, err := c.store.JobResultBytes(ctx, run.id, job)
 		if partial && errors.Is(err, service.ErrNotFound) {
 			return nil
 		}

@@ -2,7 +2,6 @@ package coordinator
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"foible.dev/foible/coordinator/service"
+	"foible.dev/foible/coordinator/store"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/proto/codec"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
@@ -23,31 +23,6 @@ import (
 // removes the failures up to that place, and says that it is done. It may be interrupted anywhere, and several coordinators
 // may do it at once: what rests on a failure is removed before the failure.
 
-const failedInPart = foiblev1.SweepState_SWEEP_STATE_FAILED
-
-// sameLife says whether two records are of one life of a sweep: it was neither deleted nor tried again between them.
-func sameLife(a, b *foiblev1.Sweep) bool {
-	return a.GetRetries() == b.GetRetries() && proto.Equal(a.GetCreateTime(), b.GetCreateTime())
-}
-
-// errOtherLife refuses what a coordinator would do to a sweep that has begun another life.
-var errOtherLife = fmt.Errorf("%w: it has been tried again, or deleted", service.ErrPrecondition)
-
-// retriedOf is what has failed of a sweep; nil if nothing has, or if it is not known.
-func retriedOf(p *foiblev1.Progress) *foiblev1.Retried {
-	if p.GetJobsFailed() == 0 && p.GetCellsFailed() == 0 {
-		return nil
-	}
-	return &foiblev1.Retried{Jobs: p.GetJobsFailed(), Cells: p.GetCellsFailed()}
-}
-
-// beginLife makes the record of a sweep that of its next life, in which failures among the results up to a place do not
-// count.
-func beginLife(s *foiblev1.Sweep, until uint64) {
-	s.Retries, s.RetryDue, s.RetryUntil = s.GetRetries()+1, false, until
-	s.EndTime, s.Progress = nil, nil
-}
-
 // RetrySweep implements [service.Sweeps].
 func (c *Coordinator) RetrySweep(ctx context.Context, id string) (*foiblev1.Sweep, *foiblev1.Retried, error) {
 	c.find(ctx, id)
@@ -55,17 +30,17 @@ func (c *Coordinator) RetrySweep(ctx context.Context, id string) (*foiblev1.Swee
 	if damage := c.damageOf(id); damage != "" {
 		return nil, nil, fmt.Errorf("%w: it is damaged: %s", service.ErrPrecondition, damage)
 	}
-	spec, revision, err := c.stored(ctx, id)
+	spec, revision, err := c.store.Sweep(ctx, id)
 	switch {
 	case err != nil:
 		return nil, nil, err
 	case spec.GetVersion() != c.cfg.Version:
 		return nil, nil, fmt.Errorf("%w: it was made by version %s, and results of different versions are not mixed; submit its study again", service.ErrPrecondition, spec.GetVersion())
-	case spec.GetState() == failedInPart:
+	case spec.GetState() == store.FailedInPart:
 		return c.retry(ctx, spec)
-	case spec.GetState() == cancelled:
+	case spec.GetState() == store.Cancelled:
 		return nil, nil, c.errEnded(spec)
-	case !unended(spec.GetState()):
+	case !store.Unended(spec.GetState()):
 		return nil, nil, fmt.Errorf("%w: nothing of it has failed", service.ErrPrecondition)
 	}
 	run, taken := c.run(id)
@@ -75,13 +50,13 @@ func (c *Coordinator) RetrySweep(ctx context.Context, id string) (*foiblev1.Swee
 		}
 		run, _ = c.run(id)
 	}
-	retried := retriedOf(run.counted())
+	retried := store.RetriedOf(run.counted())
 	if retried == nil {
 		return nil, nil, fmt.Errorf("%w: nothing of it has failed so far; it is still running", service.ErrPrecondition)
 	}
 	_, _, err = c.update(ctx, id, func(s *foiblev1.Sweep) error {
-		if !sameLife(s, run.spec) || !unended(s.GetState()) {
-			return errOtherLife
+		if !store.SameLife(s, run.spec) || !store.Unended(s.GetState()) {
+			return store.ErrOtherLife
 		}
 		s.RetryDue = true
 		return nil
@@ -96,7 +71,7 @@ func (c *Coordinator) RetrySweep(ctx context.Context, id string) (*foiblev1.Swee
 // retry lets a sweep that has ended, and failed in part, begin another life. The caller holds its lock in taking.
 func (c *Coordinator) retry(ctx context.Context, spec *foiblev1.Sweep) (*foiblev1.Sweep, *foiblev1.Retried, error) {
 	id := spec.GetSweepId()
-	if err := c.checkStudy(ctx, spec, map[string]error{}); err != nil {
+	if err := c.store.CheckStudy(ctx, spec, map[string]error{}); err != nil {
 		return nil, nil, fmt.Errorf("%w: %w; submit it again", service.ErrPrecondition, err)
 	}
 	planned, err := c.newRun(ctx, spec)
@@ -107,18 +82,18 @@ func (c *Coordinator) retry(ctx context.Context, spec *foiblev1.Sweep) (*foiblev
 		return nil, nil, err
 	}
 	defer c.arrived(id)
-	last, err := c.engine.LastResult(ctx, id)
+	last, err := c.store.LastResult(ctx, id)
 	if err != nil {
-		return nil, nil, sentinel(err)
+		return nil, nil, store.Sentinel(err)
 	}
 	var retried *foiblev1.Retried
 	spec, revision, err := c.update(ctx, id, func(s *foiblev1.Sweep) error {
-		if s.GetState() != failedInPart || !sameLife(s, spec) { // another coordinator was faster
-			return errOtherLife
+		if s.GetState() != store.FailedInPart || !store.SameLife(s, spec) { // another coordinator was faster
+			return store.ErrOtherLife
 		}
-		retried = retriedOf(s.GetProgress())
-		beginLife(s, last)
-		s.State = running
+		retried = store.RetriedOf(s.GetProgress())
+		store.BeginLife(s, last)
+		s.State = store.Running
 		return nil
 	})
 	if err != nil {
@@ -150,15 +125,15 @@ func (c *Coordinator) takeUpLater(id string) {
 
 // clearFailures removes the failures of the life before, of a run that has not been started, and says so in the record.
 func (r *sweepRun) clearFailures(ctx context.Context) error {
-	if err := r.c.engine.DeleteJobs(ctx, r.id); err != nil { // the queue of that life, which holds nothing any more
-		return sentinel(err)
+	if err := r.c.store.DeleteJobs(ctx, r.id); err != nil { // the queue of that life, which holds nothing any more
+		return store.Sentinel(err)
 	}
 	if err := r.removeFailures(ctx, r.spec.GetRetryUntil()); err != nil {
 		return err
 	}
 	spec, revision, err := r.c.update(ctx, r.id, func(s *foiblev1.Sweep) error {
-		if !sameLife(s, r.spec) || !unended(s.GetState()) {
-			return errOtherLife
+		if !store.SameLife(s, r.spec) || !store.Unended(s.GetState()) {
+			return store.ErrOtherLife
 		}
 		s.RetryUntil = 0
 		return nil
@@ -181,8 +156,8 @@ func (r *sweepRun) removeFailures(ctx context.Context, until uint64) error {
 		if err := r.keepGood(ctx, job, until); err != nil {
 			return err
 		}
-		if err := r.c.engine.ForgetUntil(ctx, r.id, job, until); err != nil {
-			return sentinel(err)
+		if err := r.c.store.ForgetUntil(ctx, r.id, job, until); err != nil {
+			return store.Sentinel(err)
 		}
 	}
 	r.c.log.Info("failures removed, with what rests on them", "sweep", r.id, "jobs", len(void))
@@ -194,7 +169,7 @@ func (r *sweepRun) keepGood(ctx context.Context, job int, until uint64) error {
 	if r.job(job).Score {
 		return nil
 	}
-	m, err := r.resultUntil(ctx, job, until)
+	m, err := r.c.store.JobResultUntil(ctx, r.id, job, until)
 	if err != nil {
 		return err
 	}
@@ -209,20 +184,7 @@ func (r *sweepRun) keepGood(ctx context.Context, job int, until uint64) error {
 	if err != nil {
 		return err
 	}
-	return sentinel(r.c.engine.KeepFormer(ctx, r.id, job, value))
-}
-
-// former reads what was recorded of a job before it was tried again; not found if that is nothing of use.
-func (r *sweepRun) former(ctx context.Context, job int) (*foiblev1.JobResult, error) {
-	value, err := r.c.engine.Former(ctx, r.id, job)
-	if err != nil {
-		return nil, sentinel(err)
-	}
-	m := &foiblev1.JobResult{}
-	if err := proto.Unmarshal(value, m); err != nil {
-		return nil, service.ErrNotFound
-	}
-	return m, nil
+	return store.Sentinel(r.c.store.KeepFormer(ctx, r.id, job, value))
 }
 
 // formerJobs are the numbers of the jobs that may have had cells of a job before it was tried again, ascending. Those of
@@ -259,13 +221,13 @@ func (r *sweepRun) void(ctx context.Context, until uint64) ([]int, error) {
 			continue
 		}
 		var later []int
-		err := r.c.engine.Recorded(ctx, r.id, r.plan.Jobs(), func(job int) error {
+		err := r.c.store.Recorded(ctx, r.id, r.plan.Jobs(), func(job int) error {
 			if r.round(job) > round {
 				later = append(later, job)
 			}
 			return nil
 		})
-		return slices.Concat(later, scores, cells), sentinel(err)
+		return slices.Concat(later, scores, cells), store.Sentinel(err)
 	}
 	return nil, nil
 }
@@ -273,7 +235,7 @@ func (r *sweepRun) void(ctx context.Context, until uint64) ([]int, error) {
 // failuresOf are the failures of a chunk among the results up to a place: whether its score is to be computed again, and the
 // infer jobs that failed, or have cells that did.
 func (r *sweepRun) failuresOf(ctx context.Context, chunk int, until uint64) (score bool, failed []int, err error) {
-	m, err := r.resultUntil(ctx, r.plan.ScoreJob(chunk), until)
+	m, err := r.c.store.JobResultUntil(ctx, r.id, r.plan.ScoreJob(chunk), until)
 	if err != nil {
 		return false, nil, err
 	}
@@ -283,7 +245,7 @@ func (r *sweepRun) failuresOf(ctx context.Context, chunk int, until uint64) (sco
 	score = m != nil
 	for i := range r.plan.Stimuli {
 		job := chunk*len(r.plan.Stimuli) + i
-		m, err := r.resultUntil(ctx, job, until)
+		m, err := r.c.store.JobResultUntil(ctx, r.id, job, until)
 		if err != nil {
 			return false, nil, err
 		}
@@ -292,25 +254,6 @@ func (r *sweepRun) failuresOf(ctx context.Context, chunk int, until uint64) (sco
 		}
 	}
 	return score, failed, nil
-}
-
-// resultUntil reads what is recorded of a job; nil if that is nothing, or was recorded after a place. A damaged result is
-// empty.
-func (r *sweepRun) resultUntil(ctx context.Context, job int, until uint64) (*foiblev1.JobResult, error) {
-	value, place, err := r.c.engine.ResultAt(ctx, r.id, job)
-	switch err = sentinel(err); {
-	case errors.Is(err, service.ErrNotFound):
-		return nil, nil
-	case err != nil:
-		return nil, err
-	case place > until:
-		return nil, nil
-	}
-	m := &foiblev1.JobResult{}
-	if proto.Unmarshal(value, m) != nil {
-		return &foiblev1.JobResult{}, nil
-	}
-	return m, nil
 }
 
 // hasFailedCells says whether an infer job has cells that could not be computed.

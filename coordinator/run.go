@@ -11,11 +11,13 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"foible.dev/foible/coordinator/crew"
 	"foible.dev/foible/coordinator/engine"
 	"foible.dev/foible/coordinator/ledger"
 	"foible.dev/foible/coordinator/replica"
 	"foible.dev/foible/coordinator/schedule"
 	"foible.dev/foible/coordinator/service"
+	"foible.dev/foible/coordinator/store"
 	"foible.dev/foible/core/cost"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/proto/codec"
@@ -37,6 +39,8 @@ type sweepRun struct {
 
 	recent recent // results that score jobs will need
 
+	troubles *crew.Troubles
+
 	recording sync.RWMutex // held for reading while a result is recorded, for writing while the sweep is cancelled
 
 	mu            sync.Mutex     // guards what follows
@@ -50,10 +54,8 @@ type sweepRun struct {
 	final         *foiblev1.Progress // as stored when it ended
 	queued        bool               // every job that can be done from the start is in the queue
 	ending        bool               // its end is being stored
-	troubles      map[int]*trouble   // of jobs without a result
 	returned      map[int]int        // by job without a result, deliveries that were put back and do not count as tries
 	first         map[int]*computed  // by job without a result, the first one of a job that is computed twice
-	warned        map[string]bool    // causes of failures that were logged as warnings
 	leases        map[int]*lease     // by job, the lease given out last for a delivery of the queue
 	copies        map[int][]*lease   // by job, further leases for the same delivery, see overdue; none without the one in leases
 	lookedOver    time.Time          // when overdue jobs were last looked for
@@ -87,7 +89,7 @@ func (c *Coordinator) newRun(ctx context.Context, spec *foiblev1.Sweep) (*sweepR
 		return nil, fmt.Errorf("%w: %w", service.ErrInvalid, err)
 	}
 	var extended *parent
-	if spec.GetExtends() != "" && unended(spec.GetState()) {
+	if spec.GetExtends() != "" && store.Unended(spec.GetState()) {
 		if extended, err = c.newParent(ctx, spec.GetExtends(), plan); err != nil {
 			return nil, fmt.Errorf("sweep %s, which it extends: %w", spec.GetExtends(), err)
 		}
@@ -96,10 +98,9 @@ func (c *Coordinator) newRun(ctx context.Context, spec *foiblev1.Sweep) (*sweepR
 		c: c, id: spec.GetSweepId(), spec: spec, config: config.Config, plan: plan, parent: extended,
 		ledger: ledger.New(plan),
 		state:  spec.GetState(), priority: spec.GetPriority(), endTime: spec.GetEndTime(), retryDue: spec.GetRetryDue(),
-		troubles: map[int]*trouble{},
+		troubles: crew.NewTroubles(c.crew, crew.Bounds{MaxFailures: c.cfg.MaxFailures, MaxLost: c.cfg.MaxLost}),
 		returned: map[int]int{},
 		first:    map[int]*computed{},
-		warned:   map[string]bool{},
 		leases:   map[int]*lease{},
 		copies:   map[int][]*lease{},
 		changed:  make(chan struct{}),
@@ -108,24 +109,7 @@ func (c *Coordinator) newRun(ctx context.Context, spec *foiblev1.Sweep) (*sweepR
 
 // result reads what is recorded of a job.
 func (r *sweepRun) result(ctx context.Context, job int) (*foiblev1.JobResult, error) {
-	value, err := r.recordedBytes(ctx, job)
-	if err != nil {
-		return nil, err
-	}
-	m := &foiblev1.JobResult{}
-	if err := proto.Unmarshal(value, m); err != nil {
-		return nil, fmt.Errorf("job %d: the recorded result is %w: %w", job, engine.ErrDamaged, err)
-	}
-	return m, nil
-}
-
-// recordedBytes are what is recorded of a job, as it is.
-func (r *sweepRun) recordedBytes(ctx context.Context, job int) ([]byte, error) {
-	value, err := r.c.engine.Result(ctx, r.id, job)
-	if err != nil {
-		return nil, sentinel(err)
-	}
-	return value, nil
+	return r.c.store.JobResult(ctx, r.id, job)
 }
 
 // errCancelled refuses results of a sweep that was cancelled.
@@ -135,16 +119,16 @@ var errCancelled = errors.New("the sweep was cancelled")
 func (r *sweepRun) record(ctx context.Context, job int, result *foiblev1.JobResult, from arrival) (fresh bool, err error) {
 	r.recording.RLock()
 	defer r.recording.RUnlock()
-	if r.now() == cancelled {
+	if r.now() == store.Cancelled {
 		return false, errCancelled
 	}
 	value, err := proto.Marshal(result)
 	if err != nil {
 		return false, err
 	}
-	err = r.c.engine.Record(ctx, r.id, job, value)
+	err = r.c.store.Record(ctx, r.id, job, value)
 	for errors.Is(err, engine.ErrStalled) && r.c.patient(from) {
-		err = r.c.engine.Record(ctx, r.id, job, value)
+		err = r.c.store.Record(ctx, r.id, job, value)
 	}
 	var session uint64
 	switch {
@@ -168,7 +152,7 @@ func (r *sweepRun) record(ctx context.Context, job int, result *foiblev1.JobResu
 			return false, err
 		}
 	default:
-		return false, sentinel(err)
+		return false, store.Sentinel(err)
 	}
 	r.note(ctx, job, result, session)
 	return fresh, nil
@@ -184,7 +168,7 @@ func (r *sweepRun) note(ctx context.Context, job int, result *foiblev1.JobResult
 	}
 	entry, err := entryOf(result)
 	if err != nil {
-		r.spoil(fmt.Errorf("job %d: the recorded result is %w: %w", job, engine.ErrDamaged, err))
+		r.spoil(store.Damaged(job, err))
 		return
 	}
 	r.mu.Lock()
@@ -195,7 +179,7 @@ func (r *sweepRun) note(ctx context.Context, job int, result *foiblev1.JobResult
 	if news {
 		r.eta.Done(r.noted, job, session)
 	}
-	delete(r.troubles, job)
+	r.troubles.Forget(job)
 	delete(r.returned, job)
 	delete(r.first, job)
 	delete(r.leases, job) // what comes of them is a duplicate
@@ -214,13 +198,13 @@ func (r *sweepRun) note(ctx context.Context, job int, result *foiblev1.JobResult
 
 // queueReady queues jobs that could not be done before.
 func (r *sweepRun) queueReady(ctx context.Context, jobs []int) error {
-	if r.c.engine.Shared() { // others may have been faster, up to the sweep's end
-		spec, _, err := r.c.stored(ctx, r.id)
-		if err != nil || !unended(spec.GetState()) {
+	if r.c.store.Shared() { // others may have been faster, up to the sweep's end
+		spec, _, err := r.c.store.Sweep(ctx, r.id)
+		if err != nil || !store.Unended(spec.GetState()) {
 			return err
 		}
 	}
-	return r.c.engine.RequeueReady(ctx, r.id, jobs)
+	return r.c.store.RequeueReady(ctx, r.id, jobs)
 }
 
 // learn takes up the fits on which the parameter sets of a round rest, and which others have recorded, though they have not been seen here
@@ -265,7 +249,7 @@ func (r *sweepRun) job(number int) sweep.Job {
 // finish ends the sweep if all is done: the state is stored, the queue is removed. If that fails, audit tries again.
 func (r *sweepRun) finish(ctx context.Context) {
 	r.mu.Lock()
-	due := r.ledger.Complete() && r.queued && unended(r.state) && !r.ending
+	due := r.ledger.Complete() && r.queued && store.Unended(r.state) && !r.ending
 	if !due {
 		r.mu.Unlock()
 		return
@@ -281,7 +265,7 @@ func (r *sweepRun) finish(ctx context.Context) {
 	switch {
 	case errors.Is(err, service.ErrPrecondition): // it was cancelled at this moment, or ended by another coordinator
 		r.adopt(spec, revision)
-	case err == nil && unended(spec.GetState()):
+	case err == nil && store.Unended(spec.GetState()):
 		r.c.log.Info("what failed of a sweep is tried again", "sweep", r.id, "jobs_failed", progress.GetJobsFailed(), "cells_failed", progress.GetCellsFailed())
 		r.c.background.Go(func() error {
 			r.c.catchUp(r.c.ctx, r.id)
@@ -298,27 +282,27 @@ func (r *sweepRun) finish(ctx context.Context) {
 // storeEnd stores how a sweep has ended of which all is done, or that it begins another life, if what failed of it is to
 // be tried again.
 func (r *sweepRun) storeEnd(ctx context.Context, progress *foiblev1.Progress) (spec *foiblev1.Sweep, revision uint64, err error) {
-	failed := retriedOf(progress) != nil
+	failed := store.RetriedOf(progress) != nil
 	var last uint64
 	if failed {
-		if last, err = r.c.engine.LastResult(ctx, r.id); err != nil {
-			return nil, 0, sentinel(err)
+		if last, err = r.c.store.LastResult(ctx, r.id); err != nil {
+			return nil, 0, store.Sentinel(err)
 		}
 	}
 	return r.c.update(ctx, r.id, func(s *foiblev1.Sweep) error {
 		switch {
-		case !sameLife(s, r.spec):
-			return errOtherLife
-		case !unended(s.GetState()):
+		case !store.SameLife(s, r.spec):
+			return store.ErrOtherLife
+		case !store.Unended(s.GetState()):
 			return r.c.errEnded(s)
 		case failed && s.GetRetryDue():
-			beginLife(s, last)
+			store.BeginLife(s, last)
 			return nil
 		}
 		s.Progress, s.EndTime, s.RetryDue = progress, timestamppb.New(time.Now()), false
-		s.State = foiblev1.SweepState_SWEEP_STATE_SUCCEEDED
+		s.State = store.Succeeded
 		if failed {
-			s.State = failedInPart
+			s.State = store.FailedInPart
 		}
 		return nil
 	})
@@ -339,7 +323,7 @@ func (r *sweepRun) audit(ctx context.Context) error {
 		return nil
 	}
 	waiting, leased, err := r.queue.Pending(ctx)
-	gone := r.c.engine.Shared() && errors.Is(err, engine.ErrNotFound) // it may be that of an earlier life of the sweep
+	gone := r.c.store.Shared() && errors.Is(err, engine.ErrNotFound) // it may be that of an earlier life of the sweep
 	if err != nil && !gone || waiting+leased > 0 {
 		return err
 	}
@@ -347,7 +331,7 @@ func (r *sweepRun) audit(ctx context.Context) error {
 		return err
 	}
 	if gone {
-		if r.queue, err = r.c.engine.Queue(ctx, r.id); err != nil {
+		if r.queue, err = r.c.store.Queue(ctx, r.id); err != nil {
 			return err
 		}
 	}
@@ -363,7 +347,7 @@ func (r *sweepRun) audit(ctx context.Context) error {
 		return nil
 	}
 	r.c.log.Warn("jobs missing from the queue are queued again", "sweep", r.id, "jobs", len(missing))
-	return r.c.engine.Requeue(ctx, r.id, missing)
+	return r.c.store.Requeue(ctx, r.id, missing)
 }
 
 // forget ends a lease. It says whether the lease was the one given out last.
@@ -396,6 +380,13 @@ func (r *sweepRun) change() {
 	r.changed = make(chan struct{})
 }
 
+// touch tells who watches.
+func (r *sweepRun) touch() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.change()
+}
+
 // changes is closed at the next change.
 func (r *sweepRun) changes() <-chan struct{} {
 	r.mu.Lock()
@@ -410,7 +401,7 @@ func (r *sweepRun) now() foiblev1.SweepState {
 	return r.state
 }
 
-func (r *sweepRun) ended() bool { return !unended(r.now()) }
+func (r *sweepRun) ended() bool { return !store.Unended(r.now()) }
 
 func (r *sweepRun) done(job int) bool {
 	r.mu.Lock()

@@ -13,10 +13,11 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"foible.dev/foible/coordinator/crew"
 	"foible.dev/foible/coordinator/engine"
 	"foible.dev/foible/coordinator/replica"
 	"foible.dev/foible/coordinator/service"
-	"foible.dev/foible/coordinator/web"
+	"foible.dev/foible/coordinator/store"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
@@ -24,14 +25,8 @@ import (
 type session struct {
 	c      *Coordinator
 	log    hclog.Logger
-	worker string // its id, the same after a reconnection
-	slots  int
-	shown  web.Worker // for people, but for what follows from the rest; guarded by Coordinator.mu
-	number uint64     // of the connections that this coordinator has had
-	offers []offer    // fetched, not yet opened; Next alone touches them
-
-	draining context.Context // ends when the worker takes no more jobs
-	drain    context.CancelFunc
+	member *crew.Member
+	offers []offer // fetched, not yet opened; Next alone touches them
 
 	freed chan struct{} // holds a token when a slot may have become free
 
@@ -51,54 +46,39 @@ func (c *Coordinator) Join(hello *foiblev1.Hello) (service.Session, error) {
 		return nil, fmt.Errorf("%w: %d slots, %d of them busy", service.ErrInvalid, hello.GetSlots(), hello.GetBusy())
 	}
 	s := &session{
-		c: c, log: c.log.With("host", hello.GetHost()), worker: cmp.Or(hello.GetWorkerId(), rand.Text()), slots: int(hello.GetSlots()),
+		c: c, log: c.log.With("host", hello.GetHost()),
 		held: map[uint64]struct{}{}, unnamed: int(hello.GetBusy()), vacated: map[uint64]struct{}{},
 		freed: make(chan struct{}, 1),
-		shown: web.Worker{Host: hello.GetHost(), Slots: int(hello.GetSlots()), Joined: time.Now(), Heard: time.Now()},
 	}
-	s.draining, s.drain = context.WithCancel(context.Background())
-	c.mu.Lock()
-	c.sessions++
-	s.number = c.sessions
-	c.conductOf(s.worker, s.shown.Joined)
-	c.slots[s] = s.slots
+	c.mu.Lock() // a sweep that is added at this moment hears of the worker once
+	s.member = c.crew.Join(cmp.Or(hello.GetWorkerId(), rand.Text()), hello.GetHost(), int(hello.GetSlots()))
 	for _, run := range c.sweeps {
-		run.joined(s)
-		run.cameBack(s.worker)
+		run.joined(s.member)
+		run.troubles.CameBack(s.member.ID)
 	}
 	c.mu.Unlock()
 	c.tellOthers()
-	s.log.Info("worker joined", "slots", s.slots, "busy", hello.GetBusy())
+	s.log.Info("worker joined", "slots", s.member.Slots, "busy", hello.GetBusy())
 	return s, nil
 }
 
 // joined tells the sweep of a worker that has come.
-func (r *sweepRun) joined(s *session) {
+func (r *sweepRun) joined(m *crew.Member) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.eta.Joined(time.Now(), s.number, s.slots)
+	r.eta.Joined(time.Now(), m.Number, m.Slots)
 }
 
 // left tells the sweep of a worker that has gone.
-func (r *sweepRun) left(s *session) {
+func (r *sweepRun) left(m *crew.Member) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.eta.Left(time.Now(), s.number)
-}
-
-// connected counts workers and their slots.
-func (c *Coordinator) connected() (workers, slots int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, n := range c.slots {
-		slots += n
-	}
-	return len(c.slots), slots
+	r.eta.Left(time.Now(), m.Number)
 }
 
 // connectedAnywhere counts those of the other coordinators too.
 func (c *Coordinator) connectedAnywhere() (workers, slots int) {
-	workers, slots = c.connected()
+	workers, slots = c.crew.Connected()
 	moreWorkers, moreSlots, _ := c.others.Sum("")
 	return workers + moreWorkers, slots + moreSlots
 }
@@ -127,7 +107,7 @@ func (s *session) Next(ctx context.Context) (*foiblev1.Assign, error) {
 		}
 		o := s.offers[0]
 		s.offers = s.offers[1:]
-		if n, _ := s.allowed(1, 0); n == 0 || ctx.Err() != nil || s.draining.Err() != nil {
+		if n, _ := s.member.Allowed(1, 0); n == 0 || ctx.Err() != nil || s.member.IsDraining() {
 			s.putBack(o)
 			continue
 		}
@@ -153,8 +133,8 @@ func (s *session) free(ctx context.Context) (int, error) {
 		s.mu.Lock()
 		held := len(s.held) + s.unnamed
 		s.mu.Unlock()
-		n, again := s.allowed(s.slots-held, held)
-		if n > 0 && s.draining.Err() == nil {
+		n, again := s.member.Allowed(s.member.Slots-held, held)
+		if n > 0 && !s.member.IsDraining() {
 			return n, context.Cause(ctx)
 		}
 		var allowed <-chan time.Time // nil: when a slot is free
@@ -182,9 +162,9 @@ func (s *session) putBack(offers ...offer) {
 func (s *session) open(ctx context.Context, o offer) (*foiblev1.Assign, error) {
 	job, attempt := o.delivery.Job(), o.attempt()
 	switch state := o.run.now(); {
-	case state == cancelled || o.run.isDiscarded(): // its queue is gone
+	case state == store.Cancelled || o.run.isDiscarded(): // its queue is gone
 		return nil, nil
-	case state == paused:
+	case state == store.Paused:
 		return nil, o.release(0)
 	case o.run.ended() || o.run.done(job):
 		return nil, o.delivery.Ack()
@@ -192,10 +172,10 @@ func (s *session) open(ctx context.Context, o offer) (*foiblev1.Assign, error) {
 	if o.overdue == nil && o.run.forgotten(o.delivery) { // one that is overdue is of the lease's own delivery
 		return nil, nil
 	}
-	if wait := o.run.waits(job); wait > 0 {
+	if wait := o.run.troubles.Wait(job); wait > 0 {
 		return nil, o.release(wait)
 	}
-	if reason := o.run.hopeless(job); reason != "" {
+	if reason := o.run.troubles.Hopeless(job); reason != "" {
 		if _, err := o.run.record(ctx, job, failed(reason), arrival{}); err != nil {
 			return nil, err
 		}
@@ -208,7 +188,7 @@ func (s *session) open(ctx context.Context, o offer) (*foiblev1.Assign, error) {
 	if assign == nil {
 		return nil, o.delivery.Ack()
 	}
-	l := &lease{run: o.run, job: job, delivery: o.delivery, attempt: attempt, fits: fits, worker: s.worker, session: s.number, owner: s}
+	l := &lease{run: o.run, job: job, delivery: o.delivery, attempt: attempt, fits: fits, worker: s.member.ID, session: s.member.Number, owner: s.member}
 	l.begin(s.c.tracer, assign)
 	switch {
 	case o.overdue != nil && !s.c.lendCopy(l, o.overdue):
@@ -221,8 +201,8 @@ func (s *session) open(ctx context.Context, o offer) (*foiblev1.Assign, error) {
 	s.mu.Lock()
 	s.held[l.id] = struct{}{}
 	s.mu.Unlock()
-	s.given()
-	assign.Attempt, assign.Lease, assign.LastTry = int32(attempt), l.id, o.run.lastTry(job, s.worker)
+	s.member.Given()
+	assign.Attempt, assign.Lease, assign.LastTry = int32(attempt), l.id, o.run.troubles.LastTry(job, s.member.ID)
 	s.c.metrics.given.Inc()
 	s.log.Debug("job sent", "sweep", o.run.id, "job", job, "attempt", attempt)
 	return assign, nil
@@ -260,17 +240,17 @@ func (s *session) Heartbeat(ids []uint64) (unwanted []uint64) {
 	}
 	s.mu.Unlock()
 	var kept []*lease
+	s.member.Heard()
 	s.c.mu.Lock()
-	s.shown.Heard = time.Now()
 	for _, id := range ids {
 		if l := s.c.leases[id]; l != nil {
-			l.owner = s
+			l.owner = s.member
 			kept = append(kept, l)
 		}
 	}
 	s.c.mu.Unlock()
 	for _, l := range kept {
-		if l.run.now() == cancelled || l.run.done(l.job) {
+		if l.run.now() == store.Cancelled || l.run.done(l.job) {
 			unwanted = append(unwanted, l.id)
 		} else if err := l.delivery.InProgress(); err != nil {
 			s.log.Warn("extend lease", "sweep", l.run.id, "job", l.job, "error", err)
@@ -376,7 +356,7 @@ func (s *session) Record(ctx context.Context, m *foiblev1.Result) (answer *foibl
 		log.Debug("duplicate result refused")
 		return answer, nil
 	}
-	s.recorded()
+	s.member.Recorded()
 	if result.GetFailure() == nil {
 		s.succeed()
 	}
@@ -391,14 +371,14 @@ const noSuchJob = "no such sweep or job here"
 
 // tooLate says what becomes of a result of a sweep that is not in memory.
 func (c *Coordinator) tooLate(ctx context.Context, id string) (foiblev1.Verdict, string, error) {
-	spec, _, err := c.stored(ctx, id)
+	spec, _, err := c.store.Sweep(ctx, id)
 	switch {
-	case errors.Is(err, service.ErrNotFound), errors.Is(err, errRecordDamaged), errors.Is(err, service.ErrInvalid):
+	case errors.Is(err, service.ErrNotFound), errors.Is(err, store.ErrRecordDamaged), errors.Is(err, service.ErrInvalid):
 	case err != nil:
 		return 0, "", err
-	case spec.GetState() == cancelled:
+	case spec.GetState() == store.Cancelled:
 		return foiblev1.Verdict_VERDICT_REFUSED, errCancelled.Error(), nil
-	case !unended(spec.GetState()): // so that every job has a result
+	case !store.Unended(spec.GetState()): // so that every job has a result
 		return foiblev1.Verdict_VERDICT_DUPLICATE, "", nil
 	}
 	return foiblev1.Verdict_VERDICT_REFUSED, noSuchJob, nil
@@ -431,33 +411,50 @@ func (s *session) failed(run *sweepRun, job int, l *lease, f *foiblev1.Failure, 
 	if l == nil { // it has been counted: it is sent again, or of a job given to another
 		return false, 0
 	}
-	final, wait = run.fail(job, s.worker, f)
+	unknown := f.GetKind() == foiblev1.FailureKind_FAILURE_KIND_UNSPECIFIED
+	final, wait = run.troubles.Fail(job, s.member.ID, unknown, f.GetReason())
+	run.touch()
 	switch {
-	case !run.warnable(f.GetReason()):
+	case !run.troubles.Warns(f.GetReason()):
 		log.Debug("job failed", "reason", f.GetReason(), "final", final)
 	case final:
 		log.Warn("job failed for good", "reason", f.GetReason())
 	default:
 		log.Warn("job failed and is tried again", "reason", f.GetReason())
 	}
-	s.strike(l.since, f)
+	if aside, failures := s.member.Strike(l.since, unknown, f.GetReason()); aside > 0 {
+		s.log.Warn("worker keeps failing and is set aside", "for", aside.String(), "failures", failures, "last", f.GetReason())
+		s.c.tellRuns()
+	}
 	return final, wait
 }
 
-// recorded counts a result of the worker.
-func (s *session) recorded() {
-	s.c.mu.Lock()
-	defer s.c.mu.Unlock()
-	s.shown.Done++
-	s.shown.Heard = time.Now()
+// succeed notes that the worker has done a job.
+func (s *session) succeed() {
+	if s.member.Succeed() {
+		s.log.Info("worker does jobs again")
+		s.c.tellRuns()
+	}
 }
 
-// maxGone is how many workers that have left are shown.
-const maxGone = 50
+// answers notes that the worker has sent a result.
+func (s *session) answers() {
+	if s.member.Answered() {
+		s.log.Info("worker sends results again")
+		s.c.tellRuns()
+	}
+}
+
+// tellRuns lets those who watch sweeps look again.
+func (c *Coordinator) tellRuns() {
+	for _, run := range c.taken() {
+		run.touch()
+	}
+}
 
 // Drain implements [service.Session].
 func (s *session) Drain(released []uint64) {
-	s.drain()
+	s.member.Drain()
 	for _, id := range released {
 		s.vacate(id)
 		if l := s.c.settle(id); l != nil {
@@ -469,16 +466,10 @@ func (s *session) Drain(released []uint64) {
 
 // Leave implements [service.Session].
 func (s *session) Leave(handedBack bool) {
-	s.drain()
 	s.c.mu.Lock()
-	delete(s.c.slots, s)
+	s.member.Leave()
 	for _, run := range s.c.sweeps {
-		run.left(s)
-	}
-	s.shown.Left = time.Now()
-	s.c.conducts[s.worker].seen = s.shown.Left
-	if s.c.gone = append(s.c.gone, s); len(s.c.gone) > maxGone {
-		s.c.gone = s.c.gone[1:]
+		run.left(s.member)
 	}
 	s.c.mu.Unlock()
 	s.c.tellOthers()
@@ -486,5 +477,5 @@ func (s *session) Leave(handedBack bool) {
 	if handedBack {
 		grace = 0 // what is left is a job that it never saw
 	}
-	s.log.Info("worker left", "jobs_held", s.c.orphan(s, grace))
+	s.log.Info("worker left", "jobs_held", s.c.orphan(s.member, grace))
 }

@@ -9,7 +9,9 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"foible.dev/foible/coordinator/crew"
 	"foible.dev/foible/coordinator/ledger"
+	"foible.dev/foible/coordinator/store"
 	"foible.dev/foible/core/cost"
 	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/sweep"
@@ -60,7 +62,7 @@ func (r *sweepRun) rivals(now time.Time, runs []*sweepRun) []cost.Rival {
 		}
 		jobs := other.weight() / weight
 		other.mu.Lock()
-		if other.eta != nil && other.state == running {
+		if other.eta != nil && other.state == store.Running {
 			if work := other.remainingWork(now); work > 0 {
 				all = append(all, cost.Rival{Jobs: jobs, JobTime: other.eta.JobTime(), Work: work})
 			}
@@ -110,8 +112,8 @@ func (r *sweepRun) count() *foiblev1.Progress {
 		CellsFailed: int64(s.CellsFailed), FailedCells: failedCells(s.Causes),
 		Stages: parts(s.Stages), Models: parts(s.Models), Best: r.bestFits(s.Best),
 	}
-	if unended(r.state) {
-		p.Troubles = r.troublesOfJobs()
+	if store.Unended(r.state) {
+		p.Troubles = r.troubles.Shown()
 	}
 	p.WorkerSeconds = t.Seconds
 	if earlier := min(r.replayed, p.JobsDone-t.Timed); earlier > 0 && t.Timed > 0 {
@@ -171,7 +173,7 @@ func (r *sweepRun) counted() *foiblev1.Progress {
 // snapshot is the sweep as it stands.
 func (r *sweepRun) snapshot() *foiblev1.Sweep {
 	workers, slots := r.c.connectedAnywhere()
-	troubles := append(r.c.troublesOfWorkers(), r.c.others.Aside()...)
+	troubles := append(r.c.crew.Troubles(), r.c.others.Aside()...)
 	s := proto.CloneOf(r.spec)
 	s.Damage = r.c.damageOf(r.id)
 	now, stalled := time.Now(), r.c.stalled()
@@ -183,17 +185,17 @@ func (r *sweepRun) snapshot() *foiblev1.Sweep {
 	s.RetryDue = r.retryDue
 	s.Progress = r.count()
 	s.Progress.Workers, s.Progress.Slots = int32(workers), int32(slots)
-	if r.eta == nil || !unended(r.state) {
+	if r.eta == nil || !store.Unended(r.state) {
 		return s
 	}
 	troubles = append(troubles, s.Progress.GetTroubles()...)
-	s.Progress.Troubles = troubles[:min(len(troubles), maxTroubles)]
+	s.Progress.Troubles = troubles[:min(len(troubles), crew.MaxShown)]
 	if stalled != "" {
 		s.Stalled = stalled
 		return s
 	}
 	s.Progress.CellsPerSecond = r.eta.Rate(now)
-	if r.state == running {
+	if r.state == store.Running {
 		s.WaitsFor = waits
 	}
 	if f := r.foresee(now, around); f.ok {

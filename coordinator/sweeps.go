@@ -15,6 +15,7 @@ import (
 	"foible.dev/foible/coordinator/engine"
 	"foible.dev/foible/coordinator/limits"
 	"foible.dev/foible/coordinator/service"
+	"foible.dev/foible/coordinator/store"
 	"foible.dev/foible/core/words"
 	"foible.dev/foible/proto/codec"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
@@ -67,7 +68,7 @@ func (c *Coordinator) create(ctx context.Context, spec *foiblev1.Sweep) (*foible
 	spec.CellsPerJob = int32(config.CellsPerJob(codec.Shapes(spec.GetStimuli()), slots))
 	spec.Version = c.cfg.Version
 	spec.CreateTime = timestamppb.New(time.Now())
-	spec.State = running
+	spec.State = store.Running
 
 	if there, err := c.existing(ctx, spec.GetSweepId()); there != nil || err != nil {
 		return there, err
@@ -96,25 +97,25 @@ func (c *Coordinator) create(ctx context.Context, spec *foiblev1.Sweep) (*foible
 		return nil, err
 	}
 	defer c.arrived(spec.GetSweepId())
-	existing, revision, err := c.recordOf(ctx, spec.GetSweepId())
+	existing, revision, err := c.store.SweepRecord(ctx, spec.GetSweepId())
 	existed := err == nil
 	var retried *foiblev1.Retried
 	switch {
 	case existed && existing.GetDeleted():
 		return nil, fmt.Errorf("%w: it is being deleted; if that takes long, delete it again", service.ErrUnavailable)
-	case existed && existing.GetState() == failedInPart && !damaged:
+	case existed && existing.GetState() == store.FailedInPart && !damaged:
 		again, retried, err := c.retry(ctx, existing)
 		return &foiblev1.CreateSweepResponse{Sweep: again, Existed: true, Retried: retried}, err
-	case existed && (existing.GetState() == cancelled || damaged && !unended(existing.GetState())):
-		retried = retriedOf(existing.GetProgress())
+	case existed && (existing.GetState() == store.Cancelled || damaged && !store.Unended(existing.GetState())):
+		retried = store.RetriedOf(existing.GetProgress())
 		if spec, revision, err = c.revive(ctx, existing.GetSweepId()); err != nil {
 			return nil, err
 		}
-	case existed && !unended(existing.GetState()):
+	case existed && !store.Unended(existing.GetState()):
 		return &foiblev1.CreateSweepResponse{Sweep: c.shown(existing), Existed: true}, nil
 	case existed:
 		spec = existing // it could not be taken up when it was made, or another coordinator has just made it
-	case !errors.Is(err, service.ErrNotFound) && !errors.Is(err, errRecordDamaged):
+	case !errors.Is(err, service.ErrNotFound) && !errors.Is(err, store.ErrRecordDamaged):
 		return nil, err
 	}
 	if damaged {
@@ -131,12 +132,12 @@ func (c *Coordinator) create(ctx context.Context, spec *foiblev1.Sweep) (*foible
 		revision, err = c.storeNew(ctx, spec, revision)
 		if errors.Is(err, engine.ErrExists) { // by another coordinator, at this moment
 			existed = true
-			if spec, revision, err = c.stored(ctx, run.id); err == nil {
+			if spec, revision, err = c.store.Sweep(ctx, run.id); err == nil {
 				run, err = c.newRun(ctx, spec)
 			}
 		}
 		if err != nil {
-			return nil, sentinel(err)
+			return nil, store.Sentinel(err)
 		}
 	}
 	if err := c.begin(run, revision); err != nil {
@@ -159,9 +160,9 @@ func (c *Coordinator) storeNew(ctx context.Context, spec *foiblev1.Sweep, damage
 		return 0, err
 	}
 	if damaged > 0 {
-		return c.engine.UpdateSweep(ctx, spec.GetSweepId(), value, damaged)
+		return c.store.UpdateSweep(ctx, spec.GetSweepId(), value, damaged)
 	}
-	return c.engine.CreateSweep(ctx, spec.GetSweepId(), value)
+	return c.store.CreateSweep(ctx, spec.GetSweepId(), value)
 }
 
 // existing finds a sweep that runs, or has succeeded: there is nothing to do. It is nil if there is none.
@@ -172,13 +173,13 @@ func (c *Coordinator) existing(ctx context.Context, id string) (*foiblev1.Create
 	if run, taken := c.run(id); taken && !run.ended() {
 		return &foiblev1.CreateSweepResponse{Sweep: run.snapshot(), Existed: true}, nil
 	}
-	spec, _, err := c.stored(ctx, id)
+	spec, _, err := c.store.Sweep(ctx, id)
 	switch {
-	case errors.Is(err, service.ErrNotFound), errors.Is(err, errRecordDamaged):
+	case errors.Is(err, service.ErrNotFound), errors.Is(err, store.ErrRecordDamaged):
 		return nil, nil
 	case err != nil:
 		return nil, err
-	case spec.GetState() != foiblev1.SweepState_SWEEP_STATE_SUCCEEDED:
+	case spec.GetState() != store.Succeeded:
 		return nil, nil
 	}
 	return &foiblev1.CreateSweepResponse{Sweep: c.shown(spec), Existed: true}, nil
@@ -193,7 +194,7 @@ func (c *Coordinator) begin(run *sweepRun, revision uint64) error {
 		}
 	}
 	if err := run.start(c.ctx); err != nil {
-		return sentinel(err)
+		return store.Sentinel(err)
 	}
 	c.add(run)
 	return nil
@@ -224,15 +225,15 @@ func (c *Coordinator) revive(ctx context.Context, id string) (*foiblev1.Sweep, u
 		c.discard(run)
 	}
 	return c.update(ctx, id, func(s *foiblev1.Sweep) error {
-		s.RetryDue = s.GetRetryDue() || retriedOf(s.GetProgress()) != nil
-		s.State, s.EndTime, s.Progress = running, nil, nil
+		s.RetryDue = s.GetRetryDue() || store.RetriedOf(s.GetProgress()) != nil
+		s.State, s.EndTime, s.Progress = store.Running, nil, nil
 		return nil
 	})
 }
 
 // resume takes up every sweep that has not ended.
 func (c *Coordinator) resume(ctx context.Context) error {
-	ids, err := c.engine.Sweeps(ctx)
+	ids, err := c.store.Sweeps(ctx)
 	if err != nil {
 		return err
 	}
@@ -240,7 +241,7 @@ func (c *Coordinator) resume(ctx context.Context) error {
 	for _, id := range ids {
 		switch err := c.resumeOne(ctx, id, studies); {
 		case err == nil, errors.Is(err, service.ErrNotFound): // it was deleted at this moment
-		case ctx.Err() != nil || passing(err):
+		case ctx.Err() != nil || store.Passing(err):
 			return fmt.Errorf("sweep %s: %w", id, err)
 		default:
 			c.setDamage(id, err)
@@ -252,27 +253,27 @@ func (c *Coordinator) resume(ctx context.Context) error {
 // resumeOne takes up a sweep that has not ended. Its error says what is damaged of it, but for those that are passing;
 // studies are those that were read, with their errors.
 func (c *Coordinator) resumeOne(ctx context.Context, id string, studies map[string]error) error {
-	spec, revision, err := c.recordOf(ctx, id)
+	spec, revision, err := c.store.SweepRecord(ctx, id)
 	switch {
 	case err != nil:
 		return err
 	case spec.GetDeleted(): // which was cut short
-		return c.engine.DeleteSweep(ctx, id)
-	case !unended(spec.GetState()):
-		if err := c.engine.DeleteJobs(ctx, id); err != nil { // should the end have been cut short
+		return c.store.DeleteSweep(ctx, id)
+	case !store.Unended(spec.GetState()):
+		if err := c.store.DeleteJobs(ctx, id); err != nil { // should the end have been cut short
 			return err
 		}
-		if spec.GetRetries() > 0 && spec.GetState() != cancelled {
-			if err := c.engine.DropFormer(ctx, id); err != nil {
+		if spec.GetRetries() > 0 && spec.GetState() != store.Cancelled {
+			if err := c.store.DropFormer(ctx, id); err != nil {
 				return err
 			}
 		}
-		return c.checkEnded(ctx, spec)
+		return c.store.CheckEnded(ctx, spec)
 	}
-	if err := c.checkStudy(ctx, spec, studies); err != nil {
+	if err := c.store.CheckStudy(ctx, spec, studies); err != nil {
 		return err
 	}
-	if err := c.engine.EnsureResults(ctx, id); err != nil {
+	if err := c.store.EnsureResults(ctx, id); err != nil {
 		return err
 	}
 	err = c.takeUp(ctx, spec, revision)
@@ -282,34 +283,12 @@ func (c *Coordinator) resumeOne(ctx context.Context, id string, studies map[stri
 	return err
 }
 
-// stored reads the record of a sweep that is not being deleted.
-func (c *Coordinator) stored(ctx context.Context, id string) (spec *foiblev1.Sweep, revision uint64, err error) {
-	spec, revision, err = c.recordOf(ctx, id)
-	if spec.GetDeleted() {
-		return nil, revision, service.ErrNotFound
-	}
-	return spec, revision, err
-}
-
-// recordOf reads the record of a sweep.
-func (c *Coordinator) recordOf(ctx context.Context, id string) (spec *foiblev1.Sweep, revision uint64, err error) {
-	value, revision, err := c.engine.Sweep(ctx, id)
-	if err != nil {
-		return nil, 0, sentinel(err)
-	}
-	spec = &foiblev1.Sweep{}
-	if err := proto.Unmarshal(value, spec); err != nil {
-		return nil, revision, fmt.Errorf("%w: %w", errRecordDamaged, err)
-	}
-	return spec, revision, nil
-}
-
 func (c *Coordinator) add(run *sweepRun) {
 	c.mu.Lock()
 	c.sweeps[run.id] = run
 	delete(c.ended, run.id)
-	for s := range c.slots {
-		run.joined(s)
+	for _, m := range c.crew.Members() {
+		run.joined(m)
 	}
 	c.mu.Unlock()
 	c.demand.Signal()
@@ -328,7 +307,7 @@ func (c *Coordinator) running() []*sweepRun {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.DeleteFunc(sorted(c.sweeps), func(run *sweepRun) bool {
-		return c.damage[run.id] != "" || run.now() != running || c.waitsFor(run) != ""
+		return c.damage[run.id] != "" || run.now() != store.Running || c.waitsFor(run) != ""
 	})
 }
 
@@ -370,8 +349,8 @@ func (c *Coordinator) Sweep(ctx context.Context, id string) (*foiblev1.Sweep, er
 	if run, ok := c.find(ctx, id); ok {
 		return run.snapshot(), nil
 	}
-	spec, _, err := c.stored(ctx, id)
-	if errors.Is(err, service.ErrNotFound) || errors.Is(err, errRecordDamaged) {
+	spec, _, err := c.store.Sweep(ctx, id)
+	if errors.Is(err, service.ErrNotFound) || errors.Is(err, store.ErrRecordDamaged) {
 		return c.lostSweep(id)
 	}
 	if err != nil {
@@ -390,7 +369,7 @@ func (c *Coordinator) Sweep(ctx context.Context, id string) (*foiblev1.Sweep, er
 
 // comes says whether a sweep that is not in memory is to be taken up here.
 func (c *Coordinator) comes(spec *foiblev1.Sweep) bool {
-	return unended(spec.GetState()) && spec.GetVersion() == c.cfg.Version && c.damageOf(spec.GetSweepId()) == ""
+	return store.Unended(spec.GetState()) && spec.GetVersion() == c.cfg.Version && c.damageOf(spec.GetSweepId()) == ""
 }
 
 // shown completes the record of a sweep that is not in memory by what is not stored.
@@ -407,16 +386,16 @@ func (c *Coordinator) shown(spec *foiblev1.Sweep) *foiblev1.Sweep {
 func (c *Coordinator) ListSweeps(ctx context.Context) ([]*foiblev1.Sweep, error) {
 	all := map[string]*foiblev1.Sweep{}
 	var others []string // those for which more than the record is to be asked
-	err := c.engine.EachSweep(ctx, func(id string, value []byte, _ uint64) {
+	err := c.store.EachSweep(ctx, func(id string, value []byte, _ uint64) {
 		spec := &foiblev1.Sweep{}
-		if proto.Unmarshal(value, spec) != nil || unended(spec.GetState()) {
+		if proto.Unmarshal(value, spec) != nil || store.Unended(spec.GetState()) {
 			others = append(others, id)
 			return
 		}
 		all[id] = spec
 	})
 	if err != nil {
-		return nil, sentinel(err)
+		return nil, store.Sentinel(err)
 	}
 	for id, spec := range all {
 		if all[id] = c.shown(spec); spec.GetDeleted() {
@@ -462,7 +441,7 @@ func (c *Coordinator) WatchSweep(ctx context.Context, id string, each func(*foib
 		}
 		coming := !ok && c.comes(s) // in another life
 		if !coming {
-			if err := each(s); err != nil || !ok || !unended(s.GetState()) || s.GetDamage() != "" {
+			if err := each(s); err != nil || !ok || !store.Unended(s.GetState()) || s.GetDamage() != "" {
 				return err
 			}
 		}

@@ -32,7 +32,7 @@ func (r *sweepRun) secondOpinion(s *session, l *lease, number int, result *foibl
 	if result.GetInfer() == nil || !r.twice(&job) {
 		return false, nil
 	}
-	now := &computed{worker: s.worker, host: printable(s.shown.Host)}
+	now := &computed{worker: s.member.ID, host: printable(s.member.Host())}
 	var err error
 	if now.cells, err = codec.CellDigests(result.GetInfer(), &r.plan.Stimuli[job.Stimulus]); err != nil {
 		return false, err
@@ -46,7 +46,7 @@ func (r *sweepRun) secondOpinion(s *session, l *lease, number int, result *foibl
 		r.returned[number]++ // the next delivery is no new try
 		r.change()
 		return true, nil
-	case l == nil && first.worker == s.worker: // it is the first result, sent again
+	case l == nil && first.worker == s.member.ID: // it is the first result, sent again
 		return true, nil
 	}
 	if err := first.compare(now, &job, r.plan.Stimuli[job.Stimulus].Stimulus); err != nil {

@@ -39,7 +39,7 @@ func (c *Coordinator) samePlan(ctx context.Context, run *sweepRun) error {
 	jobs := run.plan.FitJobs()
 	for i := range min(jobs, planSamples) {
 		for _, job := range []int{i * jobs / min(jobs, planSamples), run.plan.ScoreJob(i * run.plan.FitChunks() / min(jobs, planSamples))} {
-			value, err := run.recordedBytes(ctx, job)
+			value, err := c.store.JobResultBytes(ctx, run.id, job)
 			if errors.Is(err, service.ErrNotFound) {
 				continue
 			}

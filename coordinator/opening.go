@@ -14,6 +14,7 @@ import (
 
 	"foible.dev/foible/coordinator/engine"
 	"foible.dev/foible/coordinator/service"
+	"foible.dev/foible/coordinator/store"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
@@ -67,7 +68,7 @@ func (o *opening) wait(ctx context.Context, patient bool) error {
 func (c *Coordinator) stalled() string {
 	done, reason, _ := c.opening.state()
 	if done {
-		reason, _ = c.engine.Stalled()
+		reason, _ = c.store.Stalled()
 	}
 	return reason
 }
@@ -84,7 +85,7 @@ type arrival struct {
 // has left.
 func (c *Coordinator) patient(a arrival) bool {
 	for a.left != nil {
-		reason, changed := c.engine.Stalled()
+		reason, changed := c.store.Stalled()
 		if reason == "" {
 			return true
 		}
@@ -102,7 +103,7 @@ func (c *Coordinator) patient(a arrival) bool {
 // watchStore stalls sweeps while the store accepts no writes.
 func (c *Coordinator) watchStore(ctx context.Context, healthy *healthServer) error {
 	for before := ""; ; {
-		reason, changed := c.engine.Stalled()
+		reason, changed := c.store.Stalled()
 		if reason != before {
 			before = reason
 			c.report(reason)
@@ -135,7 +136,7 @@ func (c *Coordinator) stall(ctx context.Context, stalled bool) {
 	for _, run := range c.taken() {
 		run.mu.Lock()
 		run.audited = time.Time{}
-		run.eta.Running(time.Now(), run.state == running && !stalled)
+		run.eta.Running(time.Now(), run.state == store.Running && !stalled)
 		run.change()
 		run.mu.Unlock()
 		if !stalled {
