@@ -41,75 +41,76 @@ type (
 
 func grid(model string, a axes) sweep.ModelGrid { return sweep.ModelGrid{Model: model, Axes: a} }
 
+// gridTests are grids and their parameter sets.
+var gridTests = []struct {
+	name  string
+	grids grids
+	want  []string
+}{
+	{"last axis fastest, values as given", grids{grid("boltzmann", axes{
+		"unreachable_value": number(-40, -1000), "value": word("on_policy", "optimal"), "alpha": number(2, 1),
+	})}, []string{
+		"boltzmann alpha=2 value=on_policy unreachable_value=-40",
+		"boltzmann alpha=2 value=on_policy unreachable_value=-1000",
+		"boltzmann alpha=2 value=optimal unreachable_value=-40",
+		"boltzmann alpha=2 value=optimal unreachable_value=-1000",
+		"boltzmann alpha=1 value=on_policy unreachable_value=-40",
+		"boltzmann alpha=1 value=on_policy unreachable_value=-1000",
+		"boltzmann alpha=1 value=optimal unreachable_value=-40",
+		"boltzmann alpha=1 value=optimal unreachable_value=-1000",
+	}},
+	{"equal values are one point, where the first stands", grids{grid("boltzmann", axes{
+		"alpha": number(0.5, 1, 0.25+0.25), "value": word("optimal", "optimal"), "unreachable_value": number(math.Copysign(0, -1), 0),
+	})}, []string{
+		"boltzmann alpha=0.5 value=optimal unreachable_value=0",
+		"boltzmann alpha=1 value=optimal unreachable_value=0",
+	}},
+	{"neighbouring numbers are two points", grids{grid("boltzmann", axes{"alpha": number(0.1, math.Nextafter(0.1, 1))})}, []string{
+		"boltzmann alpha=0.1 value=optimal unreachable_value=-1000",
+		"boltzmann alpha=0.10000000000000002 value=optimal unreachable_value=-1000",
+	}},
+	{"what costs most to change varies slowest", grids{grid("full", axes{
+		"goal_noise": number(0.1, 0.2), "budget_r": number(2, 4), "budget_q": number(0.9), "search_noise": number(0.5, 0.02), "action_noise": number(0.05, 0.1),
+	})}, []string{
+		"full goal_noise=0.1 budget_r=2 budget_q=0.9 search_noise=0.5 action_noise=0.05",
+		"full goal_noise=0.2 budget_r=2 budget_q=0.9 search_noise=0.5 action_noise=0.05",
+		"full goal_noise=0.1 budget_r=2 budget_q=0.9 search_noise=0.5 action_noise=0.1",
+		"full goal_noise=0.2 budget_r=2 budget_q=0.9 search_noise=0.5 action_noise=0.1",
+		"full goal_noise=0.1 budget_r=4 budget_q=0.9 search_noise=0.5 action_noise=0.05",
+		"full goal_noise=0.2 budget_r=4 budget_q=0.9 search_noise=0.5 action_noise=0.05",
+		"full goal_noise=0.1 budget_r=4 budget_q=0.9 search_noise=0.5 action_noise=0.1",
+		"full goal_noise=0.2 budget_r=4 budget_q=0.9 search_noise=0.5 action_noise=0.1",
+		"full goal_noise=0.1 budget_r=2 budget_q=0.9 search_noise=0.02 action_noise=0.05",
+		"full goal_noise=0.2 budget_r=2 budget_q=0.9 search_noise=0.02 action_noise=0.05",
+		"full goal_noise=0.1 budget_r=2 budget_q=0.9 search_noise=0.02 action_noise=0.1",
+		"full goal_noise=0.2 budget_r=2 budget_q=0.9 search_noise=0.02 action_noise=0.1",
+		"full goal_noise=0.1 budget_r=4 budget_q=0.9 search_noise=0.02 action_noise=0.05",
+		"full goal_noise=0.2 budget_r=4 budget_q=0.9 search_noise=0.02 action_noise=0.05",
+		"full goal_noise=0.1 budget_r=4 budget_q=0.9 search_noise=0.02 action_noise=0.1",
+		"full goal_noise=0.2 budget_r=4 budget_q=0.9 search_noise=0.02 action_noise=0.1",
+	}},
+	{"defaults", grids{grid("boltzmann", nil)}, []string{
+		"boltzmann alpha=0.125 value=optimal unreachable_value=-1000",
+		"boltzmann alpha=0.25 value=optimal unreachable_value=-1000",
+		"boltzmann alpha=0.5 value=optimal unreachable_value=-1000",
+		"boltzmann alpha=1 value=optimal unreachable_value=-1000",
+		"boltzmann alpha=2 value=optimal unreachable_value=-1000",
+		"boltzmann alpha=4 value=optimal unreachable_value=-1000",
+		"boltzmann alpha=8 value=optimal unreachable_value=-1000",
+	}},
+	{"models in their own order, with their own axes", grids{
+		grid("dull", axes{"alpha": number(3)}),
+		grid("boltzmann", axes{"alpha": number(1e-9, 1e6)}),
+	}, []string{
+		"boltzmann alpha=1e-09 value=optimal unreachable_value=-1000",
+		"boltzmann alpha=1e+06 value=optimal unreachable_value=-1000",
+		"dull alpha=3",
+	}},
+}
+
 func TestParameterSets(t *testing.T) {
 	withModel(t, model.Model{Name: "dull", Axes: []string{"alpha"}})
-	negativeZero := math.Copysign(0, -1)
-	tests := []struct {
-		name  string
-		grids grids
-		want  []string
-	}{
-		{"last axis fastest, values as given", grids{grid("boltzmann", axes{
-			"unreachable_value": number(-40, -1000), "value": word("on_policy", "optimal"), "alpha": number(2, 1),
-		})}, []string{
-			"boltzmann alpha=2 value=on_policy unreachable_value=-40",
-			"boltzmann alpha=2 value=on_policy unreachable_value=-1000",
-			"boltzmann alpha=2 value=optimal unreachable_value=-40",
-			"boltzmann alpha=2 value=optimal unreachable_value=-1000",
-			"boltzmann alpha=1 value=on_policy unreachable_value=-40",
-			"boltzmann alpha=1 value=on_policy unreachable_value=-1000",
-			"boltzmann alpha=1 value=optimal unreachable_value=-40",
-			"boltzmann alpha=1 value=optimal unreachable_value=-1000",
-		}},
-		{"equal values are one point, where the first stands", grids{grid("boltzmann", axes{
-			"alpha": number(0.5, 1, 0.25+0.25), "value": word("optimal", "optimal"), "unreachable_value": number(negativeZero, 0),
-		})}, []string{
-			"boltzmann alpha=0.5 value=optimal unreachable_value=0",
-			"boltzmann alpha=1 value=optimal unreachable_value=0",
-		}},
-		{"neighbouring numbers are two points", grids{grid("boltzmann", axes{"alpha": number(0.1, math.Nextafter(0.1, 1))})}, []string{
-			"boltzmann alpha=0.1 value=optimal unreachable_value=-1000",
-			"boltzmann alpha=0.10000000000000002 value=optimal unreachable_value=-1000",
-		}},
-		{"what costs most to change varies slowest", grids{grid("full", axes{
-			"goal_noise": number(0.1, 0.2), "budget_r": number(2, 4), "budget_q": number(0.9), "search_noise": number(0.5, 0.02), "action_noise": number(0.05, 0.1),
-		})}, []string{
-			"full goal_noise=0.1 budget_r=2 budget_q=0.9 search_noise=0.5 action_noise=0.05",
-			"full goal_noise=0.2 budget_r=2 budget_q=0.9 search_noise=0.5 action_noise=0.05",
-			"full goal_noise=0.1 budget_r=2 budget_q=0.9 search_noise=0.5 action_noise=0.1",
-			"full goal_noise=0.2 budget_r=2 budget_q=0.9 search_noise=0.5 action_noise=0.1",
-			"full goal_noise=0.1 budget_r=4 budget_q=0.9 search_noise=0.5 action_noise=0.05",
-			"full goal_noise=0.2 budget_r=4 budget_q=0.9 search_noise=0.5 action_noise=0.05",
-			"full goal_noise=0.1 budget_r=4 budget_q=0.9 search_noise=0.5 action_noise=0.1",
-			"full goal_noise=0.2 budget_r=4 budget_q=0.9 search_noise=0.5 action_noise=0.1",
-			"full goal_noise=0.1 budget_r=2 budget_q=0.9 search_noise=0.02 action_noise=0.05",
-			"full goal_noise=0.2 budget_r=2 budget_q=0.9 search_noise=0.02 action_noise=0.05",
-			"full goal_noise=0.1 budget_r=2 budget_q=0.9 search_noise=0.02 action_noise=0.1",
-			"full goal_noise=0.2 budget_r=2 budget_q=0.9 search_noise=0.02 action_noise=0.1",
-			"full goal_noise=0.1 budget_r=4 budget_q=0.9 search_noise=0.02 action_noise=0.05",
-			"full goal_noise=0.2 budget_r=4 budget_q=0.9 search_noise=0.02 action_noise=0.05",
-			"full goal_noise=0.1 budget_r=4 budget_q=0.9 search_noise=0.02 action_noise=0.1",
-			"full goal_noise=0.2 budget_r=4 budget_q=0.9 search_noise=0.02 action_noise=0.1",
-		}},
-		{"defaults", grids{grid("boltzmann", nil)}, []string{
-			"boltzmann alpha=0.125 value=optimal unreachable_value=-1000",
-			"boltzmann alpha=0.25 value=optimal unreachable_value=-1000",
-			"boltzmann alpha=0.5 value=optimal unreachable_value=-1000",
-			"boltzmann alpha=1 value=optimal unreachable_value=-1000",
-			"boltzmann alpha=2 value=optimal unreachable_value=-1000",
-			"boltzmann alpha=4 value=optimal unreachable_value=-1000",
-			"boltzmann alpha=8 value=optimal unreachable_value=-1000",
-		}},
-		{"models in their own order, with their own axes", grids{
-			grid("dull", axes{"alpha": number(3)}),
-			grid("boltzmann", axes{"alpha": number(1e-9, 1e6)}),
-		}, []string{
-			"boltzmann alpha=1e-09 value=optimal unreachable_value=-1000",
-			"boltzmann alpha=1e+06 value=optimal unreachable_value=-1000",
-			"dull alpha=3",
-		}},
-	}
-	for _, test := range tests {
+	for _, test := range gridTests {
 		t.Run(test.name, func(t *testing.T) {
 			sets, err := (&sweep.Config{Models: test.grids}).ParameterSets()
 			if err != nil {
