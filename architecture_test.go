@@ -36,7 +36,7 @@ var arrows = []arrow{
 		direct: true, never: []string{"os/..."},
 	},
 	{
-		from: []string{"foible.dev/foible/core/..."},
+		from:   []string{"foible.dev/foible/core/..."},
 		except: []string{"foible.dev/foible/core/report", "foible.dev/foible/core/report/fit", "foible.dev/foible/core/report/compare", "foible.dev/foible/core/report/recovery"}, // which fill in pages of their own
 		direct: true, never: []string{"embed"},
 	},
@@ -108,7 +108,7 @@ var order = []string{
 	"sweep", "sweep/sweeptest", "internal/tiny", "internal/house", "internal/madeup",
 	"inference/internal/kernel", "inference/internal/observed", "inference/internal/worlds", "inference/internal/samples", "inference/marginal", "inference/sips", "inference",
 	"score", "diagnose", "cost", "recovery",
-	"tabular", "figure", "report", "report/latex", "report/recovery", "report/fit", "report/compare", "report/internal/reporttest", // what is shown
+	"tabular", "picture", "figure", "report", "report/latex", "report/recovery", "report/fit", "report/compare", "report/internal/reporttest", // what is shown
 }
 
 func TestOrderOfCore(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"foible.dev/foible/core/ground"
 	"foible.dev/foible/core/heuristic"
 	"foible.dev/foible/core/pddl"
+	"foible.dev/foible/core/picture"
 	"foible.dev/foible/domains/blockwords"
 	"foible.dev/foible/domains/doorskeysgems"
 )
@@ -31,8 +32,8 @@ type Domain struct {
 	Corruptions func(goal string) []string
 	// CorruptionCount is how many these are, without making them; nil as Corruptions.
 	CorruptionCount func(goal string) int
-	// Picture draws a state, and the way that led there, as SVG.
-	Picture func(t *ground.Task, s ground.StateID, past []ground.StateID) (string, error)
+	// Picture draws a state, and the way that led there.
+	Picture func(t *ground.Task, s ground.StateID, past []ground.StateID) (*picture.Picture, error)
 	// Colour is the colour of a goal in figures, as #rrggbb.
 	Colour func(goal int, name string) string
 	// Sample is a study directory to try things with.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"foible.dev/foible/core/picture"
 	"foible.dev/foible/core/study"
 )
 
@@ -17,14 +18,14 @@ func (s *Study) Stimulus(id string) (*study.Stimulus, bool) {
 }
 
 // Pictures draws a stimulus at some steps, ascending, with the way that led
-// there, as SVG. A plan that cannot be followed gives fewer.
-func (s *Study) Pictures(st *study.Stimulus, steps []int) ([]string, error) {
+// there. A plan that cannot be followed gives fewer.
+func (s *Study) Pictures(st *study.Stimulus, steps []int) ([]*picture.Picture, error) {
 	task, err := st.Task()
 	if err != nil {
 		return nil, err
 	}
 	states, _, _ := task.Validate(st.Plan) // up to where the plan can be followed
-	var pictures []string
+	var pictures []*picture.Picture
 	for _, step := range steps {
 		if step >= len(states) {
 			break

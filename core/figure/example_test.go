@@ -10,6 +10,7 @@ import (
 
 	"foible.dev/foible/core/figure"
 	"foible.dev/foible/core/optional"
+	"foible.dev/foible/core/picture"
 )
 
 var update = flag.Bool("update", false, "write the golden figures")
@@ -137,24 +138,27 @@ func ExampleProfile() {
 }
 
 func ExampleStoryboard() {
-	picture := func(x int) string {
-		return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" width="100pt" height="40pt" viewBox="0 0 100 40" font-family="Arial">
-<title>A corridor</title>
-<rect x="4" y="4" width="92" height="32" rx="3" fill="#f3e3c3" stroke="#000000" stroke-width="1"/>
-<g transform="translate(84 20)"><path d="M0 -10L10 0L0 10L-10 0Z" fill="#0072b2"/><text x="0" y="3.6" font-size="10" text-anchor="middle" font-weight="bold" fill="#ffffff">1</text></g>
-<g transform="translate(16 20)"><path d="M-9 -9L9 -9L9 9L-9 9Z" fill="#e69f00"/><text x="0" y="3.6" font-size="10" text-anchor="middle">2</text></g>
-<path d="M50 20L%[1]d 20" fill="none" stroke="#595959" stroke-width="2" stroke-opacity="0.55" stroke-linecap="round"/>
-<circle cx="%[1]d" cy="20" r="4" stroke="#ffffff" stroke-width="1.2" paint-order="stroke"/>
-</svg>`, x)
+	corridor := func(x float64) *picture.Picture {
+		p := picture.New(100, 40, "A corridor")
+		p.Add(picture.Rect{X: 4, Y: 4, Width: 92, Height: 32, Radius: 3, Style: picture.Style{Fill: "#f3e3c3", Stroke: "#000000", Width: 1}})
+		gem1 := p.Group(84, 20, "gem1")
+		gem1.Path(picture.Closed(picture.Point{0, -10}, picture.Point{10, 0}, picture.Point{0, 10}, picture.Point{-10, 0}), picture.Style{Fill: "#0072b2"})
+		gem1.Add(picture.Text{Y: 3.6, Size: 10, Text: "1", Bold: true, Fill: "#ffffff"})
+		gem2 := p.Group(16, 20, "gem2")
+		gem2.Path(picture.Closed(picture.Point{-9, -9}, picture.Point{9, -9}, picture.Point{9, 9}, picture.Point{-9, 9}), picture.Style{Fill: "#e69f00"})
+		gem2.Add(picture.Text{Y: 3.6, Size: 10, Text: "2"})
+		p.Path(picture.Open(picture.Point{50, 20}, picture.Point{x, 20}), picture.Style{Fill: "none", Stroke: "#595959", Width: 2, StrokeOpacity: 0.55, RoundEnds: true})
+		p.Circle(x, 20, 4, picture.Style{Stroke: "#ffffff", Width: 1.2, StrokeBeneath: true})
+		return p
 	}
 	f, err := figure.Storyboard(figure.Story{
 		Title:  "Stimulus 1-1",
 		Goals:  []figure.StoryGoal{{Name: "gem1", Colour: "#0072b2", True: true}, {Name: "gem2", Colour: "#e69f00"}},
 		Models: []string{"full", "boltzmann"},
 		Scenes: []figure.Scene{
-			{Step: 0, Picture: picture(50), Human: []float64{0.45, 0.55}, SE: []float64{0.03, 0.03}, Models: [][]float64{{0.5, 0.5}, {0.5, 0.5}}},
-			{Step: 1, Action: "(right)", Picture: picture(60), Human: []float64{0.7, 0.3}, SE: []float64{0.06, 0.06}, Models: [][]float64{{0.6, 0.4}, {0.9, 0.1}}},
-			{Step: 2, Action: "(right)", Picture: picture(70), Human: []float64{1, 0}, SE: []float64{0, 0}, Models: [][]float64{{0.9, 0.1}}},
+			{Step: 0, Picture: corridor(50), Human: []float64{0.45, 0.55}, SE: []float64{0.03, 0.03}, Models: [][]float64{{0.5, 0.5}, {0.5, 0.5}}},
+			{Step: 1, Action: "(right)", Picture: corridor(60), Human: []float64{0.7, 0.3}, SE: []float64{0.06, 0.06}, Models: [][]float64{{0.6, 0.4}, {0.9, 0.1}}},
+			{Step: 2, Action: "(right)", Picture: corridor(70), Human: []float64{1, 0}, SE: []float64{0, 0}, Models: [][]float64{{0.9, 0.1}}},
 		},
 		Note: "full: action_noise=0.1.",
 	})

@@ -19,6 +19,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"foible.dev/foible/core/optional"
+	"foible.dev/foible/core/picture"
 )
 
 // extremes are figures of empty, undefined, huge and strange data.
@@ -98,7 +99,14 @@ func extremes() map[string]*Figure {
 var threeGoals = []StoryGoal{{"a", "#0072b2", false}, {"b", "#e69f00", true}, {"c", "#009e73", false}}
 
 // dot is a picture with the smallest type that pictures have.
-const dot = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 160 140"><circle cx="80" cy="70" r="70"/><text x="80" y="70" font-size="8" text-anchor="middle" fill="#ffffff">dot</text></svg>`
+var dot = dotOf(160, 140, "dot")
+
+func dotOf(width, height float64, name string) *picture.Picture {
+	p := picture.New(width, height, "a dot")
+	p.Circle(80, 70, 70, picture.Style{})
+	p.Add(picture.Text{X: 80, Y: 70, Size: 8, Text: name, Fill: "#ffffff"})
+	return p
+}
 
 func manyScenes(scenes, goals, models int) Story {
 	s := Story{Title: "Stimulus 1-1"}

@@ -4,6 +4,8 @@ import (
 	"image/color"
 	"math"
 	"testing"
+
+	"foible.dev/foible/core/picture"
 )
 
 // lightness and two axes of colour in CIE Lab, D65; see CIE 15:2004.
@@ -47,7 +49,7 @@ func TestGoalColours(t *testing.T) {
 				t.Errorf("goals %d and %d differ by %.0f", i, j, d)
 			}
 		}
-		text, err := hexColour(GoalInk(i))
+		text, err := picture.Colour(GoalInk(i))
 		if err != nil {
 			t.Fatal(err)
 		}

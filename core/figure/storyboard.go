@@ -7,6 +7,8 @@ import (
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"foible.dev/foible/core/picture"
 )
 
 // Story is what a storyboard shows of one stimulus.
@@ -27,9 +29,9 @@ type StoryGoal struct {
 
 // Scene is a judgement step. Values that are NaN, or not there, are not known.
 type Scene struct {
-	Step    int    // actions seen
-	Action  string // the last of them; "" = none yet
-	Picture string // SVG; all pictures of a story have one size
+	Step    int              // actions seen
+	Action  string           // the last of them; "" = none yet
+	Picture *picture.Picture // nil = none; all pictures of a story have one size
 	Human   []float64
 	SE      []float64   // standard errors of Human
 	Models  [][]float64 // [model][goal]
@@ -53,23 +55,20 @@ const (
 // Storyboard shows a stimulus at each judgement step: its picture above bars of
 // the probability of each goal, for people in grey with ±1 standard error and
 // for models in their colours. Scenes that do not fit a page are left out, which
-// a remark says. The error is of a picture or a colour that is not understood.
+// a remark says. The error is of a colour.
 func Storyboard(s Story) (*Figure, error) {
 	b := board{Story: s}
 	for _, g := range s.Goals {
-		c, err := hexColour(g.Colour)
+		c, err := picture.Colour(g.Colour)
 		if err != nil {
 			return nil, fmt.Errorf("goal %s: %w", g.Name, err)
 		}
 		b.colours = append(b.colours, c)
 	}
 	for _, scene := range s.Scenes {
-		var p *picture
-		if scene.Picture != "" {
-			var err error
-			if p, err = readPicture(scene.Picture); err != nil {
-				return nil, fmt.Errorf("step %d: %w", scene.Step, err)
-			}
+		p, err := stillOf(scene.Picture)
+		if err != nil {
+			return nil, fmt.Errorf("picture of step %d: %w", scene.Step, err)
 		}
 		b.pictures = append(b.pictures, p)
 	}
@@ -80,12 +79,12 @@ func Storyboard(s Story) (*Figure, error) {
 type board struct {
 	Story
 	colours  []color.NRGBA
-	pictures []*picture // by scene; nil = none
+	pictures []still // by scene
 
-	cols    int
-	width   vg.Length // of a scene
-	picture vg.Point  // size of a picture
-	names   int       // lines that the names of goals take
+	cols  int
+	width vg.Length // of a scene
+	size  vg.Point  // of a picture
+	names int       // lines that the names of goals take
 }
 
 func (b *board) figure() *Figure {
@@ -140,10 +139,10 @@ func (b *board) layOut(inner, room vg.Length) {
 // fitPictures makes pictures as large as a scene, but not so large that all
 // their type is larger than the rest; it reports whether it can be read.
 func (b *board) fitPictures(room vg.Length) bool {
-	b.picture = vg.Point{}
+	b.size = vg.Point{}
 	var w, h, least vg.Length
 	for _, p := range b.pictures {
-		if p == nil {
+		if p.Picture == nil {
 			continue
 		}
 		w, h = max(w, vg.Length(p.width)), max(h, vg.Length(p.height))
@@ -158,7 +157,7 @@ func (b *board) fitPictures(room vg.Length) bool {
 	if least > 0 {
 		scale = min(scale, largestType/least)
 	}
-	b.picture = vg.Point{X: scale * w, Y: scale * h}
+	b.size = vg.Point{X: scale * w, Y: scale * h}
 	return least*scale >= small || least == 0
 }
 
@@ -203,8 +202,8 @@ func (b *board) nameWidth(goal int) vg.Length {
 // height of a scene.
 func (b *board) height() vg.Length {
 	h := line + 3 + barsHeight + stripHeight + 2 + vg.Length(max(1, b.names))*line
-	if b.picture.Y > 0 {
-		h += b.picture.Y + pictureGap
+	if b.size.Y > 0 {
+		h += b.size.Y + pictureGap
 	}
 	return h
 }

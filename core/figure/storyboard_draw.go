@@ -208,9 +208,9 @@ func (b *board) scene(c draw.Canvas, i int) {
 	indent := title.Width(step) + 5
 	write(c, ink(small, grey), 0, vg.Point{X: c.Min.X + indent, Y: c.Max.Y - small}, shorten(ink(small, grey), action, b.width-indent))
 
-	if p := b.pictures[i]; p != nil {
+	if p := b.pictures[i]; p.Picture != nil {
 		top, middle := c.Max.Y-line-3, (c.Min.X+c.Max.X)/2
-		scale := b.picture.X / vg.Length(b.widest())
+		scale := b.size.X / vg.Length(b.widest())
 		w, h := scale*vg.Length(p.width), scale*vg.Length(p.height)
 		p.drawIn(c, vg.Rectangle{Min: vg.Point{X: middle - w/2, Y: top - h}, Max: vg.Point{X: middle + w/2, Y: top}})
 	}
@@ -228,7 +228,7 @@ func (b *board) scene(c draw.Canvas, i int) {
 func (b *board) widest() float64 {
 	var w float64
 	for _, p := range b.pictures {
-		if p != nil {
+		if p.Picture != nil {
 			w = max(w, p.width)
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
+
+	"foible.dev/foible/core/picture"
 )
 
 // fontStack names fonts with the metrics of Liberation Sans before any other.
@@ -46,10 +48,11 @@ type svgCanvas struct {
 // figure has its first character.
 func mark(n int) string { return fmt.Sprintf("\x01picture %d\x01", n) }
 
-func (c *svgCanvas) embed(p *picture, at vg.Rectangle) {
+func (c *svgCanvas) embed(p *picture.Picture, at vg.Rectangle) {
 	face := ink(small, black)
 	c.FillString(face.Handler.Cache().Lookup(face.Font, face.Font.Size), at.Min, mark(len(c.pictures)))
-	c.pictures = append(c.pictures, p.nested(at.Min.X, at.Max.Y, at.Size().X, at.Size().Y))
+	nested := p.Nested(at.Min.X.Points(), -at.Max.Y.Points(), at.Size().X.Points(), at.Size().Y.Points())
+	c.pictures = append(c.pictures, `<g transform="scale(1, -1)">`+nested+"</g>\n") // the y axis of the canvas points up
 }
 
 // withPictures puts the pictures in place of their marks.

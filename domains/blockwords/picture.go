@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 
 	"foible.dev/foible/core/ground"
-	"foible.dev/foible/domains/internal/picture"
+	"foible.dev/foible/core/picture"
 )
 
 // Lengths of a picture, in points.
@@ -25,21 +25,21 @@ const (
 	metal   = "#8c8c8c"
 )
 
-// Picture draws a state as SVG: the towers on the table, and the hand with
+// Picture draws a state: the towers on the table, and the hand with
 // what it holds. A tower stands at the place of its lowest block, in the order
 // of the problem's objects, so that pictures of one problem can be compared.
 // past are the states before s, oldest first; if there are any, the block that
 // the last action moved is darker.
-func Picture(t *ground.Task, s ground.StateID, past []ground.StateID) (string, error) {
+func Picture(t *ground.Task, s ground.StateID, past []ground.StateID) (*picture.Picture, error) {
 	scene, err := newScene(t, s)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	changed := ""
 	if len(past) > 0 {
 		before, err := newScene(t, past[len(past)-1])
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		changed = scene.changed(before)
 	}
@@ -124,51 +124,56 @@ func (sc *scene) title() string {
 	return title
 }
 
-func (sc *scene) draw(changed string) string {
+func (sc *scene) draw(changed string) *picture.Picture {
 	n := float64(max(len(sc.blocks), 1))
 	width := 2*margin + n*side + (n+1)*gap
 	floor := margin + hand + n*side
-	c := picture.New(width, floor+table+margin, sc.title())
+	p := picture.New(width, floor+table+margin, sc.title())
 
-	c.Rect(margin, floor, width-2*margin, table, fmt.Sprintf(`fill="%s"`, metal))
-	c.Path(picture.Line([2]float64{margin, floor}, [2]float64{width - margin, floor}), fmt.Sprintf(`stroke="%s" stroke-width="1"`, outline))
+	p.Rect(margin, floor, width-2*margin, table, picture.Style{Fill: metal})
+	p.Path(picture.Open(picture.Point{margin, floor}, picture.Point{width - margin, floor}), picture.Style{Stroke: outline, Width: 1})
 	for place, tower := range sc.towers {
 		x := margin + gap + float64(place)*(side+gap)
 		for level, b := range tower {
-			drawBlock(c, x, floor-float64(level+1)*side, b, b == changed)
+			p.Add(block(x, floor-float64(level+1)*side, b, b == changed)...)
 		}
 	}
-	drawHand(c, width/2, margin, sc.held != "")
+	p.Add(gripper(width/2, margin, sc.held != "")...)
 	if sc.held != "" {
-		drawBlock(c, width/2-side/2, margin+hand, sc.held, sc.held == changed)
+		p.Add(block(width/2-side/2, margin+hand, sc.held, sc.held == changed)...)
 	}
-	return c.String()
+	return p
 }
 
-// drawBlock draws a block whose top left corner is (x, y).
-func drawBlock(c *picture.Canvas, x, y float64, name string, changed bool) {
+// block is a block whose top left corner is (x, y).
+func block(x, y float64, name string, changed bool) []picture.Item {
 	fill := wood
 	if changed {
 		fill = moved
 	}
-	c.Rect(x+0.5, y+0.5, side-1, side-1, fmt.Sprintf(`rx="1.5" fill="%s" stroke="%s" stroke-width="1"`, fill, outline))
 	size := 11.0
 	if k := utf8.RuneCountInString(name); k > 1 {
 		size = max(4, min(9, 22/float64(k)))
 	}
-	c.Text(x+side/2, y+side/2+0.36*size, size, `font-weight="bold" fill="#000000"`, name)
+	return []picture.Item{
+		picture.Rect{X: x + 0.5, Y: y + 0.5, Width: side - 1, Height: side - 1, Radius: 1.5, Style: picture.Style{Fill: fill, Stroke: outline, Width: 1}},
+		picture.Text{X: x + side/2, Y: y + side/2 + 0.36*size, Size: size, Text: name, Bold: true, Fill: "#000000"},
+	}
 }
 
-// drawHand draws a gripper hanging from (x, y), closed round a block or open.
-func drawHand(c *picture.Canvas, x, y float64, closed bool) {
+// gripper is the hand, hanging from (x, y), closed round a block or open.
+func gripper(x, y float64, closed bool) []picture.Item {
 	reach, down := side/2+3, 4.0
 	if closed {
 		reach, down = side/2+1.2, 7.0
 	}
 	top := y + hand - 4
-	c.Path(picture.Line([2]float64{x, y}, [2]float64{x, top}), fmt.Sprintf(`stroke="%s" stroke-width="3"`, metal))
-	c.Path(picture.Line(
-		[2]float64{x - reach, top + down}, [2]float64{x - reach, top},
-		[2]float64{x + reach, top}, [2]float64{x + reach, top + down},
-	), fmt.Sprintf(`fill="none" stroke="%s" stroke-width="2" stroke-linejoin="round" stroke-linecap="round"`, outline))
+	fingers := picture.Open(
+		picture.Point{x - reach, top + down}, picture.Point{x - reach, top},
+		picture.Point{x + reach, top}, picture.Point{x + reach, top + down},
+	)
+	return []picture.Item{
+		picture.Path{Line: picture.Open(picture.Point{x, y}, picture.Point{x, top}), Style: picture.Style{Stroke: metal, Width: 3}},
+		picture.Path{Line: fingers, Style: picture.Style{Fill: "none", Stroke: outline, Width: 2, RoundCorners: true, RoundEnds: true}},
+	}
 }

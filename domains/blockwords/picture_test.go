@@ -38,21 +38,23 @@ func TestPicture(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	svg, err := Picture(task, states[1], states[:1])
+	held, err := Picture(task, states[1], states[:1])
 	if err != nil {
 		t.Fatal(err)
 	}
-	domaintest.Golden(t, "held.svg", svg)
+	domaintest.Golden(t, "held.svg", held)
+	svg := held.SVG()
 	if want := "<title>Towers, top block first: l, mp, ae; in the hand: s</title>"; !strings.Contains(svg, want) {
 		t.Errorf("no %s in\n%s", want, svg)
 	}
 	if n := strings.Count(svg, moved); n != 1 {
 		t.Errorf("%d blocks are marked as moved", n)
 	}
-	svg, err = Picture(task, states[2], nil)
+	stacked, err := Picture(task, states[2], nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+	svg = stacked.SVG()
 	if want := "<title>Towers, top block first: l, smp, ae</title>"; !strings.Contains(svg, want) {
 		t.Errorf("no %s in\n%s", want, svg)
 	}
@@ -67,8 +69,8 @@ func TestPictureRefusesWhatIsNoTower(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if svg, err := Picture(task, task.Initial(), nil); err == nil || !strings.Contains(err.Error(), "0 of 2 blocks") {
-		t.Errorf("%s, %v", svg, err)
+	if p, err := Picture(task, task.Initial(), nil); err == nil || !strings.Contains(err.Error(), "0 of 2 blocks") {
+		t.Errorf("%v, %v", p, err)
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"foible.dev/foible/core/ground"
-	"foible.dev/foible/domains/internal/picture"
+	"foible.dev/foible/core/picture"
 )
 
 // Lengths of a picture, in points.
@@ -25,22 +25,22 @@ const (
 	grey  = "#595959"
 )
 
-// Picture draws a state as SVG: the maze with y up, the agent, locked and
+// Picture draws a state: the maze with y up, the agent, locked and
 // opened doors, keys, gems in their own colours and shapes with the number of
 // their names, and what the agent carries beside it. past are the states
 // before s, oldest first: the agent's trail; nil draws none. All pictures of
 // one problem have the same size.
-func Picture(t *ground.Task, s ground.StateID, past []ground.StateID) (string, error) {
+func Picture(t *ground.Task, s ground.StateID, past []ground.StateID) (*picture.Picture, error) {
 	m, err := newMaze(t)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	sc := scene{maze: m}
 	if sc.agent, err = agent(t, s); err != nil {
-		return "", err
+		return nil, err
 	}
 	if sc.items, err = items(t, s); err != nil {
-		return "", err
+		return nil, err
 	}
 	for _, i := range sc.items {
 		if t.Holds(s, "has", i.name) {
@@ -51,7 +51,7 @@ func Picture(t *ground.Task, s ground.StateID, past []ground.StateID) (string, e
 		if strings.EqualFold(f.Predicate, "door") {
 			c, err := place(f.Args)
 			if err != nil {
-				return "", err
+				return nil, err
 			}
 			sc.locked = append(sc.locked, c)
 		}
@@ -59,7 +59,7 @@ func Picture(t *ground.Task, s ground.StateID, past []ground.StateID) (string, e
 	for _, before := range past {
 		c, err := agent(t, before)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		sc.trail = append(sc.trail, c)
 	}
@@ -84,20 +84,17 @@ func (sc *scene) title() string {
 	return title
 }
 
-func (sc *scene) draw() string {
+func (sc *scene) draw() *picture.Picture {
 	rows := max(1, int((float64(sc.height)*side-head)/side)) // of carried items
 	columns := (len(sc.items) + rows - 1) / rows
 	width := float64(sc.width)*side + beside + max(panel, float64(columns)*side)
-	c := picture.New(2*margin+width, 2*margin+float64(sc.height)*side, sc.title())
-	c.Group(margin, margin, 1, "")
-	sc.drawMaze(c)
-	sc.drawTrail(c)
-	sc.drawThings(c)
-	c.Group(float64(sc.width)*side+beside, 0, 1, "")
-	sc.drawCarried(c, width-float64(sc.width)*side-beside, rows)
-	c.End()
-	c.End()
-	return c.String()
+	p := picture.New(2*margin+width, 2*margin+float64(sc.height)*side, sc.title())
+	g := p.Group(margin, margin, "")
+	sc.drawMaze(g)
+	sc.drawTrail(g)
+	sc.drawThings(g)
+	sc.drawCarried(g.Group(float64(sc.width)*side+beside, 0, ""), width-float64(sc.width)*side-beside, rows)
+	return p
 }
 
 // corner is the top left corner of a cell, centre its middle.
@@ -110,13 +107,14 @@ func (m *maze) centre(c cell) (x, y float64) {
 	return x + side/2, y + side/2
 }
 
-func (sc *scene) drawMaze(c *picture.Canvas) {
+func (sc *scene) drawMaze(g *picture.Group) {
 	w, h := float64(sc.width)*side, float64(sc.height)*side
+	lines := picture.Style{Stroke: grid, Width: 0.5}
 	for x := 1; x < sc.width; x++ {
-		c.Path(picture.Line([2]float64{float64(x) * side, 0}, [2]float64{float64(x) * side, h}), fmt.Sprintf(`stroke="%s" stroke-width="0.5"`, grid))
+		g.Path(picture.Open(picture.Point{float64(x) * side, 0}, picture.Point{float64(x) * side, h}), lines)
 	}
 	for y := 1; y < sc.height; y++ {
-		c.Path(picture.Line([2]float64{0, float64(y) * side}, [2]float64{w, float64(y) * side}), fmt.Sprintf(`stroke="%s" stroke-width="0.5"`, grid))
+		g.Path(picture.Open(picture.Point{0, float64(y) * side}, picture.Point{w, float64(y) * side}), lines)
 	}
 	// A run of wall cells of a row is one rectangle.
 	for y := sc.height; y >= 1; y-- {
@@ -127,40 +125,37 @@ func (sc *scene) drawMaze(c *picture.Canvas) {
 			}
 			if x > from {
 				left, top := sc.corner(cell{from, y})
-				c.Rect(left, top, float64(x-from)*side, side, fmt.Sprintf(`fill="%s" stroke="%s" stroke-width="0.5"`, stone, stone))
+				g.Rect(left, top, float64(x-from)*side, side, picture.Style{Fill: stone, Stroke: stone, Width: 0.5})
 			}
 		}
 	}
-	c.Rect(0, 0, w, h, `fill="none" stroke="#000000" stroke-width="1"`)
+	g.Rect(0, 0, w, h, picture.Style{Fill: "none", Stroke: "#000000", Width: 1})
 	for _, d := range sc.doors {
 		x, y := sc.centre(d)
-		c.Group(x, y, 1, "")
-		drawDoor(c, slices.Contains(sc.locked, d))
-		c.End()
+		drawDoor(g.Group(x, y, ""), slices.Contains(sc.locked, d))
 	}
 }
 
 // drawTrail draws where the agent has been: a ring where it began, a line to where it is.
-func (sc *scene) drawTrail(c *picture.Canvas) {
+func (sc *scene) drawTrail(g *picture.Group) {
 	if len(sc.trail) == 0 {
 		return
 	}
-	var points [][2]float64
+	var points []picture.Point
 	for _, at := range append(slices.Clip(sc.trail), sc.agent) {
 		x, y := sc.centre(at)
-		if p := [2]float64{x, y}; len(points) == 0 || points[len(points)-1] != p {
+		if p := (picture.Point{x, y}); len(points) == 0 || points[len(points)-1] != p {
 			points = append(points, p)
 		}
 	}
-	style := fmt.Sprintf(`fill="none" stroke="%s" stroke-width="1.6" stroke-opacity="0.55" stroke-linejoin="round" stroke-linecap="round"`, grey)
 	if len(points) > 1 {
-		c.Path(picture.Line(points...), style)
+		g.Path(picture.Open(points...), picture.Style{Fill: "none", Stroke: grey, Width: 1.6, StrokeOpacity: 0.55, RoundCorners: true, RoundEnds: true})
 	}
-	c.Circle(points[0][0], points[0][1], 2.6, fmt.Sprintf(`fill="#ffffff" stroke="%s" stroke-width="1.2"`, grey))
+	g.Circle(points[0][0], points[0][1], 2.6, picture.Style{Fill: "#ffffff", Stroke: grey, Width: 1.2})
 }
 
 // drawThings draws the items that lie in the maze, and the agent over them.
-func (sc *scene) drawThings(c *picture.Canvas) {
+func (sc *scene) drawThings(g *picture.Group) {
 	lying := map[cell]int{}
 	for _, it := range sc.items {
 		if !it.lies {
@@ -172,32 +167,27 @@ func (sc *scene) drawThings(c *picture.Canvas) {
 		}
 		shift := 3 * float64(lying[it.at])
 		lying[it.at]++
-		c.Group(x-shift, y-shift, 1, it.name)
-		drawItem(c, it)
-		c.End()
+		drawItem(g.Group(x-shift, y-shift, it.name), it)
 	}
 	x, y := sc.centre(sc.agent)
-	scale := 1.0
+	agent := &picture.Group{X: x, Y: y, Title: "the agent"}
 	if lying[sc.agent] > 0 {
-		x, y, scale = x+3.5, y+2.6, 0.75
+		agent.X, agent.Y, agent.Scale = x+3.5, y+2.6, 0.75
 	}
-	c.Group(x, y, scale, "the agent")
-	drawAgent(c)
-	c.End()
+	drawAgent(agent)
+	g.Add(agent)
 }
 
-// drawCarried fills the panel, of so many rows of items, beside the maze.
-func (sc *scene) drawCarried(c *picture.Canvas, width float64, rows int) {
-	c.Text(width/2, 9, words, fmt.Sprintf(`fill="%s"`, grey), "carries")
+// drawCarried fills the panel beside the maze, which has some rows of items.
+func (sc *scene) drawCarried(g *picture.Group, width float64, rows int) {
+	g.Add(picture.Text{X: width / 2, Y: 9, Size: words, Text: "carries", Fill: grey})
 	if len(sc.carried) == 0 {
-		c.Text(width/2, 22, words, fmt.Sprintf(`fill="%s"`, grey), "nothing")
+		g.Add(picture.Text{X: width / 2, Y: 22, Size: words, Text: "nothing", Fill: grey})
 		return
 	}
 	columns := (len(sc.carried) + rows - 1) / rows
 	for n, it := range sc.carried {
 		x := width/2 + (float64(n/rows)-float64(columns-1)/2)*side
-		c.Group(x, head+(float64(n%rows)+0.5)*side, 1, it.name)
-		drawItem(c, it)
-		c.End()
+		drawItem(g.Group(x, head+(float64(n%rows)+0.5)*side, it.name), it)
 	}
 }

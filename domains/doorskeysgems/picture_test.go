@@ -1,6 +1,7 @@
 package doorskeysgems
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -84,11 +85,12 @@ func TestPicture(t *testing.T) {
 			"translate(56 8)": 1, "<title>key1</title>": 0, "<title>gem1</title>": 1, "stroke-dasharray": 1, ">R</text>": 1, ">2</text>": 1,
 		}},
 	} {
-		svg, err := Picture(task, states[c.step], states[:c.step])
+		p, err := Picture(task, states[c.step], states[:c.step])
 		if err != nil {
 			t.Fatal(err)
 		}
-		domaintest.Golden(t, c.file, svg)
+		domaintest.Golden(t, c.file, p)
+		svg := p.SVG()
 		if want := "<title>Maze of 5 by 3 cells, " + c.title + "</title>"; !strings.Contains(svg, want) {
 			t.Errorf("%s: no %s", c.file, want)
 		}
@@ -103,7 +105,7 @@ func TestPicture(t *testing.T) {
 func TestGemsDifferWithoutColour(t *testing.T) {
 	shapes := map[string]bool{}
 	for n := range 5 {
-		shapes[cut(n)] = true
+		shapes[fmt.Sprint(cut(n))] = true
 	}
 	if len(shapes) != 5 {
 		t.Errorf("%d shapes of 5", len(shapes))

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"foible.dev/foible/core/figure"
+	"foible.dev/foible/core/picture"
 	"foible.dev/foible/core/report/fit"
 	"foible.dev/foible/core/report/internal/reporttest"
 	"foible.dev/foible/core/study"
@@ -34,8 +35,10 @@ func TestStoryboards(t *testing.T) {
 			return figure.Story{}, errors.New("no picture of blue")
 		}
 		story := figure.Story{Title: "Tiny", Goals: []figure.StoryGoal{{Name: "red", Colour: "#ff0000"}, {Name: "green", Colour: "#00ff00"}}}
+		square := picture.New(20, 20, "a square")
+		square.Rect(1, 1, 9, 9, picture.Style{Fill: "#123456"})
 		for j, step := range st.JudgementSteps {
-			story.Scenes = append(story.Scenes, figure.Scene{Step: step, Picture: `<svg viewBox="0 0 20 20"><rect x="1" y="1" width="9" height="9" fill="#123456"/></svg>`, Human: st.Human.Mean[j]})
+			story.Scenes = append(story.Scenes, figure.Scene{Step: step, Picture: square, Human: st.Human.Mean[j]})
 		}
 		return story, nil
 	}

@@ -14,12 +14,13 @@ import (
 	"foible.dev/foible/core/figure"
 	"foible.dev/foible/core/ground"
 	"foible.dev/foible/core/pddl"
+	"foible.dev/foible/core/picture"
 )
 
 var update = flag.Bool("update", false, "rewrite the pictures in testdata")
 
 // PictureFunc draws a state.
-type PictureFunc func(t *ground.Task, s ground.StateID, past []ground.StateID) (string, error)
+type PictureFunc func(t *ground.Task, s ground.StateID, past []ground.StateID) (*picture.Picture, error)
 
 var size = regexp.MustCompile(`^<svg [^>]*viewBox="[^"]*"`)
 
@@ -35,17 +36,18 @@ func Pictures(t *testing.T, name string, draw PictureFunc, task *ground.Task, pl
 	first := ""
 	for k, s := range states {
 		for _, past := range [][]ground.StateID{nil, states[:k]} {
-			svg, err := draw(task, s, past)
+			p, err := draw(task, s, past)
 			if err != nil {
 				t.Fatalf("%s, step %d: %v", name, k, err)
 			}
-			if again, _ := draw(task, s, past); again != svg {
+			svg := p.SVG()
+			if again, _ := draw(task, s, past); again.SVG() != svg {
 				t.Fatalf("%s, step %d: other bytes the second time", name, k)
 			}
 			if err := wellFormed(svg); err != nil || !strings.Contains(svg, "<title>") || strings.Contains(svg, "NaN") {
 				t.Fatalf("%s, step %d: %v in\n%s", name, k, err, svg)
 			}
-			if _, err := figure.Storyboard(figure.Story{Scenes: []figure.Scene{{Step: k, Picture: svg}}}); err != nil {
+			if _, err := figure.Storyboard(figure.Story{Scenes: []figure.Scene{{Step: k, Picture: p}}}); err != nil {
 				t.Fatalf("%s: %v in\n%s", name, err, svg)
 			}
 			if first == "" {
@@ -69,8 +71,9 @@ func wellFormed(svg string) error {
 }
 
 // Golden compares a picture with testdata/name; the flag -update rewrites that.
-func Golden(t *testing.T, name, svg string) {
+func Golden(t *testing.T, name string, p *picture.Picture) {
 	t.Helper()
+	svg := p.SVG()
 	file := filepath.Join("testdata", name)
 	if *update {
 		if err := os.WriteFile(file, []byte(svg), 0o644); err != nil {

@@ -8,15 +8,15 @@ import (
 	"testing"
 )
 
-func TestCanvasIsWellFormed(t *testing.T) {
-	c := New(30, 20.5, `a "b" & <c>`)
-	c.Group(1, 2, 0.5, "d & e")
-	c.Rect(0, 0, 1.006, -0.001, `fill="none"`)
-	c.Circle(1, 1, 1.0/3, `fill="none"`)
-	c.Path(Polygon([2]float64{0, 0}, [2]float64{1.5, 2}), `fill="none"`)
-	c.Text(1, 2, 7, `fill="#000000"`, "<word>")
-	c.End()
-	svg := c.String()
+func TestSVGIsWellFormed(t *testing.T) {
+	p := New(30, 20.5, `a "b" & <c>`)
+	g := &Group{X: 1, Y: 2, Scale: 0.5, Title: "d & e"}
+	g.Rect(0, 0, 1.006, -0.001, Style{Fill: "none"})
+	g.Circle(1, 1, 1.0/3, Style{Fill: "none"})
+	g.Path(Closed(Point{0, 0}, Point{1.5, 2}), Style{Fill: "none"})
+	g.Add(Text{X: 1, Y: 2, Size: 7, Text: "<word>", Fill: "#000000"})
+	p.Add(g)
+	svg := p.SVG()
 
 	for d := xml.NewDecoder(strings.NewReader(svg)); ; {
 		if _, err := d.Token(); errors.Is(err, io.EOF) {
