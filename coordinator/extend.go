@@ -89,8 +89,8 @@ func (p *parent) jobs(job *sweep.Job) []int {
 	plan := p.run.plan
 	var jobs []int
 	if job.Round > 0 { // whose parameter sets are not looked up: the hashes tell
-		for chunk, end := plan.RoundChunks(job.Round); job.Round < plan.Rounds() && chunk < end; chunk++ {
-			jobs = append(jobs, chunk*len(plan.Stimuli)+job.Stimulus)
+		for chunk := range plan.RoundChunks(job.Round) {
+			jobs = append(jobs, plan.InferJob(chunk, job.Stimulus))
 		}
 		return jobs
 	}

@@ -115,7 +115,7 @@ func (r *sweepRun) fits(ctx context.Context, job int) ([]result.Fit, error) {
 }
 
 // ChunkFits implements [web.Coordinator].
-func (c *Coordinator) ChunkFits(ctx context.Context, id string, chunk int) (sweep.Job, []result.Fit, error) {
+func (c *Coordinator) ChunkFits(ctx context.Context, id string, chunk sweep.Chunk) (sweep.Job, []result.Fit, error) {
 	run, err := c.viewed(ctx, id)
 	if err != nil {
 		return sweep.Job{}, nil, err
@@ -160,8 +160,8 @@ func (r *sweepRun) cells(set, stimulus int) []cellPlace {
 	defer r.mu.Unlock()
 	var at []cellPlace
 	for round := r.ledger.KnownRounds() - 1; round > 0; round-- {
-		for chunk, end := r.plan.RoundChunks(round); chunk < end; chunk++ {
-			job := r.ledger.Job(chunk*len(r.plan.Stimuli) + stimulus)
+		for chunk := range r.plan.RoundChunks(round) {
+			job := r.ledger.Job(r.plan.InferJob(chunk, stimulus))
 			for place := range job.Sets {
 				if job.Index(place) == set {
 					at = append(at, cellPlace{job.Number, place})
@@ -169,8 +169,8 @@ func (r *sweepRun) cells(set, stimulus int) []cellPlace {
 			}
 		}
 	}
-	chunk := set / r.plan.CellsPerJob
-	return append(at, cellPlace{chunk*len(r.plan.Stimuli) + stimulus, set % r.plan.CellsPerJob})
+	job, place := r.plan.FitCell(set, stimulus)
+	return append(at, cellPlace{job, place})
 }
 
 // Study implements [web.Coordinator].

@@ -88,7 +88,7 @@ func failed(reason string) *foiblev1.JobResult {
 // recorded are the cells of a chunk's parameter sets by stimulus, or why a part is missing.
 func (r *sweepRun) recorded(ctx context.Context, job sweep.Job) (all []*foiblev1.InferResult, failure string, err error) {
 	for i := range r.plan.Stimuli {
-		number := job.Chunk*len(r.plan.Stimuli) + i
+		number := r.plan.InferJob(job.Chunk, i)
 		if infer := r.recent.take(number); infer != nil {
 			all = append(all, infer)
 			continue
@@ -232,7 +232,7 @@ func echo(m *foiblev1.ParameterSet, want *model.ParameterSet, hash, wantHash []b
 	return nil
 }
 
-func (r *sweepRun) scorable(chunk int) bool {
+func (r *sweepRun) scorable(chunk sweep.Chunk) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.ledger.Scorable(chunk)

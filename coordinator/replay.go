@@ -11,6 +11,7 @@ import (
 	"foible.dev/foible/coordinator/service"
 	"foible.dev/foible/coordinator/store"
 	"foible.dev/foible/core/cost"
+	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/proto/codec"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
@@ -93,7 +94,7 @@ func (r *sweepRun) enqueue(ctx context.Context) error {
 // replay makes the ledger from the results. Jobs that have become possible were queued when the last result that
 // they rest on was recorded; should that have been cut short, audit finds out.
 func (r *sweepRun) replay(ctx context.Context) error {
-	recorded, begun := make([]bool, r.plan.Jobs()), make([]bool, r.plan.Chunks())
+	recorded, begun := make([]bool, r.plan.Jobs()), map[sweep.Chunk]bool{}
 	r.mu.Lock()
 	r.eta = cost.NewEstimator(r.plan, &r.config, time.Now())
 	r.eta.Running(time.Now(), r.state == store.Running)
@@ -106,7 +107,7 @@ func (r *sweepRun) replay(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for chunk := range begun {
+	for chunk := range r.plan.Chunks() {
 		if begun[chunk] {
 			if err := r.recall(ctx, chunk, recorded); err != nil {
 				return err
@@ -119,7 +120,7 @@ func (r *sweepRun) replay(ctx context.Context) error {
 
 // recall enters the recorded results of a chunk into the ledger, in the order of its jobs. If it was scored, its fits say
 // whether any of its cells failed; else nothing follows from its infer jobs but that they are done, and they are not read.
-func (r *sweepRun) recall(ctx context.Context, chunk int, recorded []bool) error {
+func (r *sweepRun) recall(ctx context.Context, chunk sweep.Chunk, recorded []bool) error {
 	number := r.plan.ScoreJob(chunk)
 	var score *foiblev1.JobResult
 	if recorded[number] {
@@ -129,7 +130,7 @@ func (r *sweepRun) recall(ctx context.Context, chunk int, recorded []bool) error
 		}
 	}
 	for i := range r.plan.Stimuli {
-		job := chunk*len(r.plan.Stimuli) + i
+		job := r.plan.InferJob(chunk, i)
 		if !recorded[job] {
 			continue
 		}

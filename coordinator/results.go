@@ -56,7 +56,7 @@ func (c *Coordinator) Results(ctx context.Context, id string, partial bool, each
 	}
 	for chunk := range run.plan.Chunks() {
 		for i := range run.plan.Stimuli {
-			if err := send(chunk*len(run.plan.Stimuli) + i); err != nil {
+			if err := send(run.plan.InferJob(chunk, i)); err != nil {
 				return err
 			}
 		}
@@ -76,7 +76,7 @@ func (c *Coordinator) Fits(ctx context.Context, id string, perModel int) ([]*foi
 	standing := sweep.NewStanding(run.plan.Points())
 	kept := map[int]*foiblev1.Fit{} // by index of the parameter set; none that is not among the perModel best
 	for round := 0; round <= run.plan.TopUps() && round < run.knownRounds(); round++ {
-		for chunk, end := run.plan.RoundChunks(round); chunk < end; chunk++ {
+		for chunk := range run.plan.RoundChunks(round) {
 			job := run.job(run.plan.ScoreJob(chunk))
 			result, err := run.result(ctx, job.Number)
 			if errors.Is(err, service.ErrNotFound) {

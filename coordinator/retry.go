@@ -194,8 +194,8 @@ func (r *sweepRun) formerJobs(job *sweep.Job) []int {
 		return []int{job.Number}
 	}
 	var jobs []int
-	for chunk, end := r.plan.RoundChunks(job.Round); chunk < end; chunk++ {
-		jobs = append(jobs, chunk*len(r.plan.Stimuli)+job.Stimulus)
+	for chunk := range r.plan.RoundChunks(job.Round) {
+		jobs = append(jobs, r.plan.InferJob(chunk, job.Stimulus))
 	}
 	return jobs
 }
@@ -207,7 +207,7 @@ func (r *sweepRun) formerJobs(job *sweep.Job) []int {
 func (r *sweepRun) void(ctx context.Context, until uint64) ([]int, error) {
 	for round := range r.plan.Rounds() {
 		var scores, cells []int
-		for chunk, end := r.plan.RoundChunks(round); chunk < end; chunk++ {
+		for chunk := range r.plan.RoundChunks(round) {
 			scored, failed, err := r.failuresOf(ctx, chunk, until)
 			if err != nil {
 				return nil, err
@@ -234,7 +234,7 @@ func (r *sweepRun) void(ctx context.Context, until uint64) ([]int, error) {
 
 // failuresOf are the failures of a chunk among the results up to a place: whether its score is to be computed again, and the
 // infer jobs that failed, or have cells that did.
-func (r *sweepRun) failuresOf(ctx context.Context, chunk int, until uint64) (score bool, failed []int, err error) {
+func (r *sweepRun) failuresOf(ctx context.Context, chunk sweep.Chunk, until uint64) (score bool, failed []int, err error) {
 	m, err := r.c.store.JobResultUntil(ctx, r.id, r.plan.ScoreJob(chunk), until)
 	if err != nil {
 		return false, nil, err
@@ -244,7 +244,7 @@ func (r *sweepRun) failuresOf(ctx context.Context, chunk int, until uint64) (sco
 	}
 	score = m != nil
 	for i := range r.plan.Stimuli {
-		job := chunk*len(r.plan.Stimuli) + i
+		job := r.plan.InferJob(chunk, i)
 		m, err := r.c.store.JobResultUntil(ctx, r.id, job, until)
 		if err != nil {
 			return false, nil, err

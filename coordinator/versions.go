@@ -38,7 +38,8 @@ func (c *Coordinator) samePlan(ctx context.Context, run *sweepRun) error {
 	}
 	jobs := run.plan.FitJobs()
 	for i := range min(jobs, planSamples) {
-		for _, job := range []int{i * jobs / min(jobs, planSamples), run.plan.ScoreJob(i * run.plan.FitChunks() / min(jobs, planSamples))} {
+		number := i * jobs / min(jobs, planSamples)
+		for _, job := range []int{number, run.plan.ScoreJob(run.job(number).Chunk)} {
 			value, err := c.store.JobResultBytes(ctx, run.id, job)
 			if errors.Is(err, service.ErrNotFound) {
 				continue

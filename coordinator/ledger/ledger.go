@@ -115,7 +115,7 @@ func (l *Ledger) Done(number int) bool { return l.progress.Done(number) }
 func (l *Ledger) Complete() bool { return l.progress.Complete() }
 
 // Scorable says whether every infer job of a chunk has a result.
-func (l *Ledger) Scorable(chunk int) bool { return l.progress.Scorable(chunk) }
+func (l *Ledger) Scorable(chunk sweep.Chunk) bool { return l.progress.Scorable(chunk) }
 
 // JobsDone counts the jobs with a result.
 func (l *Ledger) JobsDone() int { return l.progress.JobsDone() }
@@ -138,7 +138,7 @@ func (l *Ledger) Missing() []int {
 // of that round are not known.
 func (l *Ledger) Unscored(round int) (jobs []int) {
 	for before := range round {
-		for chunk, end := l.plan.RoundChunks(before); chunk < end; chunk++ {
+		for chunk := range l.plan.RoundChunks(before) {
 			if job := l.plan.ScoreJob(chunk); !l.progress.Done(job) {
 				jobs = append(jobs, job)
 			}
@@ -147,12 +147,14 @@ func (l *Ledger) Unscored(round int) (jobs []int) {
 	return jobs
 }
 
-// Scored says of each chunk of the rounds that are known whether it has been scored.
-func (l *Ledger) Scored() []bool {
-	_, end := l.plan.RoundChunks(l.plan.KnownRounds() - 1)
-	scored := make([]bool, end)
-	for chunk := range scored {
-		scored[chunk] = l.progress.Done(l.plan.ScoreJob(chunk))
+// Scored are the chunks that have been scored, of the rounds that are known.
+func (l *Ledger) Scored() (scored []sweep.Chunk) {
+	for round := range l.plan.KnownRounds() {
+		for chunk := range l.plan.RoundChunks(round) {
+			if l.progress.Done(l.plan.ScoreJob(chunk)) {
+				scored = append(scored, chunk)
+			}
+		}
 	}
 	return scored
 }

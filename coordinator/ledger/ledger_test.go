@@ -83,7 +83,7 @@ func madeUp(job *sweep.Job) ledger.Result {
 type view struct {
 	ledger.Snapshot
 	Waiting, Rounds int
-	Scored          []bool
+	Scored          []sweep.Chunk
 	Coverage        []sweep.Coverage
 	Chosen          []int
 	Missing         []int

@@ -24,7 +24,7 @@ type Coordinator interface {
 	Inside(ctx context.Context, id string) (*Inside, error)
 	// ChunkFits are the score job of a chunk whose parameter sets are known, and its fits, in the order of the parameter
 	// sets; none if the job has failed or has no result.
-	ChunkFits(ctx context.Context, id string, chunk int) (sweep.Job, []result.Fit, error)
+	ChunkFits(ctx context.Context, id string, chunk sweep.Chunk) (sweep.Job, []result.Fit, error)
 	// Cell is what a parameter set predicts of a stimulus, by their places in the plan; nil if there is no result.
 	Cell(ctx context.Context, id string, set, stimulus int) (*result.Cell, error)
 	// Study is the bundle of a study.

@@ -41,7 +41,7 @@ func (s *Server) look(ctx context.Context, id string) (*views.Sweep, error) {
 }
 
 // readFits reads chunks of a sweep.
-func (s *Server) readFits(table *views.FitTable, id string, chunks []int) {
+func (s *Server) readFits(table *views.FitTable, id string, chunks []sweep.Chunk) {
 	defer table.Read()
 	for _, chunk := range chunks {
 		job, fits, err := s.coordinator.ChunkFits(s.ctx, id, chunk)

@@ -34,7 +34,7 @@ type fake struct {
 	done    int64
 	changed chan struct{}
 	did     []string
-	chunks  map[int]int // how often the fits of each were read
+	chunks  map[sweep.Chunk]int // how often the fits of each were read
 }
 
 const (
@@ -46,7 +46,7 @@ const (
 )
 
 func newFake() *fake {
-	return &fake{state: running, changed: make(chan struct{}), chunks: map[int]int{}}
+	return &fake{state: running, changed: make(chan struct{}), chunks: map[sweep.Chunk]int{}}
 }
 
 func (f *fake) message() *foiblev1.Sweep {
@@ -113,7 +113,7 @@ func (f *fake) Inside(context.Context, string) (*Inside, error) {
 		Config:   sweep.Config{Models: []sweep.ModelGrid{{Model: "boltzmann", Axes: map[string][]model.Setting{"alpha": make([]model.Setting, 10)}}}},
 		Stimuli:  []sweep.Shape{{Stimulus: "1-1", JudgementSteps: []int{0, 1}}, {Stimulus: "a/b"}},
 		Coverage: []sweep.Coverage{{Model: "boltzmann", Sets: 10, Done: []int{10, 7}}},
-		Scored:   []bool{true, false, true},
+		Scored:   []sweep.Chunk{0, 2},
 	}
 	for i, alpha := range alphas() {
 		in.Config.Models[0].Axes["alpha"][i].Number = alpha
@@ -128,12 +128,12 @@ func (f *fake) Inside(context.Context, string) (*Inside, error) {
 }
 
 // ChunkFits gives the set with alpha the r alpha / 20.
-func (f *fake) ChunkFits(ctx context.Context, id string, chunk int) (sweep.Job, []result.Fit, error) {
+func (f *fake) ChunkFits(ctx context.Context, id string, chunk sweep.Chunk) (sweep.Job, []result.Fit, error) {
 	f.mu.Lock()
 	f.chunks[chunk]++
 	f.mu.Unlock()
 	in, err := f.Inside(ctx, id)
-	job := sweep.Job{Stage: sweep.FitStage, Score: true, Chunk: chunk, First: 4 * chunk}
+	job := sweep.Job{Stage: sweep.FitStage, Score: true, Chunk: chunk, First: 4 * int(chunk)}
 	job.Sets = in.Sets[job.First:min(job.First+4, 10)]
 	var fits []result.Fit
 	for _, alpha := range alphas()[job.First : job.First+len(job.Sets)] {

@@ -69,7 +69,7 @@ func (e *Estimate) Wall(slots int) (expected, low, high float64) {
 func (r *run) estimate(scores float64) (*Estimate, error) {
 	e := &Estimate{
 		Cells: r.Plan.Cells(), Jobs: r.Plan.Jobs(), Score: scores, Measured: r.cells, Stimuli: len(r.of),
-		chunks: r.Plan.FitChunks(),
+		chunks: r.Plan.FitJobs() / len(r.of),
 	}
 	r.complete()
 	s := r.scale()

@@ -150,11 +150,11 @@ func NewEstimator(plan *sweep.Plan, config *sweep.Config, at time.Time) *Estimat
 	e.size = sizes(plan.Stimuli)
 	e.fits = plan.FitJobs()
 	needs := 0
-	for chunk := range plan.FitChunks() {
-		needs += e.load(chunk * n).needs
+	for chunk := range plan.RoundChunks(0) {
+		needs += e.load(plan.InferJob(chunk, 0)).needs
 	}
 	for s := range n {
-		e.jobs[s], e.needs[s] = plan.FitChunks(), needs
+		e.jobs[s], e.needs[s] = plan.FitJobs()/n, needs
 	}
 	for s := 0; plan.Report && s < n; s++ {
 		e.reports[s] = struct{}{}

@@ -479,7 +479,7 @@ func TestSteady(t *testing.T) {
 	for job := range plan.FitJobs() {
 		do(job, 1)
 		if job%len(plan.Stimuli) == len(plan.Stimuli)-1 {
-			do(plan.ScoreJob(job/len(plan.Stimuli)), 0.01)
+			do(plan.ScoreJob(plan.Job(job).Chunk), 0.01)
 		}
 		if job >= 10 {
 			check(float64(plan.FitJobs()-job-1) + 4)
@@ -492,7 +492,7 @@ func TestSteady(t *testing.T) {
 		}
 		do(job, 1)
 	}
-	do(plan.ScoreJob(plan.FitChunks()), 0.01)
+	do(plan.Jobs()-1, 0.01)
 	if low, high, ok := e.Range(after(now)); !ok || low != 0 || high != 0 {
 		t.Errorf("at the end: %v to %v", low, high)
 	}
@@ -512,8 +512,10 @@ func TestKnown(t *testing.T) {
 			e.Done(after(0), job, 0)
 		}
 	}
-	for chunk := 1; chunk < plan.FitChunks(); chunk++ {
-		e.Known(plan.ScoreJob(chunk))
+	for chunk := range plan.RoundChunks(0) {
+		if chunk > 0 {
+			e.Known(plan.ScoreJob(chunk))
+		}
 	}
 	e.Begun(after(0), 0, 1)
 	e.Done(after(10), 0, 1)
@@ -529,7 +531,7 @@ func TestTakenUpInReport(t *testing.T) {
 	for job := range plan.FitJobs() {
 		e.Known(job)
 	}
-	for chunk := range plan.FitChunks() {
+	for chunk := range plan.RoundChunks(0) {
 		e.Known(plan.ScoreJob(chunk))
 	}
 	plan.Choose(standingOf(plan, func(i int) *result.Fit { return &result.Fit{Overall: result.Correlation{Defined: true}} }))
@@ -621,7 +623,7 @@ func TestTopUp(t *testing.T) {
 			}
 			do(job, 1)
 		}
-		for chunk := range plan.FitChunks() {
+		for chunk := range plan.RoundChunks(0) {
 			do(plan.ScoreJob(chunk), .001)
 		}
 		plan.Choose(standingOf(plan, r))
@@ -660,7 +662,7 @@ func TestTopUp(t *testing.T) {
 func standingOf(p *sweep.Plan, fit func(i int) *result.Fit) *sweep.Standing {
 	s := sweep.NewStanding(0)
 	for round := range p.KnownRounds() {
-		for chunk, end := p.RoundChunks(round); chunk < end; chunk++ {
+		for chunk := range p.RoundChunks(round) {
 			job := p.Job(p.ScoreJob(chunk))
 			for i := range job.Sets {
 				if f := fit(job.Index(i)); f != nil {

@@ -17,9 +17,9 @@ func (g *Progress) Coverage() []Coverage {
 	}
 	if p.Report {
 		report := Coverage{Sets: len(p.models), Done: make([]int, len(p.Stimuli))}
-		for chunk, end := p.RoundChunks(p.TopUps() + 1); chunk < end; chunk++ {
+		for chunk := range p.RoundChunks(p.TopUps() + 1) {
 			for s := range report.Done {
-				if g.Done(chunk*len(p.Stimuli) + s) {
+				if g.Done(p.InferJob(chunk, s)) {
 					report.Done[s] += len(p.reported(chunk))
 				}
 			}
@@ -33,14 +33,15 @@ func (g *Progress) Coverage() []Coverage {
 func (g *Progress) coverage(model string, first, end int) Coverage {
 	p := g.plan
 	c := Coverage{Model: model, Sets: end - first, Done: make([]int, len(p.Stimuli))}
-	for chunk := first / p.CellsPerJob; chunk*p.CellsPerJob < end; chunk++ {
-		from := max(first, chunk*p.CellsPerJob)
-		to := min(end, (chunk+1)*p.CellsPerJob)
+	for from := first; from < end; {
+		chunk := Chunk(from / p.CellsPerJob)
+		to := min(end, (int(chunk)+1)*p.CellsPerJob)
 		for s := range c.Done {
-			if g.Done(chunk*len(p.Stimuli) + s) {
+			if g.Done(p.InferJob(chunk, s)) {
 				c.Done[s] += to - from
 			}
 		}
+		from = to
 	}
 	return c
 }

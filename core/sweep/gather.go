@@ -58,8 +58,8 @@ func (g *Gathered) Copy() *Gathered {
 type Gather struct {
 	plan     *Plan
 	visit    func(...*Gathered) error
-	pending  map[int]*chunk
-	next     int // first chunk that has not been visited
+	pending  map[Chunk]*chunk
+	next     Chunk // first chunk that has not been visited
 	standing *Standing
 	study    string  // hash of the study
 	config   *Config // nil: what outcomes are of is not checked
@@ -112,7 +112,7 @@ func (o *Outcome) check(job *Job) error {
 
 // NewGather makes a gather that calls visit for the parameter sets of each chunk.
 func NewGather(p *Plan, visit func(...*Gathered) error) *Gather {
-	return &Gather{plan: p, visit: visit, pending: map[int]*chunk{}, standing: NewStanding(p.Points())}
+	return &Gather{plan: p, visit: visit, pending: map[Chunk]*chunk{}, standing: NewStanding(p.Points())}
 }
 
 // Add takes the outcome of a job; a repeated one is ignored.
@@ -146,7 +146,7 @@ func (g *Gather) Add(number int, o Outcome) error {
 }
 
 // chunk is what is known of a chunk.
-func (g *Gather) chunk(i int) *chunk {
+func (g *Gather) chunk(i Chunk) *chunk {
 	c := g.pending[i]
 	if c == nil {
 		c = &chunk{outcomes: map[int]Outcome{}}
@@ -158,7 +158,7 @@ func (g *Gather) chunk(i int) *chunk {
 // Close visits what is left, with gaps where there are no outcomes: every
 // parameter set of every round has been visited then.
 func (g *Gather) Close() error {
-	for g.next < g.plan.Chunks() {
+	for g.next < g.plan.chunks() {
 		if err := g.flush(); err != nil {
 			return err
 		}

@@ -59,12 +59,15 @@ func TestGatherRefusesOtherPlans(t *testing.T) {
 		g.Check(test.study, &config)
 		standing := sweep.NewStanding(made.Points())
 		var err error
-		for chunk := 0; chunk < made.Chunks() && err == nil; chunk++ {
+		for chunk := range made.Chunks() {
+			if err != nil {
+				break
+			}
 			if !made.Known(made.RoundOf(chunk)) {
 				made.Choose(standing)
 			}
 			for i := range stimuli {
-				number := chunk*len(stimuli) + i
+				number := made.InferJob(chunk, i)
 				o := recorded(made, number)
 				if test.change != nil {
 					test.change(number, &o)

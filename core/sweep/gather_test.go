@@ -111,7 +111,7 @@ func TestGatherInAnyOrder(t *testing.T) {
 		}
 		if report {
 			p.Choose(standingOf(p, func(i int) *result.Fit {
-				number := p.ScoreJob(i / cells)
+				number := p.ScoreJob(sweep.Chunk(i / cells))
 				if failed[number] || missing[number] {
 					return nil
 				}
@@ -193,7 +193,8 @@ func TestGatherVisitsAsItGoes(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := g.Add(p.ScoreJob(chunk), outcome(p, p.ScoreJob(chunk), false)); err != nil {
+		score := p.ScoreJob(sweep.Chunk(chunk))
+		if err := g.Add(score, outcome(p, score, false)); err != nil {
 			t.Fatal(err)
 		}
 		if len(got) != sets {

@@ -141,19 +141,43 @@ func newPlan(sets []model.ParameterSet, stimuli []Shape, cellsPerJob int, report
 			p.report = (len(p.models) + each - 1) / each
 		}
 	}
-	if int64(p.Chunks())*int64(len(stimuli)+1) > 1<<30 {
-		return nil, fmt.Errorf("%s of %s are too many jobs", words.Count(p.Chunks(), "chunk"), words.Count(len(stimuli), "stimulus"))
+	if int64(p.chunks())*int64(len(stimuli)+1) > 1<<30 {
+		return nil, fmt.Errorf("%s of %s are too many jobs", words.Count(int(p.chunks()), "chunk"), words.Count(len(stimuli), "stimulus"))
 	}
 	return p, nil
 }
 
-// FitChunks is the number of chunks of the fit stage.
-func (p *Plan) FitChunks() int { return (len(p.Sets) + p.CellsPerJob - 1) / p.CellsPerJob }
+// Chunk is a part of a round's parameter sets: those of one job on each stimulus, and of the score job that follows. Its
+// number says nothing but by its plan.
+type Chunk int
 
-// Chunks is the number of chunks.
-func (p *Plan) Chunks() int {
-	_, end := p.RoundChunks(p.Rounds() - 1)
+// fitChunks is the number of chunks of the fit stage.
+func (p *Plan) fitChunks() Chunk {
+	return Chunk((len(p.Sets) + p.CellsPerJob - 1) / p.CellsPerJob)
+}
+
+// chunks is the number of chunks.
+func (p *Plan) chunks() Chunk {
+	_, end := p.roundChunks(p.Rounds() - 1)
 	return end
+}
+
+// Chunks are those of all rounds, in order.
+func (p *Plan) Chunks() iter.Seq[Chunk] { return between(0, p.chunks()) }
+
+// RoundChunks are the chunks of a round, in order; none of a round that is not in the plan.
+func (p *Plan) RoundChunks(round int) iter.Seq[Chunk] {
+	if round >= p.Rounds() {
+		return between(0, 0)
+	}
+	return between(p.roundChunks(round))
+}
+
+func between(first, end Chunk) iter.Seq[Chunk] {
+	return func(yield func(Chunk) bool) {
+		for c := first; c < end && yield(c); c++ {
+		}
+	}
 }
 
 // Rounds is the number of rounds: the fit stage, those of topping up, and the report.
@@ -164,18 +188,19 @@ func (p *Plan) Rounds() int {
 	return p.TopUps() + 1
 }
 
-// RoundChunks are the chunks of a round, up to end.
-func (p *Plan) RoundChunks(round int) (first, end int) {
-	first = p.FitChunks()
+// roundChunks are the chunks of a round, up to end.
+func (p *Plan) roundChunks(round int) (first, end Chunk) {
+	first = p.fitChunks()
+	each := Chunk(p.topUp.chunks)
 	switch {
 	case round == 0:
 		return 0, first
 	case round <= p.TopUps():
-		first += (round - 1) * p.topUp.chunks
-		return first, first + p.topUp.chunks
+		first += Chunk(round-1) * each
+		return first, first + each
 	}
-	first += p.TopUps() * p.topUp.chunks
-	return first, first + p.report
+	first += Chunk(p.TopUps()) * each
+	return first, first + Chunk(p.report)
 }
 
 // stageOf is the stage of a round.
@@ -190,15 +215,15 @@ func (p *Plan) stageOf(round int) string {
 }
 
 // reported are the models that a chunk of the report counts for.
-func (p *Plan) reported(chunk int) []ModelSets {
-	first, _ := p.RoundChunks(p.TopUps() + 1)
-	at := chunk - first
+func (p *Plan) reported(chunk Chunk) []ModelSets {
+	first, _ := p.roundChunks(p.TopUps() + 1)
+	at := int(chunk - first)
 	return p.models[at*len(p.models)/p.report : (at+1)*len(p.models)/p.report]
 }
 
 // RoundOf is the round of a chunk.
-func (p *Plan) RoundOf(chunk int) int {
-	switch at := chunk - p.FitChunks(); {
+func (p *Plan) RoundOf(chunk Chunk) int {
+	switch at := int(chunk - p.fitChunks()); {
 	case at < 0:
 		return 0
 	case at >= p.TopUps()*p.topUp.chunks:
@@ -210,13 +235,13 @@ func (p *Plan) RoundOf(chunk int) int {
 
 // FitJobs is the number of infer jobs of the fit stage: those that can be
 // done from the start. They have the numbers from 0 on.
-func (p *Plan) FitJobs() int { return p.FitChunks() * len(p.Stimuli) }
+func (p *Plan) FitJobs() int { return int(p.fitChunks()) * len(p.Stimuli) }
 
 // InferJobs is the number of infer jobs; they have the numbers from 0 on.
-func (p *Plan) InferJobs() int { return p.Chunks() * len(p.Stimuli) }
+func (p *Plan) InferJobs() int { return int(p.chunks()) * len(p.Stimuli) }
 
 // Jobs is the number of all jobs.
-func (p *Plan) Jobs() int { return p.InferJobs() + p.Chunks() }
+func (p *Plan) Jobs() int { return p.InferJobs() + int(p.chunks()) }
 
 // Cells is the number of cells: those of the fit stage, one a model and stimulus in
 // the report, and those of contenders in the rounds that are known.
@@ -304,7 +329,7 @@ type Job struct {
 	Stage    string // fit, top_up or report
 	Round    int    // see Plan
 	Score    bool
-	Chunk    int
+	Chunk    Chunk
 	Stimulus int                  // index; 0 for a score job
 	Sets     []model.ParameterSet // none as long as those of its round are not known
 	First    int                  // index of Sets[0] in the plan; 0 after the fit stage
@@ -327,12 +352,12 @@ func (p *Plan) Job(number int) Job {
 	}
 	j := Job{Number: number, Stage: FitStage}
 	if infer := p.InferJobs(); number < infer {
-		j.Chunk, j.Stimulus = number/len(p.Stimuli), number%len(p.Stimuli)
+		j.Chunk, j.Stimulus = Chunk(number/len(p.Stimuli)), number%len(p.Stimuli)
 	} else {
-		j.Chunk, j.Score = number-infer, true
+		j.Chunk, j.Score = Chunk(number-infer), true
 	}
 	if j.Round = p.RoundOf(j.Chunk); j.Round == 0 {
-		j.First = j.Chunk * p.CellsPerJob
+		j.First = int(j.Chunk) * p.CellsPerJob
 		j.Sets = p.Sets[j.First:min(j.First+p.CellsPerJob, len(p.Sets))]
 		return j
 	}
@@ -346,13 +371,13 @@ func (p *Plan) Job(number int) Job {
 
 // chosen are the indexes of the parameter sets of a chunk after the fit stage; none as long
 // as they are not known. Those of a round are shared evenly.
-func (p *Plan) chosen(chunk int) []int {
+func (p *Plan) chosen(chunk Chunk) []int {
 	round := p.RoundOf(chunk)
 	if !p.Known(round) {
 		return nil
 	}
-	first, end := p.RoundChunks(round)
-	all, at, chunks := p.later[round-1], chunk-first, end-first
+	first, end := p.roundChunks(round)
+	all, at, chunks := p.later[round-1], int(chunk-first), int(end-first)
 	return all[at*len(all)/chunks : (at+1)*len(all)/chunks]
 }
 
@@ -370,15 +395,26 @@ func (p *Plan) ComputedTwice(j *Job, seed uint64, share float64) bool {
 	return float64(binary.LittleEndian.Uint64(h)>>11)/(1<<53) < share
 }
 
+// InferJob is the number of a chunk's job on a stimulus.
+func (p *Plan) InferJob(chunk Chunk, stimulus int) int {
+	return int(chunk)*len(p.Stimuli) + stimulus
+}
+
 // ScoreJob is the number of a chunk's score job.
-func (p *Plan) ScoreJob(chunk int) int { return p.InferJobs() + chunk }
+func (p *Plan) ScoreJob(chunk Chunk) int { return p.InferJobs() + int(chunk) }
+
+// FitCell is where a cell of the fit stage is computed: the number of its job, and its place there.
+func (p *Plan) FitCell(set, stimulus int) (job, place int) {
+	return p.InferJob(Chunk(set/p.CellsPerJob), stimulus), set % p.CellsPerJob
+}
 
 // RoundJobs are the numbers of a round's infer jobs.
 func (p *Plan) RoundJobs(round int) []int {
 	var jobs []int
-	first, end := p.RoundChunks(round)
-	for job := first * len(p.Stimuli); job < end*len(p.Stimuli); job++ {
-		jobs = append(jobs, job)
+	for chunk := range p.RoundChunks(round) {
+		for stimulus := range p.Stimuli {
+			jobs = append(jobs, p.InferJob(chunk, stimulus))
+		}
 	}
 	return jobs
 }

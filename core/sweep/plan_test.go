@@ -176,11 +176,11 @@ func TestProgress(t *testing.T) {
 		if g.Fitted() || g.Complete() || len(g.Ready()) != 0 || p.Report != (len(p.ReportJobs()) > 0) {
 			t.Fatalf("of nothing: fitted %v, complete %v, ready %v", g.Fitted(), g.Complete(), g.Ready())
 		}
-		missing := map[int]int{}
+		missing := map[sweep.Chunk]int{}
 		for chunk := range p.Chunks() {
 			missing[chunk] = len(p.Stimuli)
 		}
-		scores := p.FitChunks()
+		scores := p.FitJobs() / len(p.Stimuli)
 		done := map[int]bool{}
 		offered := map[int]bool{} // by Add
 		cells := 0
@@ -301,7 +301,7 @@ func TestChoose(t *testing.T) {
 			t.Errorf("%s: chosen %v, want %v", test.name, got, test.want)
 		}
 		// Every job of the report has these sets and knows where they stand.
-		for _, number := range append(p.ReportJobs(), p.ScoreJob(p.FitChunks())) {
+		for _, number := range append(p.ReportJobs(), p.Jobs()-1) {
 			job := p.Job(number)
 			if job.Stage != sweep.ReportStage || len(job.Sets) != len(test.want) {
 				t.Fatalf("%s: job %d: %+v", test.name, number, job)
@@ -319,8 +319,8 @@ func TestChoose(t *testing.T) {
 // report's 6 to 8, the score jobs 9, 10 and, of the report, 11.
 func TestNumbersOfATwoStagePlan(t *testing.T) {
 	p := modelPlan(t, []int{2, 1}, 3, 2, true)
-	if p.FitChunks() != 2 || p.Chunks() != 3 || p.FitJobs() != 6 || p.InferJobs() != 9 || p.Jobs() != 12 {
-		t.Errorf("%d of %d chunks, %d of %d infer jobs, %d jobs", p.FitChunks(), p.Chunks(), p.FitJobs(), p.InferJobs(), p.Jobs())
+	if p.FitJobs() != 6 || p.InferJobs() != 9 || p.Jobs() != 12 {
+		t.Errorf("%d of %d infer jobs, %d jobs", p.FitJobs(), p.InferJobs(), p.Jobs())
 	}
 	if p.Cells() != 3*3+2*3 {
 		t.Errorf("%d cells", p.Cells())
@@ -357,8 +357,8 @@ func TestNumbersOfATwoStagePlan(t *testing.T) {
 	}
 	// Without a report stage the fit jobs have the same numbers, and there is no more.
 	p = modelPlan(t, []int{2, 1}, 3, 2, false)
-	if p.FitChunks() != 2 || p.Chunks() != 2 || p.FitJobs() != 6 || p.Jobs() != 8 || p.ReportJobs() != nil || p.Cells() != 9 {
-		t.Errorf("%d chunks, %d fit jobs, %d jobs, report jobs %v", p.Chunks(), p.FitJobs(), p.Jobs(), p.ReportJobs())
+	if p.FitJobs() != 6 || p.Jobs() != 8 || p.ReportJobs() != nil || p.Cells() != 9 {
+		t.Errorf("%d fit jobs, %d jobs, report jobs %v", p.FitJobs(), p.Jobs(), p.ReportJobs())
 	}
 }
 

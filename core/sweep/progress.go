@@ -18,15 +18,15 @@ type Progress struct {
 // NewProgress is the progress of a plan of which nothing is done.
 func NewProgress(p *Plan) *Progress {
 	g := &Progress{
-		plan: p, done: make([]uint64, (p.Jobs()+63)/64), missing: make([]int32, p.Chunks()), scores: make([]int, p.Rounds()),
+		plan: p, done: make([]uint64, (p.Jobs()+63)/64), missing: make([]int32, p.chunks()), scores: make([]int, p.Rounds()),
 		models: make([]int, len(p.models)), stimuli: make([]int, len(p.Stimuli)),
 	}
 	for i := range g.missing {
 		g.missing[i] = int32(len(p.Stimuli))
 	}
 	for round := range g.scores {
-		first, end := p.RoundChunks(round)
-		g.scores[round] = end - first
+		first, end := p.roundChunks(round)
+		g.scores[round] = int(end - first)
 	}
 	return g
 }
@@ -68,9 +68,9 @@ func (g *Progress) count(job *Job) {
 // later calls each chunk after the fit stage with the parameter sets that its cells count for and
 // its infer jobs with a result. A report counts for a parameter set a model, the index of a model
 // being that of its first; of a round that is not known, nothing counts.
-func (g *Progress) later(each func(stage string, chunk int, sets []int, inferred int)) {
+func (g *Progress) later(each func(stage string, chunk Chunk, sets []int, inferred int)) {
 	p := g.plan
-	for chunk := p.FitChunks(); chunk < p.Chunks(); chunk++ {
+	for chunk := p.fitChunks(); chunk < p.chunks(); chunk++ {
 		stage, sets := TopUpStage, []int(nil)
 		if p.RoundOf(chunk) <= p.TopUps() {
 			sets = p.chosen(chunk)
@@ -97,12 +97,12 @@ func (g *Progress) Stages() []Part {
 	p := g.plan
 	parts := []Part{
 		{"fit", len(p.Sets) * len(p.Stimuli), g.cells, p.FitJobs(), 0},
-		{"fit_scores", 0, 0, p.FitChunks(), p.FitChunks() - g.scores[0]},
+		{"fit_scores", 0, 0, int(p.fitChunks()), int(p.fitChunks()) - g.scores[0]},
 	}
-	for _, missing := range g.missing[:p.FitChunks()] {
+	for _, missing := range g.missing[:p.fitChunks()] {
 		parts[0].JobsDone += len(p.Stimuli) - int(missing)
 	}
-	g.later(func(stage string, chunk int, sets []int, inferred int) {
+	g.later(func(stage string, chunk Chunk, sets []int, inferred int) {
 		if parts[len(parts)-2].Name != stage {
 			parts = append(parts, Part{Name: stage}, Part{Name: stage + "_scores"})
 		}
@@ -126,7 +126,7 @@ func (g *Progress) Models() []Part {
 	for i, m := range p.models {
 		parts[i] = Part{Name: m.Name, Cells: (m.End - m.First) * len(p.Stimuli), CellsDone: g.models[i]}
 	}
-	g.later(func(_ string, _ int, sets []int, inferred int) {
+	g.later(func(_ string, _ Chunk, sets []int, inferred int) {
 		for i, m := range p.models {
 			for _, set := range sets {
 				if m.First <= set && set < m.End {
@@ -146,9 +146,9 @@ func (g *Progress) Stimuli() []Part {
 	for i := range parts {
 		parts[i] = Part{Name: p.Stimuli[i].Stimulus, Cells: p.Cells() / len(parts), CellsDone: g.stimuli[i]}
 	}
-	g.later(func(_ string, chunk int, sets []int, _ int) {
+	g.later(func(_ string, chunk Chunk, sets []int, _ int) {
 		for i := range parts {
-			if g.Done(chunk*len(parts) + i) {
+			if g.Done(p.InferJob(chunk, i)) {
 				parts[i].CellsDone += len(sets)
 			}
 		}
@@ -159,8 +159,9 @@ func (g *Progress) Stimuli() []Part {
 // Waiting counts the jobs that can be done and have no result, those that are being done included.
 func (g *Progress) Waiting() int {
 	waiting := 0
-	_, end := g.plan.RoundChunks(g.Open())
-	for chunk, missing := range g.missing {
+	_, end := g.plan.roundChunks(g.Open())
+	for i, missing := range g.missing {
+		chunk := Chunk(i)
 		switch {
 		case missing > 0 && chunk < end:
 			waiting += int(missing)
@@ -194,7 +195,7 @@ func (g *Progress) Fitted() bool {
 }
 
 // Scorable says whether all infer jobs of a chunk have a result.
-func (g *Progress) Scorable(chunk int) bool { return g.missing[chunk] == 0 }
+func (g *Progress) Scorable(chunk Chunk) bool { return g.missing[chunk] == 0 }
 
 // Ready lists the jobs, other than the FitJobs, that can be done and have no result.
 func (g *Progress) Ready() []int {
@@ -207,7 +208,7 @@ func (g *Progress) Ready() []int {
 		}
 	}
 	for chunk, missing := range g.missing {
-		if job := g.plan.ScoreJob(chunk); missing == 0 && !g.Done(job) {
+		if job := g.plan.ScoreJob(Chunk(chunk)); missing == 0 && !g.Done(job) {
 			ready = append(ready, job)
 		}
 	}
@@ -220,7 +221,7 @@ func (g *Progress) JobsDone() int { return g.jobs }
 // CellsDone counts cells whose job has a result, in the rounds that are known.
 func (g *Progress) CellsDone() int {
 	done := g.cells
-	g.later(func(_ string, _ int, sets []int, inferred int) { done += len(sets) * inferred })
+	g.later(func(_ string, _ Chunk, sets []int, inferred int) { done += len(sets) * inferred })
 	return done
 }
 

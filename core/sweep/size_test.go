@@ -79,9 +79,9 @@ func TestReportInParts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		first, end := plan.RoundChunks(1)
-		if end-first != test.parts || plan.Chunks() != len(sets)+test.parts {
-			t.Fatalf("%d actions: the report has the chunks from %d to %d of %d, want %d", test.actions, first, end, plan.Chunks(), test.parts)
+		parts := slices.Collect(plan.RoundChunks(1))
+		if all := slices.Collect(plan.Chunks()); len(parts) != test.parts || len(all) != len(sets)+test.parts {
+			t.Fatalf("%d actions: the report has the chunks %v of %d, want %d", test.actions, parts, len(all), test.parts)
 		}
 		g := sweep.NewProgress(plan)
 		standing := sweep.NewStanding(0)

@@ -13,7 +13,7 @@ import (
 func standingOf(p *sweep.Plan, fit func(i int) *result.Fit) *sweep.Standing {
 	s := sweep.NewStanding(0)
 	for round := range p.KnownRounds() {
-		for chunk, end := p.RoundChunks(round); chunk < end; chunk++ {
+		for chunk := range p.RoundChunks(round) {
 			job := p.Job(p.ScoreJob(chunk))
 			for i := range job.Sets {
 				if f := fit(job.Index(i)); f != nil {

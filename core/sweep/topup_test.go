@@ -58,7 +58,7 @@ func planFor(t testing.TB, c *sweep.Config, stimuli, cellsPerJob int) *sweep.Pla
 // contenders are the parameter sets of a round, over its chunks.
 func contenders(p *sweep.Plan, round int) []int {
 	all := []int{}
-	for chunk, end := p.RoundChunks(round); chunk < end; chunk++ {
+	for chunk := range p.RoundChunks(round) {
 		job := p.Job(p.ScoreJob(chunk))
 		for i := range job.Sets {
 			all = append(all, job.Index(i))
@@ -150,9 +150,8 @@ func TestMostContenders(t *testing.T) {
 	if p.TopUps() != 10 || p.Times(9) != 512 || p.Times(10) != 1000 {
 		t.Errorf("%d rounds, the last two of %d and %d times the runs", p.TopUps(), p.Times(9), p.Times(10))
 	}
-	first, end := p.RoundChunks(1)
-	for chunk := first; chunk < end; chunk++ {
-		job := p.Job(chunk * len(p.Stimuli)) // a cell of 5000 runs at 4 points: 80 KB
+	for chunk := range p.RoundChunks(1) {
+		job := p.Job(p.InferJob(chunk, 0)) // a cell of 5000 runs at 4 points: 80 KB
 		if n := len(job.Sets); n < 1 || n > 12 {
 			t.Errorf("a job of %d cells of 5000 runs", n)
 		}
@@ -225,14 +224,14 @@ func TestGatherTopUp(t *testing.T) {
 			if g.Open() != round || !p.Known(round) {
 				t.Fatalf("in round %d, %d is open", round, g.Open())
 			}
-			first, end := p.RoundChunks(round)
-			for chunk := first; chunk < end; chunk++ {
+			chunks := slices.Collect(p.RoundChunks(round))
+			for at, chunk := range chunks {
 				job := p.Job(p.ScoreJob(chunk))
 				for i := range stimuli {
-					g.Add(chunk*stimuli + i)
+					g.Add(p.InferJob(chunk, i))
 				}
 				_, ready := g.Add(job.Number)
-				if chunk == end-1 && round+1 < p.Rounds() && !slices.Equal(ready, p.RoundJobs(round+1)) {
+				if at == len(chunks)-1 && round+1 < p.Rounds() && !slices.Equal(ready, p.RoundJobs(round+1)) {
 					t.Fatalf("after round %d, %v are ready", round, ready)
 				}
 				fits := toppedUpOutcome(p, job.Number).Fits
@@ -240,7 +239,7 @@ func TestGatherTopUp(t *testing.T) {
 				for i, set := range job.Sets {
 					v := &sweep.Gathered{Stage: job.Stage, Round: round, Index: job.Index(i), Set: set, Fit: &fits[i]}
 					for s := range stimuli {
-						v.Cells = append(v.Cells, &toppedUpOutcome(p, chunk*stimuli+s).Cells[i])
+						v.Cells = append(v.Cells, &toppedUpOutcome(p, p.InferJob(chunk, s)).Cells[i])
 					}
 					_ = want.add(v)
 				}
@@ -309,7 +308,7 @@ func toppedUp(t *testing.T, st *study.Study, c *sweep.Config, cells func(index, 
 		if round > 0 {
 			rounds = append(rounds, contenders(p, round))
 		}
-		for chunk, end := p.RoundChunks(round); chunk < end; chunk++ {
+		for chunk := range p.RoundChunks(round) {
 			job := p.Job(p.ScoreJob(chunk))
 			var fits []result.Fit
 			for i, set := range job.Sets {

@@ -26,10 +26,10 @@ type fit struct {
 type FitTable struct {
 	mu       sync.Mutex // guards what follows
 	reading  bool
-	read     map[int]bool // by chunk
-	fits     []fit        // those by which parameter sets rank
-	at       map[int]int  // places in fits, by parameter set
-	reported map[int]fit  // of the report, by parameter set
+	read     map[sweep.Chunk]bool
+	fits     []fit       // those by which parameter sets rank
+	at       map[int]int // places in fits, by parameter set
+	reported map[int]fit // of the report, by parameter set
 	standing *sweep.Standing
 	interval string // what the intervals are by
 	version  int    // grows with each change
@@ -53,17 +53,17 @@ func NewFitTable(in *Inside) *FitTable {
 	for i := range in.Stimuli {
 		points += in.Stimuli[i].Points
 	}
-	return &FitTable{read: map[int]bool{}, at: map[int]int{}, reported: map[int]fit{}, standing: sweep.NewStanding(points)}
+	return &FitTable{read: map[sweep.Chunk]bool{}, at: map[int]int{}, reported: map[int]fit{}, standing: sweep.NewStanding(points)}
 }
 
 // Now is what has been read. missing are chunks that have been scored since, for the caller to
 // read: each is to be given to Take, and Read is to be called at the end. While a caller reads,
 // there are none for others.
-func (t *FitTable) Now(in *Inside) (now Fits, missing []int) {
+func (t *FitTable) Now(in *Inside) (now Fits, missing []sweep.Chunk) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for chunk, scored := range in.Scored {
-		if scored && !t.read[chunk] {
+	for _, chunk := range in.Scored {
+		if !t.read[chunk] {
 			missing = append(missing, chunk)
 		}
 	}
@@ -116,7 +116,7 @@ func (t *FitTable) Read() {
 }
 
 // Take adds the fits of a chunk, which its score job has come to.
-func (t *FitTable) Take(job *sweep.Job, chunk int, fits []result.Fit) {
+func (t *FitTable) Take(job *sweep.Job, chunk sweep.Chunk, fits []result.Fit) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.read[chunk] {

@@ -13,8 +13,8 @@ type Inside struct {
 	Sets     []model.ParameterSet
 	Stimuli  []sweep.Shape
 	Coverage []sweep.Coverage
-	Scored   []bool // by chunk of the rounds whose parameter sets are known: its score job has a result
-	Chosen   []int  // indexes into Sets of the report's parameter sets; nil before they are chosen
+	Scored   []sweep.Chunk // those whose score job has a result, of the rounds whose parameter sets are known
+	Chosen   []int         // indexes into Sets of the report's parameter sets; nil before they are chosen
 	Failures []Failure
 }
 

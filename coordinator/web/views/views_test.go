@@ -126,7 +126,7 @@ func TestPagesOfFits(t *testing.T) {
 
 // toppedUpPlan has two parameter sets of plan-lesioned, both of which go on to a round of topping up, and
 // is told what each round comes to: the second is better at first, the first with more runs; a third lacks points.
-func toppedUpPlan(t *testing.T) (*sweep.Plan, func(chunk int) (sweep.Job, []result.Fit)) {
+func toppedUpPlan(t *testing.T) (*sweep.Plan, func(chunk sweep.Chunk) (sweep.Job, []result.Fit)) {
 	t.Helper()
 	c := sweep.Config{
 		Models:    []sweep.ModelGrid{{Model: "plan-lesioned", Axes: map[string][]model.Setting{"action_noise": {{Number: .1}, {Number: .2}, {Number: .3}}}}},
@@ -142,7 +142,7 @@ func toppedUpPlan(t *testing.T) (*sweep.Plan, func(chunk int) (sweep.Job, []resu
 		t.Fatal(err)
 	}
 	r := map[string][]float64{sweep.FitStage: {.5, .52, .9}, sweep.TopUpStage: {.6, .51, .9}, sweep.ReportStage: {.55, .5, .9}}
-	of := func(chunk int) (sweep.Job, []result.Fit) {
+	of := func(chunk sweep.Chunk) (sweep.Job, []result.Fit) {
 		job := plan.Job(plan.ScoreJob(chunk))
 		fits := make([]result.Fit, len(job.Sets))
 		for i := range fits {
@@ -156,7 +156,7 @@ func toppedUpPlan(t *testing.T) (*sweep.Plan, func(chunk int) (sweep.Job, []resu
 	}
 	standing := sweep.NewStanding(plan.Points())
 	for round := range plan.Rounds() {
-		for chunk, end := plan.RoundChunks(round); chunk < end; chunk++ {
+		for chunk := range plan.RoundChunks(round) {
 			job, fits := of(chunk)
 			standing.AddJob(&job, fits)
 		}
@@ -172,13 +172,10 @@ func TestTableOfToppedUpFits(t *testing.T) {
 	if plan.TopUps() != 1 || len(plan.Chosen()) != 1 || plan.Chosen()[0] != 0 {
 		t.Fatalf("%d rounds of topping up, %v in the report", plan.TopUps(), plan.Chosen())
 	}
-	forwards := make([]int, plan.Chunks())
-	for chunk := range forwards {
-		forwards[chunk] = chunk
-	}
+	forwards := slices.Collect(plan.Chunks())
 	backwards := slices.Clone(forwards)
 	slices.Reverse(backwards)
-	for _, order := range [][]int{forwards, backwards} {
+	for _, order := range [][]sweep.Chunk{forwards, backwards} {
 		in := &Inside{Sets: plan.Sets, Stimuli: plan.Stimuli, Chosen: plan.Chosen()}
 		table := NewFitTable(in)
 		for _, chunk := range order {

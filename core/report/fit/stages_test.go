@@ -81,7 +81,7 @@ func stagedReport(t *testing.T, rng *rand.Rand, cellsPerJob int, without func(sw
 		}
 	}
 	plans[0].Choose(standingOf(plans[0], func(i int) *result.Fit {
-		return &sampledOutcome(plans[0], plans[0].ScoreJob(i/cellsPerJob)).Fits[i%cellsPerJob]
+		return &sampledOutcome(plans[0], plans[0].ScoreJob(sweep.Chunk(i/cellsPerJob))).Fits[i%cellsPerJob]
 	}))
 	out := &reporttest.Folder{}
 	r, err := fit.New(out, reporttest.Tiny(), plans[1], c, fit.Manifest{SweepID: "abc", Complete: true})
@@ -358,9 +358,9 @@ func TestTopUp(t *testing.T) {
 		return o
 	}
 	for round := range plans[0].Rounds() {
-		for chunk, end := plans[0].RoundChunks(round); chunk < end; chunk++ {
+		for chunk := range plans[0].RoundChunks(round) {
 			for i := range plans[0].Stimuli {
-				add(chunk*len(plans[0].Stimuli) + i)
+				add(plans[0].InferJob(chunk, i))
 			}
 			job := plans[0].Job(plans[0].ScoreJob(chunk))
 			standing.AddJob(&job, add(job.Number).Fits)
@@ -445,7 +445,7 @@ func TestCellsThatLackParts(t *testing.T) {
 func standingOf(p *sweep.Plan, fit func(i int) *result.Fit) *sweep.Standing {
 	s := sweep.NewStanding(0)
 	for round := range p.KnownRounds() {
-		for chunk, end := p.RoundChunks(round); chunk < end; chunk++ {
+		for chunk := range p.RoundChunks(round) {
 			job := p.Job(p.ScoreJob(chunk))
 			for i := range job.Sets {
 				if f := fit(job.Index(i)); f != nil {
