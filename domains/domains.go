@@ -1,5 +1,5 @@
 // Package domains lists the built-in domains and loads studies of them. A new
-// domain is a package beside the others and a line in [All].
+// domain is a package next to the others and a line in [All].
 package domains
 
 import (

@@ -15,7 +15,7 @@ import (
 	"foible.dev/foible/core/words"
 )
 
-// lint walks YAML beside the schema.
+// lint walks YAML and schema together.
 type lint struct {
 	file   string
 	errors []*pddl.Error

@@ -57,7 +57,7 @@ type modelCheck struct {
 	refused map[inference.Need]bool // with a stimulus
 }
 
-// try tries, with every stimulus, needs that share most of the work, each of which is also
+// try tries, with every stimulus, needs that share most of the work; each is also
 // what the next begins with.
 func (c *modelCheck) try(ctx context.Context, needs []inference.Need) error {
 	skipped := map[string][]string{} // stimuli, by models

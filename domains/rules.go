@@ -19,7 +19,7 @@ var patterns = map[string]string{
 	"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$": "only small letters, digits and, between them, hyphens",
 }
 
-// rules checks a message, decoded from YAML, by the rules beside its fields.
+// rules checks a message, decoded from YAML, by the rules that stand with its fields.
 func (l *lint) rules(root *yaml.Node, m proto.Message) {
 	err := protovalidate.Validate(m)
 	var broken *protovalidate.ValidationError

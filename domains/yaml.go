@@ -19,7 +19,7 @@ import (
 )
 
 // decode reads YAML into a message whose fields are the schema, and checks the
-// rules beside them. A single value may stand for a list of one. What YAML and
+// rules that stand with them. A single value may stand for a list of one. What YAML and
 // protobuf would quietly convert is refused: quoted numbers, words for numbers,
 // keys given twice. Every error has its place in the file; they are in its order.
 func decode(file string, src []byte, into proto.Message) []*pddl.Error {
@@ -122,7 +122,7 @@ var advice = map[string]string{
 	"mapping values are not allowed in this context": `; a text that holds ": " needs quotes, and a key with keys below it has no value of its own`,
 }
 
-// yamlError places an error of the YAML parser, which knows the line alone.
+// yamlError places an error of the YAML parser, which knows only the line.
 func yamlError(file string, src []byte, err error) *pddl.Error {
 	e := &pddl.Error{Pos: pddl.Pos{File: file, Line: 1}, Message: strings.TrimPrefix(err.Error(), "yaml: ")}
 	if m := yamlPlace.FindStringSubmatch(e.Message); m != nil {

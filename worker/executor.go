@@ -64,7 +64,7 @@ type stimulus struct {
 	free []*inference.Stimulus // guarded by mu
 }
 
-// take lends a stimulus that may keep so many bytes of samples.
+// take lends a stimulus that may keep a number of bytes of samples.
 func (s *stimulus) take(study *domains.Study, id string, samples int64) (*inference.Stimulus, error) {
 	s.mu.Lock()
 	if n := len(s.free); n > 0 {
@@ -220,7 +220,7 @@ func (e *Science) infer(ctx context.Context, l *loaded, job *foiblev1.Assign, wo
 	cells := make([]result.Cell, 0, len(sets))
 	if job.GetLastTry() {
 		for i := range sets {
-			one, err := c.alone(ctx, &sets[i])
+			one, err := c.single(ctx, &sets[i])
 			if err != nil {
 				return nil, err
 			}
@@ -272,8 +272,8 @@ func (c *computation) together(ctx context.Context, sets []model.ParameterSet) (
 	return cells, ctx.Err()
 }
 
-// alone computes the cell of a parameter set; one that ends in a panic has failed.
-func (c *computation) alone(ctx context.Context, set *model.ParameterSet) (cell result.Cell, err error) {
+// single computes the cell of a parameter set; one that ends in a panic has failed.
+func (c *computation) single(ctx context.Context, set *model.ParameterSet) (cell result.Cell, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			cell, err = result.FailedCell(fmt.Sprintf("panic: %v", p)), nil

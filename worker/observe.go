@@ -31,7 +31,7 @@ type measured struct {
 	duration *prometheus.HistogramVec // by kind
 }
 
-// Measured is an executor whose jobs are counted, for a worker of so many slots.
+// Measured is an executor whose jobs are counted, for a worker with a number of slots.
 func Measured(e Executor, slots int, r prometheus.Registerer) (Executor, error) {
 	m := &measured{
 		Executor: e,
@@ -75,7 +75,7 @@ type traced struct {
 	tracer trace.Tracer
 }
 
-// Traced is an executor each job of which is a span, below that of the job in the coordinator.
+// Traced is an executor with a span for each job, below that of the job in the coordinator.
 func Traced(e Executor, provider trace.TracerProvider) Executor {
 	return &traced{e, provider.Tracer("foible.dev/foible/worker")}
 }

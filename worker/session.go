@@ -12,7 +12,7 @@ import (
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
-// session is one connection to a coordinator. Its run alone sends.
+// session is one connection to a coordinator. Only its run method sends.
 type session struct {
 	w         *Worker
 	leaving   context.Context // ends when no new jobs are wanted
@@ -215,7 +215,7 @@ func (s *session) take(assign *foiblev1.Assign) error {
 	return nil
 }
 
-// cancel stops jobs of which nothing is wanted any more. What they come to is answered as ever.
+// cancel stops jobs that are not wanted any more. Their results are answered as usual.
 func (s *session) cancel(leases []uint64) {
 	s.w.mu.Lock()
 	defer s.w.mu.Unlock()

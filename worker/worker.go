@@ -1,4 +1,4 @@
-// Package worker does the jobs that a coordinator gives out: it dials out,
+// Package worker runs the jobs that a coordinator sends: it dials out,
 // holds as many jobs as it has slots, keeps their leases with heartbeats, and
 // sends each result until it is answered. Read [Config] and [Worker] first.
 package worker
@@ -48,7 +48,7 @@ type Config struct {
 	// Retry is the first pause before dialling again; it doubles up to MaxRetry.
 	Retry, MaxRetry time.Duration
 	// Memory is how much this process may use, in bytes; 0: as much as it likes. When live memory nears it, Relieve is
-	// called first; then fewer jobs are done at once; a job that needs more while it is done alone has failed.
+	// called first; then fewer jobs run at once; a job that needs more while it runs by itself has failed.
 	Memory int64
 	// Relieve drops what can be made again, while jobs go on; nil: nothing is dropped.
 	Relieve func()

@@ -23,7 +23,7 @@ type Target struct {
 	Address     string // or several, separated by commas, of coordinators that share their data
 	AddressFile string // holds the address, in place of Address; read again whenever the coordinator is dialled
 	TokenFile   string // holds the token, or is the coordinator's data directory; "": see token
-	TLSCA       string // file of a site's own authorities, or "system"; "": the token says whom to trust
+	TLSCA       string // file of a site's own authorities, or "system"; "": the token says which authority to trust
 	Insecure    bool   // without encryption and token
 }
 
@@ -118,7 +118,7 @@ func (t Target) Flags(kind access.Kind) string {
 	return flags
 }
 
-// Access finds the token and whom to trust; nil without encryption.
+// Access finds the token and the authority to trust; nil without encryption.
 func (t Target) Access(kind access.Kind) (*access.Client, error) {
 	switch {
 	case t.AddressFile == "":

@@ -26,7 +26,7 @@ func NotifyFlag(c *cobra.Command, to *Notify) {
 	c.Flags().StringVar((*string)(to), "notify", "", "`command` to run when the sweep has ended, with what `foible status --json` prints on its standard input,\nand FOIBLE_SWEEP and FOIBLE_STATE set; or an http(s) URL to post that to")
 }
 
-// Notify is who is told when a sweep has ended: an http or https URL, to which the sweep is posted as JSON, or else a
+// Notify says who hears of the end of a sweep: an http or https URL, to which the sweep is posted as JSON, or else a
 // command of the shell, which has it on standard input. "": nobody.
 type Notify string
 

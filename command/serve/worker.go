@@ -42,7 +42,7 @@ func NewWorker(term *terminal.Terminal) *cobra.Command {
 	return c
 }
 
-// WorkerOptions say whom a worker works for.
+// WorkerOptions say which coordinator a worker works for.
 type WorkerOptions struct {
 	Coordinator connect.Target
 	Slots       int    // 0: one a core

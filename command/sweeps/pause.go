@@ -18,7 +18,7 @@ func NewPause(term *terminal.Terminal) *cobra.Command {
 		"Pause starts no more jobs of a sweep. Those that workers have are finished and recorded.", func(ctx context.Context, target connect.Target, id string) error { return Pause(ctx, term, target, id) })
 }
 
-// Pause lets a sweep give out no more jobs.
+// Pause stops the scheduling of a sweep's jobs.
 func Pause(ctx context.Context, term *terminal.Terminal, t connect.Target, id string) error {
 	return control(ctx, term, t, id, func(c *connect.Client) (swept, error) {
 		return c.Sweeps.PauseSweep(ctx, &foiblev1.PauseSweepRequest{SweepId: id})

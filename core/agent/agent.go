@@ -99,7 +99,7 @@ func Begin(goal int) Mind { return Mind{Original: int32(goal), Goal: int32(goal)
 
 // Think updates goal and plan at a state, the initial one or that to which the
 // last action has led. A plan goes on while it has a next step and led to where
-// the agent is; a change of the goal alone does not end it. It reports whether the
+// the agent is; a mere change of the goal does not end it. It reports whether the
 // plan is a new one. The error is that of ctx, if it ends before there is a plan.
 func (a *Agent) Think(ctx context.Context, m *Mind, at ground.StateID, rng *rand.Rand) (planned bool, err error) {
 	a.changeGoal(m, rng)

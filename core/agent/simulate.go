@@ -23,7 +23,7 @@ func (a *Action) Slip() bool { return a.Taken != a.Mind.Intended() }
 func (a *Action) Confused() bool { return a.Mind.Goal != a.Mind.Original }
 
 // Simulate lets an agent act from the initial state until its original goal is
-// satisfied, or for so many steps. The error is that of ctx, if it ends before.
+// satisfied, or for the given number of steps. The error is that of ctx, if it ends before.
 func (a *Agent) Simulate(ctx context.Context, original, steps int, rng *rand.Rand) ([]Action, error) {
 	m, at := Begin(original), a.task.Initial()
 	var actions []Action

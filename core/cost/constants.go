@@ -31,16 +31,16 @@ import "time"
 //	leastJobs    83.3 1.40 81.0   83.4 1.40 81.0
 //	firstJobs    83.4 1.40 83.7   83.4 1.40 77.0
 //
-//   - TestTopUp has what is assumed of topping up, TestRivals what is assumed of sweeps beside this one.
+//   - TestTopUp has what is assumed of topping up, TestRivals what is assumed of other sweeps at the same time.
 //
-//   - TestEstimateRange: 1,000 made-up studies of which a pilot has measured a part. The work of all lies in the range of
+//   - TestEstimateRange: 1,000 made-up studies, each measured in part by a pilot. The work of all lies in the range of
 //     95 %, meant for 90 % or more.
 //
 //   - TestEstimate of command/fit: published sweeps, computed whole. The work is off by 2 to 6 %.
 //
 //   - Profiles of scans of 100,000 parameter sets set perCell: without it, 8.1 s were told of a scan that took 10.9 s.
 //
-//   - A sweep of 35 jobs beside a worker of 1,024 slots that took 30 of them and hung set the limits of jobs: it ended
+//   - A sweep of 35 jobs with a worker of 1,024 slots that took 30 of them and hung set the limits of jobs: it ended
 //     after 11 minutes.
 
 // Of the end of a stage.
@@ -71,7 +71,7 @@ const Level = 0.8
 
 // Of an estimator: what is assumed of what has not been seen yet, and how sure of it to be.
 const (
-	tableCells  = 20.0 // a table is as much work as so many cells
+	tableCells  = 20.0 // a table is as much work as this number of cells
 	scoreTime   = 2e-3 // seconds a parameter set
 	unseenModel = 0.9  // standard deviation of the logarithm of a model's cost a cell
 	unseenTable = 0.65 // of a table's cost
@@ -82,7 +82,7 @@ const (
 	firstContenders = 0.15 // part of the parameter sets that is topped up first
 	unlikeJobs      = 0.3  // of a job's cost, before any has been seen
 	misfit          = 0.1  // of all costs together, however many jobs have been seen
-	unsureRivals    = 0.15 // of the logarithm of how much longer it takes beside other sweeps, for each unit of that
+	unsureRivals    = 0.15 // of the logarithm of how much longer it takes next to other sweeps, for each unit of that
 	smallChange     = 0.1  // of the slots, in the time that a sweep has run, where none has been seen
 )
 
@@ -101,7 +101,7 @@ const (
 	rateSpan   = 30 * time.Second
 	overdue    = 0.4 // a job that takes longer than expected takes so much longer still, of its time so far
 	leastJobs  = 4   // that are seen before anything is said, and as many as there are slots,
-	firstJobs  = 10  // but no more than one of so many of the fit stage
+	firstJobs  = 10  // but no more than the fit stage's jobs divided by this
 )
 
 // Of [Estimator.Limit]: so long that a job that is merely slow is hardly ever meant.

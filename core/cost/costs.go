@@ -58,7 +58,7 @@ func (e *Estimator) costs() *costs {
 	return c
 }
 
-// fitCells finds the cost of a cell by model, from jobs without tables where there are any. An exact model of which
+// fitCells finds the cost of a cell by model, from jobs without tables where there are any. An exact model of whose jobs
 // nothing has been seen is taken to cost as much as the others, like any other model.
 func (e *Estimator) fitCells(c *costs, usual float64) {
 	n := len(e.jobs)
@@ -151,7 +151,7 @@ func (c *costs) sure(l *load) bool {
 	return l.tables == 0 || c.tables > 0
 }
 
-// tablesLeft is the number of tables that jobs will make which no worker has yet, and which need so many: each worker
+// tablesLeft is the number of tables that jobs will make which no worker has yet, needed by a number of jobs: each worker
 // makes its own, once, and jobs go to any.
 func (e *Estimator) tablesLeft(stimulus, needed int) float64 {
 	missing, all := 0, len(e.workers)*e.noises

@@ -17,7 +17,7 @@ package cost
 
 import "foible.dev/foible/core/sweep"
 
-// sizeOf is about how much a stimulus asks of inference beside others: its goals, times the states that are seen.
+// sizeOf is about how much a stimulus asks of inference compared with others: its goals, times the states that are seen.
 func sizeOf(s *sweep.Shape) float64 { return float64(max(1, s.Goals) * (max(0, s.Actions) + 1)) }
 
 // moreOf is how many more particles a cell of the report has than one of the fit stage.

@@ -25,7 +25,7 @@ type Estimate struct {
 	// Spread is a factor within which the sum is meant to be in 9 of 10 sweeps, by how much
 	// stimuli differed.
 	Spread float64
-	Errors []Error // by model, those of which something is known
+	Errors []Error // by model, as far as known
 
 	Measured int // cells that the pilot ran
 	Full     int // stimuli on which every kind of cell was met
@@ -50,7 +50,7 @@ func (e *Estimate) Range() (low, high float64) {
 	return e.Seconds() / e.Spread, (e.Seconds() + e.TopUp) * e.Spread
 }
 
-// Wall is the time with so many slots, in seconds, and its range. At its upper end
+// Wall is the time with a number of slots, in seconds, and its range. At its upper end
 // each slot is a process of its own, which makes the tables that it meets itself, and
 // all of TopUp is needed.
 func (e *Estimate) Wall(slots int) (expected, low, high float64) {
@@ -94,12 +94,12 @@ func (r *run) estimate(scores float64) (*Estimate, error) {
 
 // scale is how what a stimulus takes follows from what its first cells take, or from its size.
 type scale struct {
-	full  measured // sums over the stimuli of which all is known
+	full  measured // sums over the stimuli that are fully known
 	known int      // how many these are
 	done  int      // of these, how many were measured in full
 	seen  int      // stimuli whose first cells were measured
 	power float64  // of what the first cells take, with which what all cells take goes
-	first float64  // sum of that power over the stimuli of which all is known
+	first float64  // sum of that power over the stimuli that are fully known
 	size  float64  // part of full that a stimulus takes, by the root of its size
 }
 
@@ -142,7 +142,7 @@ func (r *run) scale() *scale {
 func (s *scale) byFirst(m *measured) float64 { return math.Pow(m.first(), s.power) / s.first }
 
 // extend adds up what all stimuli take: what is known, else by the first cells where these were measured, else by the
-// size, of which the cost is about the root. It returns the parts, in units of full, that were found in these two ways.
+// size: the cost goes about with its root. It returns the parts, in units of full, that were found in these two ways.
 func (r *run) extend(e *Estimate, s *scale) (byFirst, bySize float64) {
 	var longest float64
 	for i := range r.of {
@@ -185,7 +185,7 @@ func (r *run) uncertainty(s *scale, byFirst, bySize float64) float64 {
 	return variance
 }
 
-// complete takes a stimulus of which some groups were measured for one measured in full: the others
+// complete takes a stimulus with some groups measured for one measured in full: the others
 // are to it as they are to those measured in full.
 func (r *run) complete() {
 	for i := range r.of {

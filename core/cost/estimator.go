@@ -9,7 +9,7 @@ import (
 	"foible.dev/foible/core/sweep"
 )
 
-// Estimator follows one sweep. Its methods are told times that do not go back.
+// Estimator follows one sweep. The times given to its methods must not go back.
 // Not safe for concurrent use.
 type Estimator struct {
 	plan   *sweep.Plan
@@ -50,7 +50,7 @@ type Estimator struct {
 	earlier map[int][]flight // of jobs that several workers have, those begun before
 	used    float64          // slot-seconds in use, of those for which there were jobs, fading
 	had     float64          // slot-seconds that were this sweep's part
-	part    float64          // of the slots, that are this sweep's beside its rivals
+	part    float64          // of the slots, that belong to this sweep, next to its rivals
 	rivals  []Rival
 	jobTime float64 // mean seconds of an infer job
 	wasted  float64 // part of the seconds of jobs that came to nothing, lately
@@ -109,7 +109,7 @@ type step struct {
 	square float64 // of the change of its logarithm
 }
 
-// New makes the estimator of a sweep of which nothing is done.
+// New makes the estimator of a sweep that has not begun.
 func NewEstimator(plan *sweep.Plan, config *sweep.Config, at time.Time) *Estimator {
 	n := len(plan.Stimuli)
 	e := &Estimator{
@@ -185,7 +185,7 @@ func stageRatio(c *sweep.Config) float64 {
 	return moreOf(c)
 }
 
-// Running says whether jobs are given out.
+// Running says whether jobs are scheduled.
 func (e *Estimator) Running(at time.Time, running bool) {
 	e.advance(at)
 	e.running = running
@@ -210,7 +210,7 @@ func (e *Estimator) Left(at time.Time, id uint64) {
 	}
 }
 
-// Elsewhere says how many slots there are of whose jobs only the results are told.
+// Elsewhere says how many slots there are whose jobs are known only by their results.
 func (e *Estimator) Elsewhere(at time.Time, slots int) {
 	if slots != e.more {
 		e.advance(at)
@@ -476,7 +476,7 @@ func (e *Estimator) advance(at time.Time) {
 	}
 }
 
-// waiting counts the infer jobs that could be given out.
+// waiting counts the infer jobs that could be scheduled.
 func (e *Estimator) waiting() int {
 	jobs := e.fits
 	switch {

@@ -89,7 +89,7 @@ func (r *run) first(stimulus int) error {
 	return err
 }
 
-// full measures every kind of cells of a stimulus, of which first has measured the first ones.
+// full measures every kind of cells of a stimulus; first has measured the first ones.
 func (r *run) full(stimulus int) error {
 	m := &r.of[stimulus]
 	m.fit, m.tables = m.made, m.tables+m.made
@@ -159,7 +159,7 @@ func (r *run) inferAll(ready *inference.Stimulus, sets []int, p *sweep.Procedure
 	return nil
 }
 
-// keep what a cell predicts beside what others do.
+// keep what a cell predicts, next to what others do.
 func (r *run) keep(all []result.Prediction, stimulus int, cell *result.Cell) []result.Prediction {
 	if all == nil {
 		all = make([]result.Prediction, len(r.of))
@@ -171,7 +171,7 @@ func (r *run) keep(all []result.Prediction, stimulus int, cell *result.Cell) []r
 	return all
 }
 
-// shared is what cells take of which the first ones pay for others; the first cell of
+// shared is what cells take when the first ones pay for others; the first cell of
 // the first group has been measured.
 func (r *run) shared(m *measured, stimulus int, g *group, first bool) (float64, error) {
 	p := r.Plan.Procedure(r.Config, sweep.FitStage)
@@ -302,7 +302,7 @@ type mean struct {
 	n   int
 }
 
-// add adds the sum of so many numbers.
+// add adds the sum of n numbers.
 func (m *mean) add(sum float64, n int) { m.sum, m.n = m.sum+sum, m.n+n }
 
 // or is the mean, or another number of nothing.
@@ -313,7 +313,7 @@ func (m *mean) or(other float64) float64 {
 	return m.sum / float64(m.n)
 }
 
-// spread are so many of some parameter sets at most, evenly from the first to the last.
+// spread picks at most a number of parameter sets, evenly from the first to the last.
 func spread(sets []int, most int) []int {
 	if len(sets) <= most {
 		return sets

@@ -25,7 +25,7 @@ type Pilot struct {
 	CPU func() float64
 	// Used is the part of the pilot's size that is used up after so much work, in the unit
 	// of [inference.Stimulus.Work]; further cells are begun below 1. If it depends on the
-	// work alone, so does what the pilot runs.
+	// work only, so does what the pilot runs.
 	Used func(work float64) float64
 }
 
@@ -75,7 +75,7 @@ func (p *Pilot) Run(ctx context.Context) (*Estimate, error) {
 		return nil, err
 	}
 	order := r.order()
-	costliest := 0.0 // one alone does not keep the others from being seen
+	costliest := 0.0 // a single one does not keep the others from being seen
 	for k, i := range order {
 		if k > 0 && r.used(-costliest) >= firstPart {
 			break

@@ -17,7 +17,7 @@ type part struct {
 }
 
 // Range is the time from then in which the sweep ends, with a probability of about [Level]. It is not ok while nothing
-// can be said: nothing is given out, there is no slot, or cells are left and no job has been seen from beginning to end.
+// can be said: no job is scheduled, there is no slot, or cells are left and no job has been seen from beginning to end.
 func (e *Estimator) Range(at time.Time) (low, high time.Duration, ok bool) {
 	e.advance(at)
 	slots := e.slots + e.more
@@ -86,7 +86,7 @@ type Rival struct {
 	Work float64
 }
 
-// Compete says which sweeps are given jobs beside this one from now on.
+// Compete says which sweeps are given jobs at the same time as this one from now on.
 func (e *Estimator) Compete(at time.Time, rivals []Rival) {
 	e.advance(at)
 	e.rivals = append(e.rivals[:0], rivals...)
@@ -124,7 +124,7 @@ func duration(seconds float64) time.Duration {
 	return time.Duration(min(seconds, 1e9) * float64(time.Second))
 }
 
-// seconds is how long a part takes with so many slots, and the variance of that. At its end some slots wait for the last
+// seconds is how long a part takes with a number of slots, and the variance of that. At its end some slots wait for the last
 // jobs.
 func (p *part) seconds(slots float64) (seconds, variance float64) {
 	if p.jobs == 0 {
@@ -223,7 +223,7 @@ func leftOf(whole, passed float64) float64 {
 	return max(whole-passed, overdue*passed)
 }
 
-// scorePart is the scores of the fit stage that come after its last cells: those before are done beside them.
+// scorePart is the scores of the fit stage that come after its last cells: those before are done at the same time as the cells.
 func (e *Estimator) scorePart(c *costs) part {
 	if e.scores == 0 {
 		return part{}

@@ -17,7 +17,7 @@ type AxisProfile struct {
 	Mean   []float64       // mean r over the other axes
 }
 
-// Profiles has each axis of a model of which the parameter sets have more than
+// Profiles has each axis of a model on which the parameter sets have more than
 // one value. sets gives some of the model's parameter sets with their r, NaN
 // where it is undefined, and is called twice an axis.
 func Profiles(m model.Model, sets iter.Seq2[*model.ParameterSet, float64]) []AxisProfile {

@@ -33,7 +33,7 @@ func (w *Warner) rises(m *model.Model, g *sweep.Gathered) (text string, ok bool)
 		words.Count(rise.Runs, "run"), decimal(rise.Half), decimal(rise.R), decimal(rise.Limit), decimal(gain), decimal(rise.SE), how, score.MostRise), true
 }
 
-// runsFor is how many runs leave a gain of at most mostRise, where so many leave this one;
+// runsFor is how many runs leave a gain of at most mostRise, where the present runs leave this one;
 // to two digits, upwards.
 func runsFor(runs int, gain float64) int {
 	n := math.Ceil(float64(runs) * gain / score.MostRise)

@@ -1,5 +1,5 @@
 // Package diagnose finds what a sweep's fits have to be warned of, with the evidence: settings
-// that cannot be told apart, a best one on the edge of its grid, Monte-Carlo errors too
+// that are statistically indistinguishable, a best one on the edge of its grid, Monte-Carlo errors too
 // large for what is compared. Read [Warner] first.
 package diagnose
 
@@ -37,8 +37,8 @@ type Edge struct {
 
 // Kinds of warnings.
 const (
-	FlatWarning      = "flat"      // the settings of a model cannot be told apart
-	TieWarning       = "tie"       // some of them cannot be told from the best
+	FlatWarning      = "flat"      // the settings of a model are statistically indistinguishable
+	TieWarning       = "tie"       // some of them are statistically indistinguishable from the best
 	EdgeWarning      = "edge"      // the best lies on the edge of the grid
 	ErrorWarning     = "error"     // r is less sure than was asked for
 	RiseWarning      = "rise"      // r would be higher with more runs
@@ -51,7 +51,7 @@ const (
 	FewWarning       = "few"       // a statistic is not given, of too few units
 )
 
-// fewPoints in a category, of which r says little.
+// fewPoints in a category: its r says little.
 const fewPoints = 5
 
 // mostRuns bounds the pseudo-values kept of a setting.
@@ -162,7 +162,7 @@ func (w *Warner) rivals(s *settings) *settings {
 	return out
 }
 
-// values are the pseudo-values of a parameter set, unless there are so many already.
+// values are the pseudo-values of a parameter set, unless there are too many already.
 func (w *Warner) values(g *sweep.Gathered, sets int) []float64 {
 	predictions := make([]result.Prediction, len(g.Cells))
 	for i, cell := range g.Cells {
@@ -200,7 +200,7 @@ func (w *Warner) Warnings() []Warning {
 	return slices.Concat(all, w.points(), w.gap(), w.unequal(), w.categories(), w.few())
 }
 
-// ties says whether the settings of a model can be told apart, and if not, or not
+// ties says whether the settings of a model differ, and if not, or not
 // all, which may be the best.
 func (w *Warner) ties(m *model.Model, s *settings) (flat bool, all []Warning) {
 	n := len(s.r)
@@ -612,7 +612,7 @@ func (w *Warner) gap() []Warning {
 	return nil
 }
 
-// unequal finds models of which more was computed than of others, as they are
+// unequal finds models with more computed than others, as they are
 // reported. A sweep gives all models of a stage the same; it comes about where the
 // report stage has no result of one, or where there is none and one was topped up.
 func (w *Warner) unequal() []Warning {
@@ -691,10 +691,10 @@ func decimal(x float64) string {
 	return strconv.FormatFloat(x, 'f', 3, 64)
 }
 
-// flatLevel is the chance that settings which are all the same are told apart.
+// flatLevel is the chance that settings which are all the same are found to differ.
 const flatLevel = 0.05
 
-// arrangements says whether so many settings and runs have enough permutations for
+// arrangements reports whether a number of settings and runs have enough permutations for
 // [stats.Alike] to tell anything apart.
 func arrangements(settings, runs int) bool {
 	enough := 2 / flatLevel

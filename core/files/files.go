@@ -28,7 +28,7 @@ func StudyLimits() Limits {
 // ErrLimit is what an error wraps that says which limit a file or a bundle exceeds.
 var ErrLimit = errors.New("limit exceeded")
 
-// limitError is an ErrLimit in words that stand alone.
+// limitError is an ErrLimit in words that need no context.
 type limitError string
 
 func (e limitError) Error() string        { return string(e) }
@@ -123,7 +123,7 @@ func plain(err error) error {
 	return err
 }
 
-// FS is a file system of which no more is read than limits allow. It is not
+// FS is a file system that reads no more than limits allow. It is not
 // safe for concurrent use.
 type FS struct {
 	fsys   fs.FS

@@ -3,8 +3,8 @@ package ground
 import "math/bits"
 
 // Difference is how far apart two states are: the number of facts that are true
-// in one of them alone, and the sum of squared differences of the fluents. A
-// fluent that has a value in one of them alone counts as a fact.
+// in only one of them, and the sum of squared differences of the fluents. A
+// fluent that has a value in only one of them counts as a fact.
 func (t *Task) Difference(a, b StateID) (facts int, squares float64) {
 	x, y := t.states.record(a), t.states.record(b)
 	for i := range t.states.fluents {

@@ -18,6 +18,6 @@
 // conditional effects assign a fluent twice; several increases and decreases, or
 // several scalings, add up.
 //
-// Derived predicates hold by their rules alone. Those that refer to themselves take
+// Derived predicates hold only by their rules. Those that refer to themselves take
 // objects only and no negation of themselves, and mean the least fixed point.
 package ground

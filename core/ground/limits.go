@@ -41,7 +41,7 @@ func (t *Task) make(pos pddl.Pos) {
 	}
 }
 
-// settle ends the counting of what has been compiled, of which nothing is kept unless that is said.
+// settle ends the counting of what has been compiled, and nothing of it is kept unless the caller says so.
 func (t *Task) settle(kept bool) {
 	if kept {
 		t.cost.kept += t.cost.made

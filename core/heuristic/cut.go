@@ -8,7 +8,7 @@ import (
 
 // Cut is the number of landmark cuts that are found one after the other: LM-cut (Helmert &
 // Domshlak 2009), which never overestimates and is at least [Relaxation.Max]. A cut is a
-// set of operators one of which every plan has; those of a cut are free in later ones.
+// set of operators such that every plan has one of them; those of a cut are free in later ones.
 func (r *Relaxation) Cut(goal int) *Table {
 	c := newCuts(r.task, goal)
 	return NewTable(func(s ground.StateID) float64 {

@@ -23,11 +23,11 @@ type Relaxation struct {
 	reached  []int32 // facts in order of their layers
 	state    []int32
 
-	// FF's sets of operators that facts rest on, each of so many words.
+	// FF's sets of operators that facts rest on, each of the same number of words.
 	words int
 	rest  []uint64 // fact -> set, in the state explored last
 	goals []int32  // facts of any goal, ascending
-	place []int    // fact -> its place in goals; of these alone
+	place []int    // fact -> its place in goals; only of these
 	kept  []uint64 // [place]: sets, one state after another
 	known []int32  // by state: where they are in kept; -1 if nowhere
 	room  int      // of kept

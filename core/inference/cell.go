@@ -39,7 +39,7 @@ func (s *Stimulus) InferAll(ctx context.Context, sets []model.ParameterSet, p sw
 				yield(result.Cell{}, ctx.Err())
 				return
 			}
-			if err != nil && len(cells) > 1 { // one of them may be to blame: the first is inferred alone
+			if err != nil && len(cells) > 1 { // one of them may be to blame: the first is inferred by itself
 				cells, err = s.inferSome(ctx, sets[:1], &p, seed)
 				if ctx.Err() != nil {
 					continue

@@ -72,7 +72,7 @@ func (t *Trajectory) Tally() Tally {
 func (a *Act) worse() bool { return a.Probability < a.Highest*(1-1e-9) }
 
 // Plan is the trajectory as a plan, an action a line, with what went wrong as
-// comments. A step at which the agent stayed put is a comment alone.
+// comments. A step at which the agent stayed put is only a comment.
 func (t *Trajectory) Plan() string {
 	var b strings.Builder
 	goal := t.Goal

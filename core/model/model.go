@@ -95,7 +95,7 @@ type Axis struct {
 	Words   []string  // the words allowed; empty for a number
 	Min     float64   // least number allowed
 	Max     float64   // greatest number allowed
-	Whole   bool      // whole numbers alone
+	Whole   bool      // only whole numbers
 	slot    func(*Parameters) *Setting
 }
 

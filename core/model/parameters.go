@@ -4,7 +4,7 @@ import (
 	"strconv"
 )
 
-// Parameters has one field for every axis; a model uses its own ones alone and
+// Parameters has one field for every axis; a model uses only its own and
 // the others are zero.
 type Parameters struct {
 	GoalNoise        Setting

@@ -45,7 +45,7 @@ func (p Participant) Belief(posterior []float64, rng *rand.Rand) []float64 {
 		}
 		sum += belief[g]
 	}
-	if sum == 0 { // every draw was too small to be told from 0
+	if sum == 0 { // every draw was too small to be distinguished from 0
 		return mixed
 	}
 	for g := range belief {

@@ -29,7 +29,7 @@ type Requirement struct {
 	Name string
 }
 
-// Type is a type of objects. Parents is empty for object alone.
+// Type is a type of objects. Parents is empty only for object.
 type Type struct {
 	Pos
 	Name    string
@@ -112,7 +112,7 @@ type Action struct {
 	Effect       Effect
 }
 
-// Object is the root type, of which every object is.
+// Object is the root type: every object has it.
 func (d *Domain) Object() *Type { return d.root }
 
 // Type is the named type, or nil.

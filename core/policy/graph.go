@@ -2,7 +2,7 @@ package policy
 
 import "context"
 
-// graph is a task's reachable states and who leads to whom, in compressed
+// graph is a task's reachable states and which leads to which, in compressed
 // sparse rows: the successors of s are to[row[s]:row[s+1]], one an operator.
 type graph struct {
 	row []int32 // len n+1

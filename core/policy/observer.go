@@ -207,7 +207,7 @@ func (c *choice) logProbability(v []float64, alpha float64) float64 {
 	return float64(alpha*(v[c.taken]-best)) - math.Log(sum)
 }
 
-// softmax normalizes log weights of which at least one is finite.
+// softmax normalizes log weights, at least one of them finite.
 func softmax(logs []float64) []float64 {
 	best := slices.Max(logs)
 	out := make([]float64, len(logs))

@@ -9,7 +9,7 @@ import (
 	"foible.dev/foible/core/ground"
 )
 
-// Agent acts by the policy of one goal. Not safe for concurrent use, nor beside
+// Agent acts by the policy of one goal. Not safe for concurrent use, nor together with
 // the observer that it comes from.
 type Agent struct {
 	task  *ground.Task
@@ -116,7 +116,7 @@ func (a *Agent) Act(ctx context.Context, s ground.StateID, rng *rand.Rand) (act 
 }
 
 // Simulate acts from the initial state until the goal is satisfied, nothing can
-// be done, or for so many steps. Errors are those of Act.
+// be done, or for the given number of steps. Errors are those of Act.
 func (a *Agent) Simulate(ctx context.Context, steps int, rng *rand.Rand) (actions []Action, reached bool, err error) {
 	at := a.task.Initial()
 	for len(actions) < steps && !a.task.Satisfies(at, a.goal) {

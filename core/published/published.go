@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Dir is the data folder: FOIBLE_DATA, or shared/data beside the repository.
+// Dir is the data folder: FOIBLE_DATA, or shared/data next to the repository.
 // Without one the test is skipped, and fails where CI is set.
 func Dir(t testing.TB) string {
 	t.Helper()

@@ -74,7 +74,7 @@ func RecoveryStream(seed uint64, purpose, of string, n int) *rand.Rand {
 }
 
 // TruthSeed is the seed of the sweep that says what simulated observers infer,
-// beside the sweep of a seed to which they are fitted: nothing sampled is shared.
+// next to the sweep with this seed, to which they are fitted: nothing sampled is shared.
 func TruthSeed(seed uint64) uint64 {
 	return binary.LittleEndian.Uint64(hashing.Hash([]byte("recovery truth"), hashing.Word(seed)))
 }

@@ -26,7 +26,7 @@ type Stimulus struct {
 	JudgementSteps []int
 }
 
-// Bounds of a trajectory: it ends after so many times the steps of the study's
+// Bounds of a trajectory: it ends after this many times the steps of the study's
 // plan, and one with fewer actions is thrown away and simulated anew.
 const (
 	longer       = 2
@@ -91,7 +91,7 @@ func (s *Stimulus) act(ctx context.Context, stimulus *inference.Stimulus, of *st
 	return errors.New(s.Agent.String() + " does not move; leave it out, or keep the plans of the study")
 }
 
-// placed are judgement steps of a plan of so many actions in one of others, each
+// placed are judgement steps of a plan of one length in a plan of another, each
 // once.
 func placed(steps []int, from, to int) []int {
 	var out []int

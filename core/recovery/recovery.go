@@ -97,7 +97,7 @@ func (p Posteriors) Add(plan *sweep.Plan, g *sweep.Gathered) error {
 }
 
 // Dataset is what simulated participants judged, of a sample size, and what was
-// fitted to it. Datasets of one number are of the same people, the first so many.
+// fitted to it. Datasets of one number have the same participants: the first n.
 type Dataset struct {
 	Number       int // within the model, from 1
 	Participants int

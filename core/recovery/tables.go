@@ -62,7 +62,7 @@ func (a *Axis) Verdict() string {
 	return "recovered"
 }
 
-// biased is the part of datasets on one side from which on it is told.
+// biased is the part of datasets on one side from which on it is reported.
 const biased = 0.25
 
 // Bias says on which side fitted values lie, if a quarter of the datasets or

@@ -59,7 +59,7 @@ const PathsUnknown = "not known: more than 500,000 states"
 type Estimate struct{ Probability, SE float64 }
 
 // Filter is how a cell's particle filters fared, by row as Posterior, averaged
-// over runs; all nil for exact models. Marginal inference has Evidence alone.
+// over runs; all nil for exact models. Marginal inference has only Evidence.
 type Filter struct {
 	ESS        []float64 // effective sample size
 	Alive      []float64 // goals that some particle has

@@ -15,7 +15,7 @@ type Runs struct {
 	rows, goals int       // of a run
 }
 
-// NewRuns are runs of so many rows and goals each, whose numbers lie end to end. The
+// NewRuns are runs with a number of rows and goals each, whose numbers lie end to end. The
 // numbers are not copied.
 func NewRuns(numbers []float64, rows, goals int) Runs {
 	return Runs{numbers: numbers}.of(rows, goals)

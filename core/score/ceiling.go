@@ -14,7 +14,7 @@ const CeilingSplits = 1000
 
 // Ceilings are the reliabilities of people's means, and the correlations that a
 // perfect model would reach with these, see [stats.Reliability]; 0 where they are
-// not known: of means alone, of participants too few (see [TooFew]), or of halves that do not agree.
+// not known: for means only, for participants too few (see [TooFew]), or of halves that do not agree.
 type Ceilings struct {
 	All        stats.Reliability
 	ByCategory map[string]stats.Reliability

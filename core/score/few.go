@@ -72,7 +72,7 @@ func tooFewUnits(h stats.Human, unit string) string {
 	return reason
 }
 
-// tooFewParticipants is of the stimulus with the fewest; "" where a stimulus has means alone.
+// tooFewParticipants is of the stimulus with the fewest; "" where a stimulus has only means.
 func tooFewParticipants(h stats.Human) string {
 	least := -1
 	for _, s := range h.Stimuli {

@@ -6,10 +6,10 @@ import (
 	"foible.dev/foible/core/stats"
 )
 
-// PearsonHeldOut is the r of predictions that have not seen the people whom they
+// PearsonHeldOut is the r of predictions that have not seen the people that they
 // predict: those of each stimulus are of the parameter set that has the highest r
 // on all other stimuli, the first of equals, among those that predict the most points
-// there. It falls where a model has many parameter sets, of which some fit what is chance. model is [set][point], human
+// there. It falls where a model has many parameter sets, and some fit what is chance. model is [set][point], human
 // [point], NaN where there is nothing; the points of stimulus i are [start[i],
 // start[i+1]). Not ok where r is not defined, and where no set has one without
 // some stimulus.

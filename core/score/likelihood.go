@@ -19,7 +19,7 @@ type Likelihood struct {
 }
 
 // Likelihoods of all participants who gave such an answer, in order of first
-// appearance, under several models. There are none of means alone.
+// appearance, under several models. There are none for means without participants.
 func (s *Scorer) Likelihoods(models [][]result.Prediction) ([]Likelihood, error) {
 	steps := make([]int, len(s.study.Stimuli)) // that every model has
 	for i := range steps {

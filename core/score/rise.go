@@ -22,7 +22,7 @@ type Rise struct {
 // sqrt(1 - v / V) (Spearman's attenuation); the noise at the goals of a step sums to 0, so
 // that V has all of v. Its error is that of the variances of runs, taken as normal and, at
 // the points of a stimulus, as one. Not ok where no stimulus has two runs or r is not defined.
-// A stimulus of which a single run is left is taken as without noise.
+// A stimulus with a single run left is taken as without noise.
 func (s *Scorer) Rises(predictions []result.Prediction) (rise Rise, ok bool) {
 	points := 0
 	for i := range predictions {

@@ -39,7 +39,7 @@ type resampled struct {
 const level = 0.95
 
 // NewScorer resamples the people of a study. A unit that needs participants is
-// left out where only means are known, and so is one of which there are too few, see [TooFew].
+// left out where only means are known, and so is one with too few units, see [TooFew].
 func NewScorer(st *study.Study, b sweep.Bootstrap, seed uint64) (*Scorer, error) {
 	s := &Scorer{study: st, bootstrap: b, seed: seed, human: human(st)}
 	for i := range st.Stimuli {

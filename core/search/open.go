@@ -21,7 +21,7 @@ type open struct {
 	reach   int       // weights from here on count as 0
 }
 
-// negligible is a weight so small beside 1 that no draw of 53 bits finds it, be
+// negligible is a weight so small compared with 1 that no draw of 53 bits finds it, be
 // there a hundred thousand nodes of it.
 const negligible = 0x1p-70
 
@@ -157,7 +157,7 @@ type ranked struct {
 // order when the first of them is.
 type heap struct {
 	all     []ranked
-	ordered int // so many are a binary heap
+	ordered int // the first ordered ones are a binary heap
 }
 
 func (h *heap) reset() { h.all, h.ordered = h.all[:0], 0 }
@@ -229,7 +229,7 @@ func (o *open) weight(above int) float64 {
 	return o.weights[above]
 }
 
-// weigh makes so many weights known.
+// weigh computes the first n weights.
 func (o *open) weigh(n int) {
 	for len(o.weights) < n {
 		o.weights = append(o.weights, math.Exp(-float64(len(o.weights))/o.noise))

@@ -96,7 +96,7 @@ func (f frontier) chances(h Heuristic, noise float64) []float64 {
 		}
 		values[i] = float64(n.g) + h.Value(n.state)
 		if n.parent < 0 {
-			values[i] = 0 // the start is alone, whatever its h
+			values[i] = 0 // nothing else is open, whatever its h
 		}
 		if values[i] < least || values[i] == least && n.rank < f.nodes[best].rank {
 			best = i

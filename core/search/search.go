@@ -114,7 +114,7 @@ func (s *Searcher) Run(ctx context.Context, q *Query, rng *rand.Rand) (Result, e
 		return result, nil
 	}
 	s.begin(q.From, q.Noise, rng)
-	drawn, h0 := q.From, int32(0) // the open list holds the start alone
+	drawn, h0 := q.From, int32(0) // the open list holds only the start
 	for {
 		result.Drawn++
 		if h0 == 0 && s.task.Satisfies(drawn, q.Goal) { // a goal is 0 away

@@ -112,7 +112,7 @@ type Tally struct {
 	most  Meeting   // nor a greater meeting
 }
 
-// NewTally makes an empty tally of so many draws, for so many observed states.
+// NewTally makes an empty tally of a number of draws, for a number of observed states.
 func NewTally(draws, observed int) *Tally {
 	width := 4 * (observed + 1)
 	return &Tally{width: width, at: make([]float64, (draws+1)*width)}

@@ -4,7 +4,7 @@ import "math"
 
 // Concordance is Lin's concordance correlation coefficient (1989), with moments
 // divided by n: 2 s_xy / (s_x² + s_y² + (mean x - mean y)²). It is 1 on the
-// identity line alone, and undefined where [Pearson] is.
+// identity line only, and undefined where [Pearson] is.
 func Concordance(x, y []float64) (c float64, ok bool) {
 	if _, ok := Pearson(x, y); !ok {
 		return 0, false

@@ -278,7 +278,7 @@ func (b *Bootstrap) flatten(model [][]float64) []float64 {
 // sums are the sufficient statistics of one stimulus, one copy of it.
 type sums struct{ x, xx, xy float64 }
 
-// modelSums sums each stimulus; xy only where stimuli alone are resampled.
+// modelSums sums each stimulus; xy only where nothing but stimuli is resampled.
 func (b *Bootstrap) modelSums(x []float64) []sums {
 	side := make([]sums, len(b.lengths))
 	for s := range side {
@@ -306,7 +306,7 @@ func total(side []sums, copies []float64) sums {
 }
 
 // fast is r from the stimuli's sums. ok is false where that would lose accuracy
-// (points are absent, or the spread is tiny beside the values) or r is
+// (points are absent, or the spread is tiny compared with the values) or r is
 // undefined; exact then tells which.
 func (m *prepared) fast(k int) (r float64, ok bool) {
 	d := &m.resamples[k]

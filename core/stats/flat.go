@@ -23,8 +23,8 @@ const (
 // Runs are blocks, since settings of marginal inference share the samples of a batch:
 // values are permuted within a run, which under the hypothesis may stand in any
 // order. The statistics are the sums of squares between settings, between the values
-// of each axis, and of all axes together, of which the most improbable counts
-// (Westfall and Young 1993): a grid is told apart by its axes where its settings, one
+// of each axis, and of all axes together, and the most improbable of them counts
+// (Westfall and Young 1993): a grid is distinguished by its axes where its settings, one
 // by one, are not. Given the runs, an F is a monotone function of such a sum.
 func Alike(values [][]float64, levels [][]int, rng *rand.Rand) (p float64, permutations int) {
 	runs := len(values[0])

@@ -28,7 +28,7 @@ func (m *Moments) Add(model, human []float64) {
 	*m = sum
 }
 
-// merge adds the sums of other points so many times.
+// merge adds the sums of other points, multiplied by times.
 func (m *Moments) Merge(o *Moments, times float64) {
 	m.N += float64(times * o.N)
 	m.X += float64(times * o.X)

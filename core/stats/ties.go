@@ -24,7 +24,7 @@ const (
 )
 
 // Ties are the settings which are the best with a probability of 0.95 together, the
-// most probable first: the fewest of which that is true, if each r is off by
+// most probable first: the fewest for which this is true, if each r is off by
 // independent normal errors. Settings of marginal inference that share samples are off
 // together, so that in truth fewer may be tied.
 func Ties(rs, ses []float64, rng *rand.Rand) []Tie {

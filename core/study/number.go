@@ -70,7 +70,7 @@ func step(text string) (int, error) {
 	return k, nil
 }
 
-// unlike is the text of x with so many significant digits, or more if it would otherwise be
+// unlike is the text of x with a number of significant digits, or more if it would otherwise be
 // the text of another number.
 func unlike(x, other float64, digits int) string {
 	text := strconv.FormatFloat(x, 'g', digits, 64)

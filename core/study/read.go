@@ -69,7 +69,7 @@ type draft struct {
 }
 
 // file reads the file that a field of the study file names, for a stimulus if
-// there is one, of at most so many bytes. at is what refers to it.
+// there is one, of at most a number of bytes. at is what refers to it.
 func (r *reader) file(field, name string, limit int64, at pddl.Pos, stimulus string) ([]byte, bool) {
 	if !fs.ValidPath(name) {
 		r.errorf(at, stimulus, "%s: %s is not a path inside the study's directory", field, quote(name))
@@ -87,7 +87,7 @@ func (r *reader) file(field, name string, limit int64, at pddl.Pos, stimulus str
 	return nil, false
 }
 
-// pddlFile reads a file of PDDL or of a plan, of at most so many bytes. Of all of them together, there is a limit too.
+// pddlFile reads a file of PDDL or of a plan, of at most a number of bytes. For all of them together, there is a limit too.
 func (r *reader) pddlFile(field, name string, limit int64, at pddl.Pos, stimulus string) ([]byte, bool) {
 	src, ok := r.file(field, name, limit, at, stimulus)
 	if !ok {

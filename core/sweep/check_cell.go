@@ -103,7 +103,7 @@ func checkMarginal(c *result.Cell, p *Procedure) error {
 			}
 		}
 	}
-	return checkSampled(c, p, float64(p.Runs)) // which pseudo-values of so many batches can have
+	return checkSampled(c, p, float64(p.Runs)) // the largest that pseudo-values of p.Runs batches can have
 }
 
 // checkSampled checks what cells of samples have in common.

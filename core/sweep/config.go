@@ -109,12 +109,12 @@ func (in Inference) String() string {
 
 // Details of a cell.
 const (
-	DetailJudged   = "judged"   // posteriors at the judgement steps alone
+	DetailJudged   = "judged"   // only posteriors at the judgement steps
 	DetailSteps    = "steps"    // posteriors at every step
 	DetailMistakes = "mistakes" // posteriors at every step, and those of mistakes where the method has them
 )
 
-// MaxDetailedCells bounds the cells of a sweep of which every step is kept.
+// MaxDetailedCells bounds the cells of a sweep that keeps every step.
 const MaxDetailedCells = 20_000
 
 // In a larger sweep by marginal inference, probes say how much a kind of parameter sets is
@@ -147,7 +147,7 @@ func (c *Config) Procedure(stage string) Procedure {
 }
 
 // ProcedureOf a round: that of the fit stage, or of the report. A cell that is topped up
-// is what it would be in a fit stage of so many times the runs.
+// is what it would be in a fit stage with that many times the runs.
 func (p *Plan) ProcedureOf(c *Config, round int) Procedure {
 	if round > p.TopUps() {
 		return p.Procedure(c, ReportStage)
@@ -156,7 +156,7 @@ func (p *Plan) ProcedureOf(c *Config, round int) Procedure {
 }
 
 // Procedure of the fit stage or the report: of a sweep of more than MaxDetailedCells,
-// parameters are chosen by the posteriors at judgement steps alone.
+// parameters are chosen by the posteriors at judgement steps only.
 func (p *Plan) Procedure(c *Config, stage string) Procedure {
 	procedure := c.Procedure(stage)
 	if stage == FitStage && !p.Detailed() {

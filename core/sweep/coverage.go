@@ -3,7 +3,7 @@ package sweep
 // Coverage is how many cells of one model have a result.
 type Coverage struct {
 	Model string // "" of the report, which has every model's best parameter set
-	Sets  int    // parameter sets, each of which has a cell a stimulus
+	Sets  int    // parameter sets; each has one cell per stimulus
 	Done  []int  // cells with a result, by stimulus
 }
 

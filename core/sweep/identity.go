@@ -17,7 +17,7 @@ func CellHash(studyHash, stimulus string, seed uint64, p Procedure, set *model.P
 	return NewCellHash(studyHash, stimulus, seed, p).Of(set)
 }
 
-// CellHasher makes the hashes of cells that differ in their parameters alone.
+// CellHasher makes the hashes of cells that differ only in their parameters.
 // Not safe for concurrent use.
 type CellHasher struct {
 	before []byte // length-prefixed parts that all share; the rest of its memory is for the others
@@ -50,7 +50,7 @@ func ScoreHash(studyHash string, seed uint64, b Bootstrap, set *model.ParameterS
 }
 
 // ScoreHasher makes the hashes of fits that differ in their parameters and
-// predictions alone. Not safe for concurrent use.
+// predictions only. Not safe for concurrent use.
 type ScoreHasher struct {
 	before []byte // length-prefixed parts that all share; the rest of its memory is for the others
 	set    model.Text

@@ -28,7 +28,7 @@ type Shape struct {
 	Points         int   // (judgement step, goal) that people judged; 0 where it is not known
 }
 
-// bytes is about how large a cell's result is, with so many runs; judged as
+// bytes is about how large a cell's result is, with this number of runs; judged as
 // [DetailJudged].
 func (s *Shape) bytes(runs int, judged bool) int {
 	points := s.Goals * len(s.JudgementSteps)
@@ -38,7 +38,7 @@ func (s *Shape) bytes(runs int, judged bool) int {
 	return 256 + 8*(2*s.Goals+3)*(s.Actions+1) + 8*runs*points
 }
 
-// Plan is the list of jobs of a sweep. It follows from its fields alone, and
+// Plan is the list of jobs of a sweep. It follows from its fields, and
 // from the fits for what comes after the fit stage, so that a job is known by its number.
 //
 // The work is done in rounds. Round 0 is the fit stage: the parameter sets are cut
@@ -101,7 +101,7 @@ func (c *Resolved) Plan(stimuli []Shape, cellsPerJob int) (*Plan, error) {
 // MinSlots is the smallest number of worker slots for which a sweep is split into jobs.
 const MinSlots = 8
 
-// CellsPerJob is how many cells a job of the sweep has that so many slots do, see [CellsPerJob].
+// CellsPerJob is how many cells a job of the sweep has if this number of slots run them, see [CellsPerJob].
 func (c *Resolved) CellsPerJob(stimuli []Shape, slots int) int {
 	return CellsPerJob(len(c.Sets), stimuli, c.Fit.Runs, max(slots, MinSlots))
 }
@@ -282,7 +282,7 @@ func (p *Plan) Points() int {
 
 // Choose finds the parameter sets of the next round that is not known, from the standing
 // after all rounds before: contenders, or those of the report, which has the best of each
-// model. A model of which no r is defined has none.
+// model. A model without a defined r has none.
 func (p *Plan) Choose(s *Standing) {
 	round := len(p.later) + 1
 	if round >= p.Rounds() {

@@ -15,7 +15,7 @@ type Progress struct {
 	stimuli []int
 }
 
-// NewProgress is the progress of a plan of which nothing is done.
+// NewProgress is the progress of a plan before any job is done.
 func NewProgress(p *Plan) *Progress {
 	g := &Progress{
 		plan: p, done: make([]uint64, (p.Jobs()+63)/64), missing: make([]int32, p.chunks()), scores: make([]int, p.Rounds()),
@@ -175,7 +175,7 @@ func (g *Progress) Waiting() int {
 // Done says whether a job has a result.
 func (g *Progress) Done(number int) bool { return g.done[number/64]&(1<<(number%64)) != 0 }
 
-// Open is the last round of which infer jobs can be done: every fit of those before is there.
+// Open is the last round whose infer jobs can be done: every fit of those before is there.
 func (g *Progress) Open() int {
 	round := 0
 	for round+1 < len(g.scores) && g.scores[round] == 0 {

@@ -31,7 +31,7 @@ type Standing struct {
 	places   []place          // by index of the parameter set
 	reported map[int]Place    // by index
 	models   []string         // by place.model
-	best     []int            // by model, index of the best by fits alone; -1 without one
+	best     []int            // by model, index of the best, by fits only; -1 without one
 	chosen   []int            // by model, index of the one that was reported; -1 without one
 	points   map[string]int32 // numbers of the sets of points that were met, see pointsOf
 }
@@ -191,7 +191,7 @@ func (s *Standing) Reported(set int) (p Place, ok bool) {
 	return p, ok
 }
 
-// complete says whether so many points are all of them.
+// complete reports whether n is the number of all points.
 func (s *Standing) complete(n int) bool { return n >= s.most }
 
 // Points is the number of points that a complete parameter set has.

@@ -71,8 +71,8 @@ func (p *Plan) Times(round int) int { return p.topUp.after(round) }
 
 func (t *topUp) after(round int) int { return max(1, min(1<<round, t.times)) }
 
-// times is a procedure of so many times the runs. Marginal inference samples until its
-// errors are small: variances so many times smaller are asked for too, so that there are
+// times is a procedure with n times the runs. Marginal inference samples until its
+// errors are small: variances n times smaller are required too, so that there are
 // as many times the samples, however far they were within what was asked for before.
 func (p Procedure) times(n int) Procedure {
 	if n > 1 && p.Method == Marginal {

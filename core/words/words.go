@@ -35,11 +35,11 @@ func Count[N int | int32 | int64](n N, thing string) string {
 	return Thousands(n) + " " + thing
 }
 
-// Decimals writes a value that cannot exceed 1 in size with so many decimals and no
+// Decimals writes a value that cannot exceed 1 in size with a number of decimals and no
 // zero before the point (APA): .985, 1.000, −.020; [None] where it is undefined.
 func Decimals(v float64, n int) string { return Unpadded(Fixed(v, n)) }
 
-// Fixed writes a value with so many decimals, for a terminal: 0.985, -0.020; [None] where it
+// Fixed writes a value with a number of decimals, for a terminal: 0.985, -0.020; [None] where it
 // is undefined or not finite.
 func Fixed(v float64, n int) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -134,7 +134,7 @@ var byteUnits = map[string]float64{
 	"kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40,
 }
 
-// ParseBytes reads a size such as 64MiB, 1.5 GB or 1000, which is one in bytes. K, M, G and T alone are binary units.
+// ParseBytes reads a size such as 64MiB, 1.5 GB or 1000, which is one in bytes. K, M, G and T by themselves are binary units.
 func ParseBytes(text string) (int64, error) {
 	text = strings.TrimSpace(text)
 	digits := strings.TrimRight(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")

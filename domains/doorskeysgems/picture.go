@@ -27,7 +27,7 @@ const (
 
 // Picture draws a state: the maze with y up, the agent, locked and
 // opened doors, keys, gems in their own colours and shapes with the number of
-// their names, and what the agent carries beside it. past are the states
+// their names, and what the agent carries next to it. past are the states
 // before s, oldest first: the agent's trail; nil draws none. All pictures of
 // one problem have the same size.
 func Picture(t *ground.Task, s ground.StateID, past []ground.StateID) (*picture.Picture, error) {
@@ -178,7 +178,7 @@ func (sc *scene) drawThings(g *picture.Group) {
 	g.Add(agent)
 }
 
-// drawCarried fills the panel beside the maze, which has some rows of items.
+// drawCarried fills the panel next to the maze, which has some rows of items.
 func (sc *scene) drawCarried(g *picture.Group, width float64, rows int) {
 	g.Add(picture.Text{X: width / 2, Y: 9, Size: words, Text: "carries", Fill: grey})
 	if len(sc.carried) == 0 {

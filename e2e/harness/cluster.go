@@ -95,7 +95,7 @@ func (c *Cluster) Progress(id string) (done int, state string) {
 	return done, m[1]
 }
 
-// WaitFor waits until so many cells are done; of all of them, until they have been compared with people.
+// WaitFor waits until a number of cells are done; for all of them, until they have been compared with people.
 func (c *Cluster) WaitFor(id string, cells int) {
 	c.T.Helper()
 	for deadline := time.Now().Add(await.Patience); ; time.Sleep(50 * time.Millisecond) {

@@ -12,7 +12,7 @@ import (
 	"foible.dev/foible/internal/await"
 )
 
-// Network is a hub and a host far from it, between which the line can be cut: packets get lost, nobody is told.
+// Network is a hub and a host far from it, between which the line can be cut: packets get lost without notice.
 type Network struct {
 	t        *testing.T
 	Hub, Far Host

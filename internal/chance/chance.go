@@ -14,8 +14,8 @@ import (
 // are fixed, that can happen only when something else than what it tests changes which numbers are drawn.
 const FalseAlarms = 1e-6
 
-// Bound returns how many standard errors an estimate may be off the truth. A test makes so many comparisons; the standard
-// errors are estimated with so many degrees of freedom, [Known] if they are not estimated. All of them together exceed
+// Bound returns how many standard errors an estimate may be off the truth. A test makes a number of comparisons; the standard
+// errors are estimated with a number of degrees of freedom, [Known] if they are not estimated. All of them together exceed
 // it with a probability of at most [FalseAlarms], if the estimates are normal.
 func Bound(comparisons int, freedom float64) float64 {
 	each := FalseAlarms / float64(comparisons)
@@ -33,7 +33,7 @@ func beyond(x, freedom float64) float64 {
 	return mathext.RegIncBeta(freedom/2, 0.5, freedom/(freedom+x*x))
 }
 
-// ChiSquare returns how large a chi-square of so many cells may be, of so many that a test looks at.
+// ChiSquare returns how large a chi-square of a number of cells may be, among those that a test looks at.
 func ChiSquare(tests, cells int) float64 {
 	if cells == 0 {
 		return 0
@@ -42,7 +42,7 @@ func ChiSquare(tests, cells int) float64 {
 	return least(func(x float64) bool { return mathext.GammaIncRegComp(float64(cells)/2, x/2) <= each })
 }
 
-// least finds the least number of which something is so, and of all larger ones.
+// least finds the smallest number for which something holds, as it does for all larger ones.
 func least(so func(float64) bool) float64 {
 	low, high := 0.0, 1e6
 	for range 200 {

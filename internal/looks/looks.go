@@ -14,7 +14,7 @@ type Context struct {
 	each        func()
 }
 
-// New is a context that is cancelled after so many looks; below 0, it never is. At every look each is called, unless it is nil.
+// New is a context that is cancelled after a number of looks; below 0, it never is. At every look each is called, unless it is nil.
 func New(most int, each func()) *Context {
 	return &Context{Context: context.Background(), most: most, each: each}
 }
@@ -35,7 +35,7 @@ func (c *Context) Err() error {
 func (c *Context) Looks() int { return c.looks }
 
 // Interrupt runs a function to its end, and then again with contexts that are cancelled at looks spread over the whole, at
-// most about so many: it must end with their error. It returns the number of looks of the whole.
+// most about that number: it must end with their error. It returns the number of looks of the whole.
 func Interrupt(t *testing.T, most int, run func(most int) (*Context, error)) int {
 	t.Helper()
 	whole, err := run(-1)

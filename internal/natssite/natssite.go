@@ -24,7 +24,7 @@ type Site struct {
 	Servers []*server.Server
 }
 
-// New starts the servers, which take messages of so many bytes, and stops them when the test ends.
+// New starts the servers, which take messages of up to a number of bytes, and stops them when the test ends.
 func New(t testing.TB, maxPayload int32) *Site {
 	t.Helper()
 	s := &Site{t: t, Servers: make([]*server.Server, 3)}

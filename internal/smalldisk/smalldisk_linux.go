@@ -18,7 +18,7 @@ type Disk struct {
 	Dir string
 }
 
-// New mounts a file system of so many megabytes, and unmounts it when the test ends. That needs root: without, the test is skipped,
+// New mounts a file system of a number of megabytes, and unmounts it when the test ends. That needs root: without, the test is skipped,
 // and fails where the environment variable CI is set.
 func New(t testing.TB, megabytes int) *Disk {
 	t.Helper()

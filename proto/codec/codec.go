@@ -561,7 +561,7 @@ func take[T any](left *[]T, n int) []T {
 	return out
 }
 
-// chunks takes rows of so many numbers apart; nil if there are none.
+// chunks cuts a list into rows of n numbers; nil if there are none.
 func (r *room) chunks(xs []float64, n int) [][]float64 {
 	if len(xs) == 0 {
 		return nil
@@ -593,7 +593,7 @@ func mistakes(c *result.Mistakes) *foiblev1.Mistakes {
 	return m
 }
 
-// readMistakes are those of a message about so many actions, or fewer of a cell that is undefined.
+// readMistakes are those of a message about a number of actions, or fewer for a cell that is undefined.
 func readMistakes(m *foiblev1.Mistakes, actions int, undefined bool) (*result.Mistakes, error) {
 	if m == nil {
 		return nil, nil
@@ -633,7 +633,7 @@ func readEstimates(ps, ses []float64, n int) ([]result.Estimate, error) {
 	return all, nil
 }
 
-// checkRuns says why numbers are not those of runs of so many rows: distributions, or
+// checkRuns says why numbers are not those of runs with a number of rows: distributions, or
 // pseudo-values of them.
 func checkRuns[T float32 | float64](xs []T, rows, goals int, distributions bool) error {
 	if n := len(xs); n > 0 && (rows == 0 || n%(rows*goals) != 0) {
@@ -788,7 +788,7 @@ func readSampled(m *foiblev1.Cell, shape *sweep.Shape, judged int, room *room, c
 }
 
 // readFilter checks what is said of filters: of sips all, of marginal inference
-// evidence alone, of exact models nothing.
+// only evidence, exact models nothing.
 func readFilter(m *foiblev1.Cell, rows int) error {
 	sips := len(m.GetEss()) > 0 || len(m.GetAlive()) > 0
 	for _, xs := range [][]float64{m.GetEss(), m.GetAlive(), m.GetEvidence()} {

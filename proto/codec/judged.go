@@ -103,7 +103,7 @@ func CellHash(m *foiblev1.InferResult, i int) []byte {
 	return m.GetCells()[i].GetCellHash()
 }
 
-// CellJudged says whether a cell of a message has rows of judgement steps alone.
+// CellJudged says whether a cell of a message has rows of judgement steps only.
 func CellJudged(m *foiblev1.InferResult, i int) bool {
 	return m.GetJudged() != nil || m.GetCells()[i].GetJudged()
 }
@@ -124,7 +124,7 @@ func FailedCells(m *foiblev1.InferResult) iter.Seq2[int, string] {
 	}
 }
 
-// ReadCells are the cells of a message, packed or not, each of which must fit the stimulus
+// ReadCells are the cells of a message, packed or not; each must fit the stimulus
 // as in [ReadCell].
 func ReadCells(m *foiblev1.InferResult, shape *sweep.Shape) ([]result.Cell, error) {
 	if CellCount(m) == 0 {
@@ -148,7 +148,7 @@ func CheckCells(m *foiblev1.InferResult, shape *sweep.Shape) error {
 	return eachCell(m, shape, func(int, *result.Cell) {})
 }
 
-// eachCell calls a function with the cells of a message, each of which is good until it
+// eachCell calls a function with the cells of a message, each valid until it
 // returns; its numbers remain.
 func eachCell(m *foiblev1.InferResult, shape *sweep.Shape, do func(int, *result.Cell)) error {
 	if err := readCells(m, shape, do); err != nil {
@@ -238,7 +238,7 @@ func judgedSteps(m *foiblev1.JudgedCells, shape *sweep.Shape, n int) ([]int, err
 	return all, nil
 }
 
-// checkLengths says what is wrong with the lengths of a packed message of cells that have a posterior at so many steps.
+// checkLengths says what is wrong with the lengths of a packed message of cells that have a posterior at a number of steps.
 func checkLengths(m *foiblev1.JudgedCells, shape *sweep.Shape, steps []int) error {
 	n := len(steps)
 	if size := len(m.GetCellHashes()); size != n*hashing.HashSize {
@@ -277,7 +277,7 @@ func checkLengths(m *foiblev1.JudgedCells, shape *sweep.Shape, steps []int) erro
 	return nil
 }
 
-// CellPredictions are what the recorded cells of so many parameter sets say, [set][stimulus];
+// CellPredictions are what the recorded cells of a number of parameter sets predict, [set][stimulus];
 // recorded has those of each stimulus.
 func CellPredictions(recorded []*foiblev1.InferResult, shapes []sweep.Shape, sets int) ([][]result.Prediction, error) {
 	if len(recorded) != len(shapes) {

@@ -30,7 +30,7 @@ type work struct {
 	alone bool // nothing ran next to it when it was shed
 }
 
-// NewGate makes a gate with so many slots, at least one.
+// NewGate makes a gate with a number of slots, at least one.
 func NewGate(slots int) *Gate {
 	return &Gate{slots: slots, places: slots, changed: make(chan struct{})}
 }

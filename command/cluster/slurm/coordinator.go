@@ -34,7 +34,7 @@ func newCoordinator(term *terminal.Terminal) *cobra.Command {
 }
 
 const (
-	// noticeTime is how long before its time limit a job is told.
+	// noticeTime is how long before its time limit a job hears of it.
 	noticeTime = 90 * time.Second
 	// minTime is the smallest time limit that leaves enough time to work.
 	minTime = 5 * time.Minute

@@ -19,7 +19,7 @@
 //  2. It keeps its plan if the plan has a next action and the last one led to the
 //     state that the plan expected. Otherwise it plans anew for the current goal c:
 //     it draws a budget η from NegBin(r, q), searches from s_k, and the path that the
-//     search ends with is the plan. The plan may be empty. A change of the goal alone
+//     search ends with is the plan. The plan may be empty. A mere change of the goal
 //     does not make it plan.
 //
 //  3. It intends the next action of the plan, or to stay where it is if the plan is

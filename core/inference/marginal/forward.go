@@ -98,7 +98,7 @@ func (f *forward) advance(l *segment, tau, m int, others *kernel.Row) {
 	}
 }
 
-// move does a transfer of the weight of plans made at tau for other goals, of which inflow
+// move transfers the weight of plans made at tau for other goals, where inflow
 // is shared out at tau, to where they are over after m + 1 actions. For m = 0, it finds
 // the weights; for others they are those of m - 1.
 func (f *forward) move(l *segment, tau, m int, t *kernel.Transfer, inflow *kernel.Row) {

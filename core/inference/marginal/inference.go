@@ -12,7 +12,7 @@ import (
 	"foible.dev/foible/core/sweep"
 )
 
-// Inference is a stimulus made ready for marginal inference. Its stages, each of which is
+// Inference is a stimulus made ready for marginal inference. Its stages, each
 // kept for the parameter sets that follow as long as they share it:
 //
 //	samples   what searches found, by search noise (package samples)

@@ -12,7 +12,7 @@ import (
 // segments are N and L for one budget and action noise, made from outcomes.
 type segments struct {
 	outcomes   *outcomes
-	action     agent.Parameters // those of an action alone
+	action     agent.Parameters // only those of an action
 	confusable bool
 	at         [][][]segment // [group of batches][candidate][τ]
 }

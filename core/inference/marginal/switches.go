@@ -19,7 +19,7 @@ type switches struct {
 	buffer   []kernel.Lane
 }
 
-// switchSums belong to plans made at a step τ of which m actions matched; they are in the
+// switchSums belong to plans made at a step τ with m matching actions; they are in the
 // order of τ, then m. Entry σ ≤ τ stands for agents that switched at step σ to a hidden
 // goal, by share, and never switched again: a weight of 1 that did so comes to that sum
 // times (1-ε)^n. Entries from τ + 1 to the next multiple of kernel.Noises are 0.

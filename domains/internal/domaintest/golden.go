@@ -120,7 +120,7 @@ func table(t testing.TB, file string) []map[string]string {
 }
 
 // Gap is the largest difference between the golden posteriors of an agent that
-// values states by -h alone and those computed with h. It also returns how
+// values states by -h only and those computed with h. It also returns how
 // many posteriors were compared, and where the gap is.
 func Gap(t testing.TB, domain string, stimuli []Stimulus, h policy.HeuristicFunc) (gap float64, n int, where Key) {
 	t.Helper()

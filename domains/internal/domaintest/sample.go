@@ -13,7 +13,7 @@ import (
 // Sample reads a sample study and checks what its files and figures rely on:
 // nothing to complain of, 2 or more stimuli in each of these categories,
 // valid plans with 3 to 5 judgement steps, small state spaces, goals that can
-// all be reached at first and of which none is true yet. The first category is
+// all be reached at first and are not true yet. The first category is
 // optimal; in the failing one the true goal is out of reach at the end, in the
 // others the plan is longer than the shortest and ends at the true goal.
 func Sample(t *testing.T, files fs.FS, src study.Source, categories []string, failing string) *study.Study {

@@ -3,7 +3,7 @@
 //	go run ./domains/internal/samplegen
 //
 // from the root of the repository. The same code gives the same bytes. How the
-// participants are made is told in each study.yaml.
+// participants are made is said in each study.yaml.
 package main
 
 import (

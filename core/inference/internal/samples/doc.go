@@ -10,7 +10,7 @@
 // derives why these are unbiased.
 //
 // The searches of a table belong to batches, whose spread gives the standard error. Tables
-// are sampled in levels, each of which doubles the searches, so that those which matter
+// are sampled in levels, each doubling the searches, so that those which matter
 // most can have more of them. What a table has at a level follows from its [Key], goal and
-// step alone: not from what was sampled before.
+// step only: not from what was sampled before.
 package samples
