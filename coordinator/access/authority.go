@@ -94,7 +94,7 @@ func (a *authority) certify(path string) error {
 }
 
 // get is the coordinator's certificate of the moment, with the authority's
-// behind it. It lives in memory alone, and is replaced long before it expires.
+// behind it. It lives only in memory, and is replaced long before it expires.
 func (a *authority) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

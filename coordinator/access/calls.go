@@ -69,7 +69,7 @@ type RateByAddress struct {
 	rates rates
 }
 
-// NewRateByAddress is a limit of which nothing is used up.
+// NewRateByAddress is a limit with nothing used up.
 func NewRateByAddress(limit Rate) *RateByAddress { return &RateByAddress{limit: limit} }
 
 // Allow counts an event, and says whether it is within the limit.

@@ -78,7 +78,7 @@ func verify(chain []*x509.Certificate, pin Pin) error {
 	return nil
 }
 
-// Options make a connection speak TLS, to the right coordinator, and show the token to it alone.
+// Options make a connection speak TLS, to the right coordinator, and show the token only to it.
 func (c *Client) Options() []grpc.DialOption {
 	return []grpc.DialOption{
 		grpc.WithTransportCredentials(&shaking{credentials.NewTLS(c.tls), c}),
@@ -115,7 +115,7 @@ func (b bearer) GetRequestMetadata(context.Context, ...string) (map[string]strin
 // RequireTransportSecurity implements [credentials.PerRPCCredentials].
 func (bearer) RequireTransportSecurity() bool { return true }
 
-// shaking keeps why a handshake failed, of which gRPC makes text.
+// shaking keeps why a handshake failed, which gRPC turns into text.
 type shaking struct {
 	credentials.TransportCredentials
 	c *Client

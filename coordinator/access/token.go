@@ -21,7 +21,7 @@ import (
 	"strings"
 )
 
-// Kind is whom a token is for.
+// Kind says who a token is for.
 type Kind string
 
 // The kinds of token.

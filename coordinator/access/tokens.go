@@ -140,7 +140,7 @@ func (t *Tokens) Show(kind Kind) (Token, error) {
 	return token, nil
 }
 
-// Create makes a token beside the one that Show returns. Its secret is kept
+// Create makes a token in addition to the one that Show returns. Its secret is kept
 // nowhere. A lifetime of 0 has no end.
 func (t *Tokens) Create(kind Kind, lifetime time.Duration, readOnly bool) (Token, error) {
 	token := newToken(kind, t.pin)

@@ -18,7 +18,7 @@ const (
 // A worker with an overdue job is slow until a result of it comes, of whatever kind. It is given one job more, to see
 // whether it gets on with that: a worker that hangs would take the jobs of every stage that begins.
 type conduct struct {
-	strikes int       // failures since the last success; those of jobs given out before the worker was last set aside count once
+	strikes int       // failures since the last success; those of jobs sent before the worker was last set aside count once
 	since   time.Time // when it was last set aside
 	until   time.Time // it is given no jobs before
 	reason  string    // of the last failure
@@ -34,7 +34,7 @@ func (st *conduct) suspect() {
 	}
 }
 
-// strike counts a failure of a job that was given out at a time. It returns for how long the worker is set aside from
+// strike counts a failure of a job that was sent at a time. It returns for how long the worker is set aside from
 // now; 0: it is not, as one that is needed.
 func (st *conduct) strike(now, given time.Time, needed bool, reason string) time.Duration {
 	if given.Before(st.since) {

@@ -1,6 +1,6 @@
 // Package crew knows the workers of a coordinator. [Crew] has those that are connected, and how each of them fares: one that
 // keeps failing is set aside for a while, and one that does not get on with a job is given no more. [Troubles] has what went
-// wrong with the jobs of one sweep: when a job is tried again, by whom, and when its failure is recorded.
+// wrong with the jobs of one sweep: when a job is tried again, by which worker, and when its failure is recorded.
 //
 // Nothing here is stored. After a restart, and on another coordinator, all of it begins anew.
 package crew

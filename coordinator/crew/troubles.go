@@ -42,7 +42,7 @@ type trouble struct {
 	tries  map[string]int // of these, those whose cause is not known
 	lost   map[string]int // leases that ended because nothing was heard of the worker
 	unmade int            // times that the coordinator could not make the job
-	until  time.Time      // it is not given out before
+	until  time.Time      // it is not scheduled before
 	reason string         // of the last failure
 }
 
@@ -177,7 +177,7 @@ func (t *Troubles) CameBack(worker string) {
 	}
 }
 
-// Hopeless says why a job is not given out again: MaxLost different workers were lost while they had it, and have not come
+// Hopeless says why a job is not scheduled again: MaxLost different workers were lost while they had it, and have not come
 // back since. "" if it is.
 func (t *Troubles) Hopeless(job int) string {
 	t.mu.Lock()

@@ -48,7 +48,7 @@ var (
 	ErrInUse = server.ErrInUse
 	// ErrUnavailable: the servers do not answer; they may later.
 	ErrUnavailable = errors.New("the queue's servers do not answer")
-	// ErrLogin: the servers do not let in whom Servers name.
+	// ErrLogin: the servers do not accept the user that Servers name.
 	ErrLogin = server.ErrLogin
 	// ErrUntrusted: a server's certificate is of no authority that Servers name, or of another server.
 	ErrUntrusted = server.ErrUntrusted
@@ -72,7 +72,7 @@ const (
 
 	callTimeout = 30 * time.Second // one call to JetStream, fsync included
 
-	// maxReplicas is on how many servers each stream is kept, if there are so many.
+	// maxReplicas is the largest number of servers on which each stream is kept.
 	maxReplicas = 3
 )
 

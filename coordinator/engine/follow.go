@@ -19,7 +19,7 @@ func (e *Engine) Shared() bool { return e.cfg.Servers != nil }
 const followInterval = 200 * time.Millisecond
 
 // WatchSweeps calls fn for every sweep, and again after each change by whomever, until ctx ends. Of several changes in
-// between it may see the last alone. The value is nil if the sweep was deleted.
+// between it may see only the last. The value is nil if the sweep was deleted.
 func (e *Engine) WatchSweeps(ctx context.Context, fn func(id string, value []byte, revision uint64)) error {
 	for next := uint64(1); ; {
 		attempt, end := e.attempt(ctx)

@@ -41,7 +41,7 @@ func (e *Engine) openJobs(ctx context.Context, sweep string) (jetstream.Stream, 
 }
 
 // Enqueue makes sure that the jobs 0 to n-1 are in the queue, in order, each once: those that are there
-// already are left alone. It may be interrupted and repeated, and two callers at once do no harm.
+// already are not touched. It may be interrupted and repeated, and two callers at once do no harm.
 func (e *Engine) Enqueue(ctx context.Context, sweep string, n int) error {
 	if err := errors.Join(checkID("sweep", sweep), checkJob(n)); err != nil {
 		return err

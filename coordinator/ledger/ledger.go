@@ -28,7 +28,7 @@ type CellFailure struct {
 // empty says whether nothing follows from the result but that the job is done.
 func (r *Result) empty() bool { return !r.Failed && len(r.Cells) == 0 && len(r.Fits) == 0 }
 
-// Ledger is how a sweep stands by its recorded results. It is not safe for concurrent use. It alone changes the plan, by
+// Ledger is how a sweep stands by its recorded results. It is not safe for concurrent use. Nothing else changes the plan, by
 // choosing parameter sets for further rounds; others may read the plan as long as no method of the ledger runs.
 type Ledger struct {
 	plan     *sweep.Plan
@@ -36,10 +36,10 @@ type Ledger struct {
 	standing *sweep.Standing // of fits in rounds that are known, without those of the report
 	best     map[string]Best // by model
 	failures failures
-	pending  map[int]Result // by job, results of which something follows when the parameter sets of their rounds are known
+	pending  map[int]Result // by job, results that count when the parameter sets of their rounds are known
 }
 
-// New is the ledger of a plan of which nothing is recorded.
+// New is the ledger of a plan without results.
 func New(plan *sweep.Plan) *Ledger {
 	return &Ledger{
 		plan: plan, progress: sweep.NewProgress(plan), standing: sweep.NewStanding(plan.Points()),

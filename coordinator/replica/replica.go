@@ -61,12 +61,12 @@ type Load struct {
 // Tally counts what happened to the jobs of a sweep and is in no result, since a coordinator started.
 type Tally struct {
 	Duplicates int64   `json:"duplicates,omitempty"` // results refused because there was one
-	Retries    int64   `json:"retries,omitempty"`    // jobs given out again
+	Retries    int64   `json:"retries,omitempty"`    // jobs scheduled again
 	Copies     int64   `json:"copies,omitempty"`     // jobs given to another worker too, because they took too long
 	Lost       int64   `json:"lost,omitempty"`       // leases whose worker was not heard of
 	Verified   int64   `json:"verified,omitempty"`   // cells that were computed twice, with the same numbers,
 	Alone      int64   `json:"alone,omitempty"`      // and how many of them by one worker
-	Timed      int64   `json:"timed,omitempty"`      // results of which it is known how long a worker took,
+	Timed      int64   `json:"timed,omitempty"`      // results with a known computing time,
 	Seconds    float64 `json:"seconds,omitempty"`    // and how long in all
 }
 

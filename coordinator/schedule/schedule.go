@@ -13,7 +13,7 @@ type Stride struct {
 	pass float64 // of the sweep that was served last, before it was served
 }
 
-// Share is the part of one sweep. Its Stride alone changes it.
+// Share is the part of one sweep. Only its Stride changes it.
 type Share struct {
 	Weight float64 // above 0; the caller may change it between calls of Stride
 	pass   float64

@@ -43,7 +43,7 @@ func (s *Study) CreateStudy(stream grpc.ClientStreamingServer[foiblev1.CreateStu
 	defer cancel()
 	upload := s.Transfers.upload()
 	done := make(chan error, 1)
-	go func() { // Recv ends with the stream alone, hence with this function
+	go func() { // Recv ends only with the stream, hence with this function
 		defer upload.release()
 		done <- s.receive(ctx, stream, upload)
 	}()

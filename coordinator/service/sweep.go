@@ -75,7 +75,7 @@ func (s *Sweep) WatchSweep(m *foiblev1.WatchSweepRequest, stream grpc.ServerStre
 	return StatusOf(named(m.GetSweepId(), err))
 }
 
-// PauseSweep gives out no more jobs of a sweep.
+// PauseSweep stops scheduling a sweep's jobs.
 func (s *Sweep) PauseSweep(ctx context.Context, m *foiblev1.PauseSweepRequest) (*foiblev1.PauseSweepResponse, error) {
 	sweep, err := s.Sweeps.PauseSweep(ctx, m.GetSweepId())
 	if err != nil {

@@ -23,7 +23,7 @@ type Transfers struct {
 	fetched map[string]*shared // by hash
 }
 
-// NewTransfers allows uploads, and downloads, a number of bytes each, and a bundle at most so many, which are fewer.
+// NewTransfers allows uploads, and downloads, a number of bytes each, and a bundle at most a smaller number.
 // Bundles are read until ctx ends.
 func NewTransfers(ctx context.Context, studies Studies, bytes, most int64) *Transfers {
 	return &Transfers{ctx: ctx, studies: studies, most: most, limit: bytes, up: semaphore.NewWeighted(bytes), down: semaphore.NewWeighted(bytes), fetched: map[string]*shared{}}

@@ -12,18 +12,18 @@ import (
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
-// Dispatcher gives out jobs and takes results.
+// Dispatcher schedules jobs and takes results.
 type Dispatcher interface {
 	// Join admits a worker. ErrPrecondition: it does not fit.
 	Join(hello *foiblev1.Hello) (Session, error)
 }
 
-// Session is one connection of a worker. Its methods may be called at once, but Next by one goroutine alone.
+// Session is one connection of a worker. Its methods may be called at once, but Next by one goroutine only.
 type Session interface {
 	Welcome() *foiblev1.Welcome
 	// Next waits until there is a free slot and a job for it. After Drain it waits for ctx.
 	Next(ctx context.Context) (*foiblev1.Assign, error)
-	// Heartbeat extends the leases that the worker holds, and returns those of which nothing is wanted any more.
+	// Heartbeat extends the leases that the worker holds, and returns those that are not wanted any more.
 	Heartbeat(leases []uint64) (unwanted []uint64)
 	// Record makes a result durable, or says why not. The slot is free when it is called.
 	Record(ctx context.Context, result *foiblev1.Result) (*foiblev1.Recorded, error)

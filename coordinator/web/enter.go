@@ -85,7 +85,7 @@ type enterView struct {
 }
 
 // enterPage asks before a link is used: who looks at links before people do uses none up, and a cookie for this site
-// alone is not sent along from another one.
+// by itself is not sent along from another one.
 func (s *Server) enterPage(w http.ResponseWriter, r *http.Request) {
 	key := r.URL.Query().Get("key")
 	l, ok := s.gate.read(key)

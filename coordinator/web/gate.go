@@ -29,7 +29,7 @@ const (
 type gate struct {
 	keeper *access.Keeper // nil: there are no tokens
 	open   bool
-	secure bool // cookies are sent over encryption alone
+	secure bool // cookies are sent only over encryption
 	key    []byte
 	cookie string // its name; cookies are shared by all ports of a machine
 	// refusals of tokens and links, by the address that they came from
@@ -142,7 +142,7 @@ func (g *gate) visitor(r *http.Request) *visitor {
 	return v
 }
 
-// current says whether a session has not ended, nor the token that it rests on. It is for reading alone if that is by now.
+// current says whether a session has not ended, nor the token that it rests on. It reports whether the session may only read by now.
 func (g *gate) current(s *session) bool {
 	if !time.Now().Before(s.Expires) || g.wasSpent(s.ID) {
 		return false

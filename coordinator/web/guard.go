@@ -9,7 +9,7 @@ import (
 	"foible.dev/foible/coordinator/web/views"
 )
 
-// pagePolicy lets a page have what comes from this server alone, and nothing that stands in the page itself.
+// pagePolicy lets a page have only what comes from this server, and nothing that stands in the page itself.
 const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // drawingPolicy is for SVG, whose elements have styles and nothing else.

@@ -101,7 +101,7 @@ func (s *Server) lookAt(ctx context.Context, id, stimulus string) (*views.Stimul
 	return l.Stimulus(index, story, func(set int) (*result.Cell, error) { return s.coordinator.Cell(ctx, id, set, index) })
 }
 
-// story is a stimulus without models; each is told once.
+// story is a stimulus without models; each is drawn once.
 func (s *Server) story(ctx context.Context, hash, stimulus string) (*figure.Story, error) {
 	study, err := s.study(ctx, hash)
 	if err != nil {
@@ -123,7 +123,7 @@ func (s *Server) story(ctx context.Context, hash, stimulus string) (*figure.Stor
 
 // tale holds the story of a stimulus.
 type tale struct {
-	mu    sync.Mutex // guards what follows; held while it is told
+	mu    sync.Mutex // guards what follows; held while it is drawn
 	story *figure.Story
 }
 

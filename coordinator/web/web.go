@@ -32,7 +32,7 @@ import (
 type Config struct {
 	// Listener is where browsers dial in. The server closes it.
 	Listener net.Listener
-	// Plain is without encryption, which is for loopback addresses alone: only names of this machine are answered to.
+	// Plain is without encryption, which is for loopback addresses only: only names of this machine are answered to.
 	Plain bool
 	// Access decides who may look and act, by users' tokens, and has the certificate; nil: there are no tokens.
 	Access *access.Keeper

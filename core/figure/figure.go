@@ -1,6 +1,6 @@
 // Package figure draws the figures of a report for a journal column: vector, 3.3
 // or 6.9 inches wide, type of 7 points or larger, Okabe-Ito colours, and never
-// colour alone.
+// colour only.
 //
 // Read [Figure] first, then the functions that make one: [Sensitivity],
 // [Profile], [Scatter], [TimeCourse], [Storyboard], [Recovery] and [Confusions]. They take plain numbers. A

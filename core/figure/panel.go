@@ -201,7 +201,7 @@ func band(c draw.Canvas, clr color.Color, low, high []vg.Point) {
 type grid struct {
 	panels [][]*plot.Plot
 	// across is the label of all horizontal axes, centred under the panels, or the
-	// first so many columns.
+	// first columns.
 	across string
 	under  int
 	// dataHeight is the height of the data areas, given their width.

@@ -208,7 +208,7 @@ func (b *board) height() vg.Length {
 	return h
 }
 
-// thin keeps so many scenes: the first, the last, and evenly between.
+// thin keeps a number of scenes: the first, the last, and evenly between.
 func (b *board) thin(n int) {
 	scenes, pictures := b.Scenes, b.pictures
 	b.Scenes, b.pictures = nil, nil

@@ -158,7 +158,7 @@ func write(c draw.Canvas, s text.Style, align float64, pt vg.Point, txt string) 
 	c.FillString(face, pt, txt)
 }
 
-// wrap breaks a text into lines of a width, and cuts it after so many lines.
+// wrap breaks a text into lines of a width, and cuts it after a number of lines.
 func wrap(s text.Style, txt string, width vg.Length, most int) []string {
 	var lines []string
 	for _, word := range strings.Fields(clean(txt)) {

@@ -207,7 +207,7 @@ func (p CoursePanel) answered() []HumanPoint {
 	return points
 }
 
-// ribbon is the people's standard error; bars where a step stands alone.
+// ribbon is the people's standard error; bars where a step stands by itself.
 func (p CoursePanel) ribbon() painter {
 	return func(c draw.Canvas, x, y func(float64) vg.Length) {
 		held := func(v float64) vg.Length { return max(c.Min.Y, min(c.Max.Y, y(v))) }

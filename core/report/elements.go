@@ -104,10 +104,10 @@ type Plate struct {
 	Number, Caption string
 	Narrow          bool
 	SVG             template.HTML
-	Story           *Plate // of a stimulus, beside its time course; nil if there is none
+	Story           *Plate // of a stimulus, next to its time course; nil if there is none
 }
 
-// maxListed is the number of values of an axis up to which each is told.
+// maxListed is the number of values of an axis up to which each is listed.
 const maxListed = 12
 
 func valuesText(values []model.Setting) string {
@@ -142,7 +142,7 @@ func labelled(svg string) template.HTML {
 }
 
 // Signed writes a difference of values that cannot exceed 1 in size, with its sign
-// also where it is too small to be told from 0: +.154, −.000.
+// also where it is too small to be distinguished from 0: +.154, −.000.
 func Signed(v float64) string {
 	text := words.Decimals(math.Abs(v), 3)
 	switch {

@@ -215,7 +215,7 @@ func tableOf(name string) *Table {
 	return &Tables[at]
 }
 
-// Write writes one of Tables at once: name.csv, and what the output keeps beside it.
+// Write writes one of Tables at once: name.csv, and what the output keeps next to it.
 // A value is nil, a string, an int or a finite float64, as the column has it.
 func Write(out Output, name string, rows func(row func(values ...any) error) error) error {
 	t, err := Create(out, name)

@@ -20,7 +20,7 @@ type Output interface {
 	Create(name string) (io.WriteCloser, error)
 }
 
-// TableOutput is an [Output] that keeps tables in another form as well, beside
+// TableOutput is an [Output] that keeps tables in another form as well, next to
 // the CSV; the name is that of the CSV without its ending.
 type TableOutput interface {
 	Output
@@ -63,7 +63,7 @@ const (
 const blockRows = 1024
 
 // Writer is a CSV file with a fixed number of columns, and what the output keeps
-// beside it. Different tables may be written at once.
+// next to it. Different tables may be written at once.
 type Writer struct {
 	name    string
 	columns []Column

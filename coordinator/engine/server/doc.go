@@ -7,7 +7,7 @@ import "errors"
 var (
 	// ErrInUse: another process has the directory open.
 	ErrInUse = errors.New("in use by another coordinator")
-	// ErrLogin: the servers do not let in whom Servers name.
+	// ErrLogin: the servers do not accept the user that Servers name.
 	ErrLogin = errors.New("NATS refuses the login")
 	// ErrUntrusted: a server's certificate is of no authority that Servers name, or of another server.
 	ErrUntrusted = errors.New("the NATS server is not trusted")

@@ -138,7 +138,7 @@ func (l *Sweep) sensitivity() *figure.Figure {
 	return figure.Sensitivity(curves, o)
 }
 
-// sensitivityView is the plot with its places, each of which says which parameter set it is.
+// sensitivityView is the plot with its places; each says which parameter set it is.
 func (l *Sweep) sensitivityView(draw Drawer) (*figureView, error) {
 	path := l.figure("sensitivity")
 	d, err := draw(path, l.version(), func() (*figure.Figure, error) { return l.sensitivity(), nil })

@@ -82,7 +82,7 @@ type condition struct {
 	word             string
 }
 
-// parseFilter reads conditions such as "alpha=0.5 r>0.8", all of which must hold.
+// parseFilter reads conditions such as "alpha=0.5 r>0.8"; all must hold.
 func parseFilter(text string) ([]condition, error) {
 	var all []condition
 	for _, term := range strings.Fields(text) {

@@ -112,7 +112,7 @@ type StimulusPage struct {
 	Sweep, SweepPath string
 	Stimulus         string
 	StoryTitle       string
-	Previous, Next   string // addresses of the stimuli beside this one
+	Previous, Next   string // addresses of the stimuli next to this one
 	Scene            *figureView
 	Step, Last       int
 	Steps            []stepView

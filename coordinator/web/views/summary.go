@@ -28,7 +28,7 @@ type Summary struct {
 	Created, End       time.Time // End is zero while it goes on
 	Took               string
 	WaitsFor           string // the sweep that it extends and that has not ended; "" if it waits for none
-	Stalled, Damage    string // why no jobs are given out, and what is damaged; "" if that is not so
+	Stalled, Damage    string // why no jobs are scheduled, and what is damaged; "" if that is not so
 }
 
 const (

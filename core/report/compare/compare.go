@@ -59,7 +59,7 @@ var ErrDifferentStudies = errors.New("the sweeps are of different studies")
 
 // Options say what is compared.
 type Options struct {
-	// DifferentStudies: the sweeps may be of different studies, of which what has one name
+	// DifferentStudies: the sweeps may be of different studies; what has one name in both
 	// (stimulus, goal) at one step is taken to be one thing. Otherwise it is ErrDifferentStudies.
 	DifferentStudies bool
 }

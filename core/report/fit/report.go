@@ -210,7 +210,7 @@ func together(all ...func() error) error {
 	return cmp.Or(errs...)
 }
 
-// addDetails writes what a large sweep has of its best parameter sets alone.
+// addDetails writes what a large sweep has only of its best parameter sets.
 func (r *Report) addDetails(sets ...*sweep.Gathered) error {
 	var all []func() error
 	for _, add := range []func(*sweep.Gathered) error{r.addCategories, r.addStimuli, r.addIntervals, r.addDegeneracy, r.addPosteriors, r.addMistakes} {

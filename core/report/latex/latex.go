@@ -42,10 +42,10 @@ func WriteTable(w io.Writer, caption, label string, heads []string, rows iter.Se
 // Preamble begins a table.
 const Preamble = "% Written by Foible. Needs \\usepackage{booktabs}.\n\\begin{table}\n\\centering\n\\footnotesize\n\\setlength{\\tabcolsep}{3pt}\n\\setlength{\\belowcaptionskip}{6pt}\n"
 
-// symbol is a statistic that stands alone in a text of our own.
+// symbol is a statistic that stands by itself in a text of our own.
 var symbol = regexp.MustCompile(`(^|[ (])(r|n)([ ,.:;)]|$)`)
 
-// Symbols is a text of our own as LaTeX sets it, with r and n, where they stand alone, as mathematical symbols.
+// Symbols is a text of our own as LaTeX sets it, with r and n, where they stand by themselves, as mathematical symbols.
 func Symbols(s string) string {
 	return symbol.ReplaceAllString(Escape(s), `$1$$$2$$$3`)
 }

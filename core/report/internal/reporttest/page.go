@@ -41,7 +41,7 @@ func Golden(t *testing.T, name, got string) {
 	}
 }
 
-// CheckPage says what keeps a page from being read alone, by all.
+// CheckPage says what keeps a page from being read by itself, by everybody.
 func CheckPage(t *testing.T, name, page string) {
 	t.Helper()
 	root, err := html.Parse(strings.NewReader(page))
