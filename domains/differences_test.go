@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/csv"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -14,6 +15,7 @@ import (
 	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/score"
 	"foible.dev/foible/core/sweep"
+	"foible.dev/foible/domains"
 )
 
 // On the published judgements of Block Words the report says that full is better
@@ -31,31 +33,7 @@ func TestPublishedDifferences(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cells := [2][]*result.Cell{make([]*result.Cell, len(s.Stimuli)), make([]*result.Cell, len(s.Stimuli))}
-	var wg sync.WaitGroup
-	for half := range 2 {
-		wg.Go(func() {
-			for i := half; i < len(s.Stimuli); i += 2 {
-				ready, err := s.Ready(s.Stimuli[i].ID)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				for k := range best {
-					cell, err := ready.Infer(context.Background(), &best[k], config.Procedure(sweep.FitStage), config.Seed)
-					if err != nil {
-						t.Error(err)
-						return
-					}
-					cells[k][i] = &cell
-				}
-			}
-		})
-	}
-	wg.Wait()
-	if t.Failed() {
-		return
-	}
+	cells := publishedCells(t, s, best, &config)
 	scorer, err := score.NewScorer(s.Study, config.Bootstrap, config.Seed)
 	if err != nil {
 		t.Fatal(err)
@@ -80,36 +58,7 @@ func TestPublishedDifferences(t *testing.T) {
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
-	rows, err := csv.NewReader(strings.NewReader(out["differences.csv"].String())).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	bounds := map[string][2]float64{}
-	for _, row := range rows[1:] {
-		number := func(column string) float64 {
-			for i, name := range rows[0] {
-				if name == column {
-					x, err := strconv.ParseFloat(row[i], 64)
-					if err != nil {
-						t.Fatal(err)
-					}
-					return x
-				}
-			}
-			t.Fatalf("no column %s", column)
-			return 0
-		}
-		measure, unit := row[6], row[9]
-		d, low, high := number("difference"), number("ci_low"), number("ci_high")
-		t.Logf("%s of full - boltzmann, by %s: %+.3f [%+.3f, %+.3f]", measure, unit, d, low, high)
-		bounds[measure+" "+unit] = [2]float64{low, high}
-		if measure == "pearson_r" && !(d > .14 && d < .17 && low > 0 && high < .35) || measure == "rmse" && !(d < -.05) {
-			t.Errorf("%s by %s: %v [%v, %v]", measure, unit, d, low, high)
-		}
-	}
-	if len(bounds) != 6 {
-		t.Errorf("intervals %v", bounds)
-	}
+	checkDifferences(t, out["differences.csv"].String())
 	for _, b := range r.Best() {
 		width, low, high := map[string]float64{}, map[string]float64{}, map[string]float64{}
 		for _, interval := range b.Fit.Intervals {
@@ -124,6 +73,73 @@ func TestPublishedDifferences(t *testing.T) {
 	page := out["report.html"].String()
 	if !strings.Contains(page, "full − boltzmann") || !strings.Contains(page, "Models compared") {
 		t.Error("the page does not compare full with boltzmann")
+	}
+}
+
+// publishedCells are the cells of parameter sets on all stimuli of a study, [set][stimulus].
+func publishedCells(t *testing.T, s *domains.Study, sets []model.ParameterSet, config *sweep.Config) [][]*result.Cell {
+	t.Helper()
+	cells := make([][]*result.Cell, len(sets))
+	for k := range cells {
+		cells[k] = make([]*result.Cell, len(s.Stimuli))
+	}
+	var wg sync.WaitGroup
+	for half := range 2 {
+		wg.Go(func() {
+			for i := half; i < len(s.Stimuli); i += 2 {
+				ready, err := s.Ready(s.Stimuli[i].ID)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				for k := range sets {
+					cell, err := ready.Infer(context.Background(), &sets[k], config.Procedure(sweep.FitStage), config.Seed)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					cells[k][i] = &cell
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if t.Failed() {
+		t.FailNow()
+	}
+	return cells
+}
+
+// checkDifferences compares a table of differences with what the published judgements say.
+func checkDifferences(t *testing.T, table string) {
+	t.Helper()
+	rows, err := csv.NewReader(strings.NewReader(table)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bounds := map[string][2]float64{}
+	for _, row := range rows[1:] {
+		number := func(column string) float64 {
+			i := slices.Index(rows[0], column)
+			if i < 0 {
+				t.Fatalf("no column %s", column)
+			}
+			x, err := strconv.ParseFloat(row[i], 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return x
+		}
+		measure, unit := row[6], row[9]
+		d, low, high := number("difference"), number("ci_low"), number("ci_high")
+		t.Logf("%s of full - boltzmann, by %s: %+.3f [%+.3f, %+.3f]", measure, unit, d, low, high)
+		bounds[measure+" "+unit] = [2]float64{low, high}
+		if measure == "pearson_r" && !(d > .14 && d < .17 && low > 0 && high < .35) || measure == "rmse" && !(d < -.05) {
+			t.Errorf("%s by %s: %v [%v, %v]", measure, unit, d, low, high)
+		}
+	}
+	if len(bounds) != 6 {
+		t.Errorf("intervals %v", bounds)
 	}
 }
 

@@ -146,127 +146,156 @@ type mind struct {
 	offPath        bool
 }
 
+// weighed is a mind with its probability.
+type weighed struct {
+	mind
+	p float64
+}
+
+// collect adds up the probabilities of minds that are the same.
+func collect(all []weighed) []weighed {
+	at := map[string]int{}
+	var out []weighed
+	for _, w := range all {
+		key := fmt.Sprint(w.mind)
+		if i, ok := at[key]; ok {
+			out[i].p += w.p
+			continue
+		}
+		at[key] = len(out)
+		out = append(out, w)
+	}
+	return out
+}
+
 // enumeratedMistakes are the probabilities of what was behind each action, given the
 // actions up to it: confused, slip, off path. All minds that there may be are followed.
 func enumeratedMistakes(t *testing.T, s *observed.Path, p *agent.Parameters) [][3]float64 {
 	t.Helper()
-	type weighed struct {
-		mind
-		p float64
-	}
-	key := func(m *mind) string { return fmt.Sprint(*m) }
-	collect := func(all []weighed) []weighed {
-		at := map[string]int{}
-		var out []weighed
-		for _, w := range all {
-			if i, ok := at[key(&w.mind)]; ok {
-				out[i].p += w.p
-				continue
-			}
-			at[key(&w.mind)] = len(out)
-			out = append(out, w)
-		}
-		return out
-	}
-	outcomes := map[[2]int][]search.Outcome{}
-	plans := func(goal int, at ground.StateID) []search.Outcome {
-		k := [2]int{goal, int(at)}
-		if _, ok := outcomes[k]; !ok {
-			found, err := search.Outcomes(s.Task, &search.Query{From: at, Goal: goal, Heuristic: s.Goals.Heuristic[goal], Options: search.Options{Noise: p.SearchNoise}}, tailOf(p))
-			if err != nil {
-				t.Fatal(err)
-			}
-			outcomes[k] = found
-		}
-		return outcomes[k]
-	}
+	e := &mindEnumeration{Path: s, p: p, known: map[[2]int][]search.Outcome{}}
 	var now []weighed
 	for goal := range s.Candidates {
 		now = append(now, weighed{mind{original: goal, goal: goal}, 1})
 	}
 	var all [][3]float64
 	for k := 1; k < len(s.States); k++ {
-		at, seen := s.States[k-1], s.States[k]
 		var thought []weighed
 		for _, w := range now {
-			corrupt := s.Goals.Corrupt[w.original]
-			goals := map[int]float64{w.goal: 1}
-			if e := p.GoalNoise; e > 0 && len(corrupt) > 0 {
-				goals[w.goal] -= e
-				if w.goal != w.original {
-					goals[w.original] += e
-				} else {
-					for _, c := range corrupt {
-						goals[c] += e / float64(len(corrupt))
-					}
-				}
-			}
-			for goal, share := range goals {
-				m := w.mind
-				m.goal = goal
-				if len(m.plan) > 1 && m.plan[0].State == at {
-					m.plan = m.plan[1:]
-					thought = append(thought, weighed{m, w.p * share})
-					continue
-				}
-				before := distance(s.Task, goal, at)
-				for _, o := range plans(goal, at) {
-					m.plan, m.offPath = o.Path, false
-					if n := len(o.Path); n > 0 && before >= 0 {
-						after := distance(s.Task, goal, o.Path[n-1].State)
-						m.offPath = after < 0 || n+after != before
-					}
-					thought = append(thought, weighed{m, w.p * share * o.Probability})
-				}
-			}
+			thought = append(thought, e.think(t, w, s.States[k-1])...)
 		}
-		var sum float64
 		var mistakes [3]float64
-		now = nil
-		actions := s.Task.Successors(at)
-		for _, w := range collect(thought) {
-			c := p.Chances(len(actions), len(w.plan) == 0)
-			act := func(chance float64, to ground.StateID, slip bool) {
-				if to != seen || chance == 0 {
-					return
-				}
-				x := w.p * chance
-				sum += x
-				for i, mistaken := range []bool{w.goal != w.original, slip, w.offPath} {
-					if mistaken {
-						mistakes[i] += x
-					}
-				}
-				now = append(now, weighed{w.mind, x})
-			}
-			meant := agent.Noop
-			if len(w.plan) > 0 {
-				meant = w.plan[0].Operator
-				act(c.Noop, at, true)
-			} else {
-				act(c.Intended, at, false)
-			}
-			for _, a := range actions {
-				if a.Operator == meant {
-					act(c.Intended, a.State, false)
-				} else {
-					act(c.Other, a.State, true)
-				}
-			}
-		}
-		if sum == 0 {
+		if now, mistakes = e.act(collect(thought), k); now == nil {
 			break
-		}
-		for i := range mistakes {
-			mistakes[i] /= sum
-		}
-		for i := range now {
-			now[i].p /= sum
 		}
 		now = collect(now)
 		all = append(all, mistakes)
 	}
 	return all
+}
+
+// mindEnumeration follows all that an agent may think.
+type mindEnumeration struct {
+	*observed.Path
+	p     *agent.Parameters
+	known map[[2]int][]search.Outcome // by goal and state
+}
+
+// plans are those that the agent may make for a goal.
+func (e *mindEnumeration) plans(t *testing.T, goal int, at ground.StateID) []search.Outcome {
+	t.Helper()
+	k := [2]int{goal, int(at)}
+	if _, ok := e.known[k]; !ok {
+		found, err := search.Outcomes(e.Task, &search.Query{From: at, Goal: goal, Heuristic: e.Goals.Heuristic[goal], Options: search.Options{Noise: e.p.SearchNoise}}, tailOf(e.p))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.known[k] = found
+	}
+	return e.known[k]
+}
+
+// think is what a mind may become before the next action.
+func (e *mindEnumeration) think(t *testing.T, w weighed, at ground.StateID) (thought []weighed) {
+	t.Helper()
+	corrupt := e.Goals.Corrupt[w.original]
+	goals := map[int]float64{w.goal: 1}
+	if noise := e.p.GoalNoise; noise > 0 && len(corrupt) > 0 {
+		goals[w.goal] -= noise
+		if w.goal != w.original {
+			goals[w.original] += noise
+		} else {
+			for _, c := range corrupt {
+				goals[c] += noise / float64(len(corrupt))
+			}
+		}
+	}
+	for goal, share := range goals {
+		m := w.mind
+		m.goal = goal
+		if len(m.plan) > 1 && m.plan[0].State == at {
+			m.plan = m.plan[1:]
+			thought = append(thought, weighed{m, w.p * share})
+			continue
+		}
+		before := distance(e.Task, goal, at)
+		for _, o := range e.plans(t, goal, at) {
+			m.plan, m.offPath = o.Path, false
+			if n := len(o.Path); n > 0 && before >= 0 {
+				after := distance(e.Task, goal, o.Path[n-1].State)
+				m.offPath = after < 0 || n+after != before
+			}
+			thought = append(thought, weighed{m, w.p * share * o.Probability})
+		}
+	}
+	return thought
+}
+
+// act is the minds of those who may have taken the k-th action, given that it was taken, and the
+// probabilities of mistakes behind it; nil if nobody can have taken it.
+func (e *mindEnumeration) act(thought []weighed, k int) (next []weighed, mistakes [3]float64) {
+	at, seen := e.States[k-1], e.States[k]
+	actions := e.Task.Successors(at)
+	var sum float64
+	for _, w := range thought {
+		c := e.p.Chances(len(actions), len(w.plan) == 0)
+		act := func(chance float64, to ground.StateID, slip bool) {
+			if to != seen || chance == 0 {
+				return
+			}
+			x := w.p * chance
+			sum += x
+			for i, mistaken := range []bool{w.goal != w.original, slip, w.offPath} {
+				if mistaken {
+					mistakes[i] += x
+				}
+			}
+			next = append(next, weighed{w.mind, x})
+		}
+		meant := agent.Noop
+		if len(w.plan) > 0 {
+			meant = w.plan[0].Operator
+			act(c.Noop, at, true)
+		} else {
+			act(c.Intended, at, false)
+		}
+		for _, a := range actions {
+			if a.Operator == meant {
+				act(c.Intended, a.State, false)
+			} else {
+				act(c.Other, a.State, true)
+			}
+		}
+	}
+	if sum == 0 {
+		return nil, mistakes
+	}
+	for i := range mistakes {
+		mistakes[i] /= sum
+	}
+	for i := range next {
+		next[i].p /= sum
+	}
+	return next, mistakes
 }
 
 // distance is the least number of actions to a goal; -1 if there is no way.
