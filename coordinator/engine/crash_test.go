@@ -79,35 +79,8 @@ func TestKill(t *testing.T) {
 		t.Fatal(err)
 	}
 	var told []int
-	for _, kill := range []int{1, 300, 700} {
-		ctx, cancel := context.WithTimeout(t.Context(), await.Limit()) // then it is killed, and has told less
-		defer cancel()
-		cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^$")
-		cmd.Env = append(os.Environ(), crashDir+"="+dir)
-		cmd.Stderr = os.Stderr
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		lines := bufio.NewScanner(out)
-		for n := 1; lines.Scan(); n++ {
-			if n == kill {
-				if err := cmd.Process.Kill(); err != nil {
-					t.Fatal(err)
-				}
-			}
-			job, err := strconv.Atoi(lines.Text())
-			if err != nil {
-				t.Fatal(err)
-			}
-			told = append(told, job)
-		}
-		if err := cmd.Wait(); err == nil {
-			t.Fatal("the child was to be killed, and ended by itself")
-		}
+	for _, after := range []int{1, 300, 700} {
+		told = append(told, killChild(t, dir, after)...)
 	}
 
 	start := time.Now()
@@ -122,7 +95,55 @@ func TestKill(t *testing.T) {
 		}
 		wantErr(t, e.Record(t.Context(), "s", job, []byte("late")), ErrRecorded)
 	}
-	// Every job without a result comes again.
+	wantAgain(t, e, have)
+	err := e.Results(t.Context(), "s", func(job int, result []byte) error {
+		if string(result) != string(crashResult(job)) {
+			t.Errorf("job %d has result %q", job, result)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// killChild starts a child, kills it when it has told of a number of results, and returns all of which it has told.
+func killChild(t *testing.T, dir string, after int) (told []int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), await.Limit()) // then it is killed, and has told less
+	defer cancel()
+	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^$")
+	cmd.Env = append(os.Environ(), crashDir+"="+dir)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	for n := 1; lines.Scan(); n++ {
+		if n == after {
+			if err := cmd.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		job, err := strconv.Atoi(lines.Text())
+		if err != nil {
+			t.Fatal(err)
+		}
+		told = append(told, job)
+	}
+	if err := cmd.Wait(); err == nil {
+		t.Fatal("the child was to be killed, and ended by itself")
+	}
+	return told
+}
+
+// wantAgain expects every job without a result to come again.
+func wantAgain(t *testing.T, e *Engine, have []int) {
+	t.Helper()
 	missing := map[int]bool{}
 	for job := range crashJobs {
 		if _, ok := slices.BinarySearch(have, job); !ok {
@@ -154,14 +175,5 @@ func TestKill(t *testing.T) {
 		if len(missing) == 0 {
 			t.Logf("%d jobs delivered again", again)
 		}
-	}
-	err = e.Results(t.Context(), "s", func(job int, result []byte) error {
-		if string(result) != string(crashResult(job)) {
-			t.Errorf("job %d has result %q", job, result)
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 }

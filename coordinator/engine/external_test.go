@@ -55,74 +55,136 @@ func TestServerLost(t *testing.T) {
 		t.Errorf("%d replicas, %v", info.CachedInfo().Config.Replicas, err)
 	}
 
-	following, stop := context.WithCancel(ctx)
-	var mu sync.Mutex // guards followed
-	followed := map[int]string{}
+	f := &follower{seen: map[int]string{}}
+	f.follow(t, engines[1])
+	var working sync.WaitGroup
+	for i, e := range engines {
+		working.Go(func() { workUntil(t, e, fmt.Sprint(i), n) })
+	}
+	await.Until(t, "a tenth of the results to be followed", func() bool { return f.count() > n/10 })
+	lost := s.Leads(resultsName("s"))
+	s.Stop(lost)
+
+	changeMeanwhile(t, engines)
+	await.Group(t, &working, "all results to be recorded")
+	if t.Failed() {
+		return
+	}
+	for job := range n {
+		first, err := engines[0].Result(ctx, "s", job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := engines[1].Record(ctx, "s", job, []byte("late")); !errors.Is(err, ErrRecorded) {
+			t.Fatalf("job %d recorded again: %v", job, err)
+		}
+		await.Until(t, fmt.Sprintf("the result %q of job %d to be followed", first, job), func() bool { return f.result(job) == string(first) },
+			func() any { return f.result(job) })
+	}
+	s.Start(lost)
+
+	wantNotFound(t, engines[0])
+	q, err := engines[1].Queue(ctx, "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := engines[0].DeleteJobs(ctx, "s"); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(10 * time.Second); ; { // servers hear of it one after the other
+		if _, err = q.Fetch(ctx, 1); errors.Is(err, ErrNotFound) {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("fetch from a queue that is gone: %v", err)
+		}
+	}
+}
+
+// follower keeps the results of sweep s that it follows.
+type follower struct {
+	mu   sync.Mutex // guards seen
+	seen map[int]string
+}
+
+// follow follows results until the test ends; a job that comes twice is an error.
+func (f *follower) follow(t *testing.T, e *Engine) {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	var running sync.WaitGroup
 	running.Go(func() {
-		err := engines[1].Follow(following, "s", 0, func(job int, result []byte) error {
-			mu.Lock()
-			defer mu.Unlock()
-			if followed[job] != "" {
+		err := e.Follow(ctx, "s", 0, func(job int, result []byte) error {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			if f.seen[job] != "" {
 				t.Errorf("job %d followed twice", job)
 			}
-			followed[job] = string(result)
+			f.seen[job] = string(result)
 			return nil
 		})
 		if !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
 	})
-	defer await.Group(t, &running, "the followers to end")
-	defer stop()
+	t.Cleanup(func() {
+		stop()
+		await.Group(t, &running, "the followers to end")
+	})
+}
 
-	work := func(e *Engine, name string, until int) {
-		q, err := e.Queue(ctx, "s")
+func (f *follower) count() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.seen)
+}
+
+func (f *follower) result(job int) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.seen[job]
+}
+
+// workUntil records results of sweep s, which are a name, until there are so many, whoever has recorded them.
+func workUntil(t *testing.T, e *Engine, name string, n int) {
+	ctx := t.Context()
+	q, err := e.Queue(ctx, "s")
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	for recorded := 0; recorded < n; {
+		got, err := q.Fetch(ctx, 10)
 		if err != nil {
 			t.Error(err)
 			return
 		}
-		for recorded := 0; recorded < until; {
-			got, err := q.Fetch(ctx, 10)
-			if err != nil {
+		if len(got) == 0 {
+			time.Sleep(20 * time.Millisecond)
+			recorded = 0
+			if err := e.Recorded(ctx, "s", n, func(int) error { recorded++; return nil }); err != nil {
 				t.Error(err)
 				return
 			}
-			if len(got) == 0 {
-				time.Sleep(20 * time.Millisecond)
-				recorded = 0
-				if err := e.Recorded(ctx, "s", n, func(int) error { recorded++; return nil }); err != nil {
+			continue
+		}
+		var each sync.WaitGroup
+		for _, d := range got {
+			each.Go(func() {
+				if err := e.Record(ctx, "s", d.Job(), []byte(name)); err != nil && !errors.Is(err, ErrRecorded) {
 					t.Error(err)
 					return
 				}
-				continue
-			}
-			var each sync.WaitGroup
-			for _, d := range got {
-				each.Go(func() {
-					if err := e.Record(ctx, "s", d.Job(), []byte(name)); err != nil && !errors.Is(err, ErrRecorded) {
-						t.Error(err)
-						return
-					}
-					_ = d.Ack() // else it comes again
-				})
-			}
-			each.Wait()
+				_ = d.Ack() // else it comes again
+			})
 		}
+		each.Wait()
 	}
-	var working sync.WaitGroup
-	for i, e := range engines {
-		working.Go(func() { work(e, fmt.Sprint(i), n) })
-	}
-	await.Until(t, "a tenth of the results to be followed", func() bool {
-		mu.Lock()
-		defer mu.Unlock()
-		return len(followed) > n/10
-	})
-	lost := s.Leads(resultsName("s"))
-	s.Stop(lost)
+}
 
-	// Meanwhile, a sweep is made and changed.
+// changeMeanwhile makes and changes a sweep and a study by one engine, and reads them by the other.
+func changeMeanwhile(t *testing.T, engines []*Engine) {
+	t.Helper()
+	ctx := t.Context()
 	revision, err := engines[0].CreateSweep(ctx, "t", []byte("1"))
 	if err != nil {
 		t.Fatal(err)
@@ -139,53 +201,22 @@ func TestServerLost(t *testing.T) {
 	if bundle, err := engines[1].Study(ctx, "study"); err != nil || len(bundle) != 3<<20 {
 		t.Errorf("%d bytes, %v", len(bundle), err)
 	}
-	await.Group(t, &working, "all results to be recorded")
-	if t.Failed() {
-		return
-	}
-	for job := range n {
-		first, err := engines[0].Result(ctx, "s", job)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := engines[1].Record(ctx, "s", job, []byte("late")); !errors.Is(err, ErrRecorded) {
-			t.Fatalf("job %d recorded again: %v", job, err)
-		}
-		got := ""
-		await.Until(t, fmt.Sprintf("the result %q of job %d to be followed", first, job), func() bool {
-			mu.Lock()
-			defer mu.Unlock()
-			got = followed[job]
-			return got == string(first)
-		}, func() any { return got })
-	}
-	s.Start(lost)
+}
 
+// wantNotFound expects that what does not exist is not found.
+func wantNotFound(t *testing.T, e *Engine) {
+	t.Helper()
+	ctx := t.Context()
 	for _, missing := range []error{
-		func() error { _, err := engines[0].Result(ctx, "none", 0); return err }(),
-		engines[0].Record(ctx, "none", 0, nil),
-		engines[0].Follow(ctx, "none", 0, nil),
-		func() error { _, _, err := engines[0].Sweep(ctx, "none"); return err }(),
-		func() error { _, err := engines[0].Study(ctx, "none"); return err }(),
-		func() error { _, err := engines[0].Queue(ctx, "none"); return err }(),
+		func() error { _, err := e.Result(ctx, "none", 0); return err }(),
+		e.Record(ctx, "none", 0, nil),
+		e.Follow(ctx, "none", 0, nil),
+		func() error { _, _, err := e.Sweep(ctx, "none"); return err }(),
+		func() error { _, err := e.Study(ctx, "none"); return err }(),
+		func() error { _, err := e.Queue(ctx, "none"); return err }(),
 	} {
 		if !errors.Is(missing, ErrNotFound) {
 			t.Errorf("of a sweep that does not exist: %v", missing)
-		}
-	}
-	q, err := engines[1].Queue(ctx, "s")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := engines[0].DeleteJobs(ctx, "s"); err != nil {
-		t.Fatal(err)
-	}
-	for deadline := time.Now().Add(10 * time.Second); ; { // servers hear of it one after the other
-		if _, err = q.Fetch(ctx, 1); errors.Is(err, ErrNotFound) {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("fetch from a queue that is gone: %v", err)
 		}
 	}
 }

@@ -35,119 +35,158 @@ func diskResult(job int) []byte { return bytes.Repeat([]byte{byte(job)}, 20_000)
 // there, and nothing else.
 func TestFullDisk(t *testing.T) {
 	for _, writers := range []int{1, 64} { // single messages, and batches
-		t.Run(fmt.Sprint(writers, " writers"), func(t *testing.T) {
-			disk := smalldisk.New(t, 24)
-			e := openTest(t, Config{Dir: disk.Path("data")})
-			ctx := t.Context()
-			if _, err := e.CreateSweep(ctx, "s", nil); err != nil {
-				t.Fatal(err)
+		t.Run(fmt.Sprint(writers, " writers"), func(t *testing.T) { fullDisk(t, writers) })
+	}
+}
+
+func fullDisk(t *testing.T, writers int) {
+	disk := smalldisk.New(t, 24)
+	e := openTest(t, Config{Dir: disk.Path("data")})
+	ctx := t.Context()
+	if _, err := e.CreateSweep(ctx, "s", nil); err != nil {
+		t.Fatal(err)
+	}
+	q, err := e.Queue(ctx, "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 400
+	if err := e.Enqueue(ctx, "s", n); err != nil {
+		t.Fatal(err)
+	}
+	r := &diskRecorder{jobs: make(chan int), done: make(chan int, n), recorded: map[int]bool{}}
+	r.start(t, e, writers)
+	deliveries := fetch(t, q, 100)
+	if refused := r.record(t, 0); refused > 0 {
+		t.Errorf("%d results were refused before the disk was full", refused)
+	}
+	disk.Fill()
+	if refused := r.record(t, 100); refused == 0 {
+		t.Error("no result was refused on the full disk")
+	}
+	wantStalled(t, e, disk.Path("data"), n+1000)
+	disk.Free()
+	awaitStall(t, e, false)
+	if refused := r.record(t, 200); refused > 0 {
+		t.Errorf("%d results were refused when there was room again", refused)
+	}
+	wantOldDeliveries(t, q, deliveries, n)
+	for i := range n {
+		got, err := e.Result(ctx, "s", i)
+		switch {
+		case r.recorded[i] && (err != nil || !bytes.Equal(got, diskResult(i))):
+			t.Errorf("job %d was recorded, and is read as %d bytes, %v", i, len(got), err)
+		case i >= 300 && !errors.Is(err, ErrNotFound):
+			t.Errorf("job %d has a result: %v", i, err)
+		}
+	}
+}
+
+// diskRecorder records results of sweep s, several at once.
+type diskRecorder struct {
+	jobs     chan int // to be recorded
+	done     chan int // those that were, and -1-job for those that were refused
+	recorded map[int]bool
+}
+
+// start lets writers record until the test ends.
+func (r *diskRecorder) start(t *testing.T, e *Engine, writers int) {
+	ctx := t.Context()
+	for range writers {
+		go func() {
+			for {
+				var job int
+				select {
+				case job = <-r.jobs:
+				case <-ctx.Done():
+					return
+				}
+				err := e.Record(ctx, "s", job, diskResult(job))
+				if err != nil && !errors.Is(err, ErrStalled) {
+					t.Errorf("job %d: %v", job, err)
+				}
+				if err != nil {
+					job = -1 - job
+				}
+				r.done <- job
 			}
-			q, err := e.Queue(ctx, "s")
-			if err != nil {
-				t.Fatal(err)
+		}()
+	}
+}
+
+// record records a hundred results, and counts those that were refused.
+func (r *diskRecorder) record(t *testing.T, first int) (refused int) {
+	t.Helper()
+	go func() {
+		for i := range 100 {
+			select {
+			case r.jobs <- first + i:
+			case <-t.Context().Done():
+				return
 			}
-			const n = 400
-			if err := e.Enqueue(ctx, "s", n); err != nil {
-				t.Fatal(err)
+		}
+	}()
+	for range 100 {
+		select {
+		case job := <-r.done:
+			if job >= 0 {
+				r.recorded[job] = true
+			} else {
+				refused++
 			}
-			want := map[int]bool{}
-			done := make(chan int, n)
-			jobs := make(chan int)
-			for range writers {
-				go func() {
-					for job := range jobs {
-						err := e.Record(ctx, "s", job, diskResult(job))
-						if err != nil && !errors.Is(err, ErrStalled) {
-							t.Errorf("job %d: %v", job, err)
-						}
-						if err != nil {
-							job = -1 - job
-						}
-						done <- job
-					}
-				}()
+		case <-time.After(time.Minute):
+			t.Fatalf("a result from job %d on is not answered within a minute", first)
+		}
+	}
+	return refused
+}
+
+// wantStalled expects that the engine says that the disk of its directory is full, reads, and does not write.
+func wantStalled(t *testing.T, e *Engine, dir string, jobs int) {
+	t.Helper()
+	ctx := t.Context()
+	reason := awaitStall(t, e, true)
+	if want := "the disk of " + dir + " is full; goes on when there is room"; reason != want {
+		t.Errorf("it says %q, not %q", reason, want)
+	}
+	if got, err := e.Result(ctx, "s", 7); err != nil || !bytes.Equal(got, diskResult(7)) {
+		t.Errorf("a result is read as %d bytes, %v", len(got), err)
+	}
+	if err := e.Enqueue(ctx, "s", jobs); !errors.Is(err, ErrStalled) {
+		t.Errorf("jobs are queued: %v", err)
+	}
+	if err := e.PutStudy(ctx, "study", []byte("bundle")); !errors.Is(err, ErrStalled) {
+		t.Errorf("a study is stored: %v", err)
+	}
+}
+
+// wantOldDeliveries expects that what was said of deliveries still holds, and acknowledges them. The queue may have
+// forgotten what it had delivered, which it could not store: what is said of a delivery then holds of the one that comes instead.
+func wantOldDeliveries(t *testing.T, q *Queue, deliveries []*Delivery, n int) {
+	t.Helper()
+	for _, d := range fetch(t, q, 100) {
+		if d.Job() < 100 && (d.Entry() != deliveries[d.Job()].Entry() || d.Attempt() > deliveries[d.Job()].Attempt()) {
+			t.Errorf("job %d comes again as entry %d, attempt %d", d.Job(), d.Entry(), d.Attempt())
+		}
+		if d.Job() >= 100 {
+			if err := d.Release(); err != nil {
+				t.Error(err)
 			}
-			deliveries := fetch(t, q, 100)
-			for round, job := range []int{0, 100, 200} {
-				if round == 1 {
-					disk.Fill()
-				}
-				go func() {
-					for i := range 100 {
-						jobs <- job + i
-					}
-				}()
-				refused := 0
-				for range 100 {
-					select {
-					case job := <-done:
-						if job >= 0 {
-							want[job] = true
-						} else {
-							refused++
-						}
-					case <-time.After(time.Minute):
-						t.Fatalf("round %d: a result is not answered within a minute", round)
-					}
-				}
-				if (refused > 0) != (round == 1) {
-					t.Errorf("round %d: %d results were refused", round, refused)
-				}
-				if round == 1 {
-					reason := awaitStall(t, e, true)
-					if want := "the disk of " + disk.Path("data") + " is full; goes on when there is room"; reason != want {
-						t.Errorf("it says %q, not %q", reason, want)
-					}
-					if got, err := e.Result(ctx, "s", 7); err != nil || !bytes.Equal(got, diskResult(7)) {
-						t.Errorf("a result is read as %d bytes, %v", len(got), err)
-					}
-					if err := e.Enqueue(ctx, "s", n+1000); !errors.Is(err, ErrStalled) {
-						t.Errorf("jobs are queued: %v", err)
-					}
-					if err := e.PutStudy(ctx, "study", []byte("bundle")); !errors.Is(err, ErrStalled) {
-						t.Errorf("a study is stored: %v", err)
-					}
-					disk.Free()
-					awaitStall(t, e, false)
-				}
-			}
-			// The queue may have forgotten what it had delivered, which it could not store: what is said of a delivery then
-			// holds of the one that comes instead.
-			for _, d := range fetch(t, q, 100) {
-				if d.Job() < 100 && (d.Entry() != deliveries[d.Job()].Entry() || d.Attempt() > deliveries[d.Job()].Attempt()) {
-					t.Errorf("job %d comes again as entry %d, attempt %d", d.Job(), d.Entry(), d.Attempt())
-				}
-				if d.Job() >= 100 {
-					if err := d.Release(); err != nil {
-						t.Error(err)
-					}
-				}
-			}
-			for _, d := range deliveries { // leased before
-				if err := d.Ack(); err != nil {
-					t.Error(err)
-				}
-			}
-			for late := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-				waiting, leased, err := q.Pending(ctx)
-				if err == nil && waiting+leased == n-100 { // those that were released are leased until they come again
-					break
-				}
-				if time.Now().After(late) {
-					t.Fatalf("after a minute, of %d jobs that are not done, %d wait and %d are leased, %v", n-100, waiting, leased, err)
-				}
-			}
-			for i := range n {
-				got, err := e.Result(ctx, "s", i)
-				switch {
-				case want[i] && (err != nil || !bytes.Equal(got, diskResult(i))):
-					t.Errorf("job %d was recorded, and is read as %d bytes, %v", i, len(got), err)
-				case i >= 300 && !errors.Is(err, ErrNotFound):
-					t.Errorf("job %d has a result: %v", i, err)
-				}
-			}
-			close(jobs)
-		})
+		}
+	}
+	for _, d := range deliveries { // leased before
+		if err := d.Ack(); err != nil {
+			t.Error(err)
+		}
+	}
+	for late := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		waiting, leased, err := q.Pending(t.Context())
+		if err == nil && waiting+leased == n-100 { // those that were released are leased until they come again
+			break
+		}
+		if time.Now().After(late) {
+			t.Fatalf("after a minute, of %d jobs that are not done, %d wait and %d are leased, %v", n-100, waiting, leased, err)
+		}
 	}
 }
 

@@ -29,9 +29,7 @@ func TestControl(t *testing.T) {
 	c.Do("pause", id)
 	says := func(got harness.Call, code int, want string) {
 		t.Helper()
-		if got.Code != code || !strings.Contains(got.Stdout+got.Stderr, want) {
-			t.Errorf("exit code %d, want %d with %q:\n%s%s", got.Code, code, want, got.Stdout, got.Stderr)
-		}
+		wantSaid(t, got, code, want)
 	}
 	ask := func(args ...string) harness.Call { return harness.Do(t, dir, append(args, c.Flags...)...) }
 	says(ask("status", id), 0, ": paused, ")
@@ -76,26 +74,7 @@ func TestControl(t *testing.T) {
 		}
 	}
 
-	other := strings.TrimSpace(c.Do(slices.Concat([]string{"submit", "--seed", "5"}, harness.SweepArgs)...).Stdout)
-	c.WaitFor(other, 1)
-	watching = harness.Start(t, dir, append([]string{"watch", other}, c.Flags...)...)
-	watching.Says("cells ")
-	stopped := harness.Start(t, dir, append([]string{"watch", other}, c.Flags...)...)
-	stopped.Says("cells ")
-	stopped.Signal(syscall.SIGINT)
-	if code := stopped.Wait(); code != 130 || !strings.Contains(stopped.Stderr.String(), "The sweep goes on") {
-		t.Errorf("watch that was stopped: exit code %d\n%s", code, stopped.Stderr.String())
-	}
-	says(ask("priority", other, "30"), 0, "priority 30; ")
-	says(ask("cancel", other), 0, ": cancelled, ")
-	if code := watching.Wait(); code != 4 || !strings.Contains(watching.Stderr.String(), "the sweep was cancelled with ") {
-		t.Errorf("watch of a cancelled sweep: exit code %d\n%s", code, watching.Stderr.String())
-	}
-	says(ask("resume", other), 1, "it was cancelled; submit it again")
-	says(ask("results", other), 1, "the sweep was cancelled")
-	says(ask("results", other, "--partial", "--out", "partial"), 0, "what is not done is missing")
-	says(ask("cancel", "none"), 1, "the coordinator has no sweep \"none\"; `foible list")
-
+	other := cancelled(t, c)
 	var list []map[string]any
 	if err := json.Unmarshal([]byte(c.Do("list", "--json").Stdout), &list); err != nil {
 		t.Fatal(err)
@@ -114,4 +93,43 @@ func TestControl(t *testing.T) {
 	if one["extends"] != id || one["priority"] != 20.0 || one["cells_done"] != float64(harness.SweepCells+16) || one["best"] == nil {
 		t.Errorf("status has %v", one)
 	}
+}
+
+// wantSaid expects a command to end with an exit code, and to say something.
+func wantSaid(t *testing.T, got harness.Call, code int, want string) {
+	t.Helper()
+	if got.Code != code || !strings.Contains(got.Stdout+got.Stderr, want) {
+		t.Errorf("exit code %d, want %d with %q:\n%s%s", got.Code, code, want, got.Stdout, got.Stderr)
+	}
+}
+
+// cancelled submits a sweep, watches it, and cancels it.
+func cancelled(t *testing.T, c *harness.Cluster) string {
+	t.Helper()
+	dir := c.Dir
+	says := func(got harness.Call, code int, want string) {
+		t.Helper()
+		wantSaid(t, got, code, want)
+	}
+	ask := func(args ...string) harness.Call { return harness.Do(t, dir, append(args, c.Flags...)...) }
+	other := strings.TrimSpace(c.Do(slices.Concat([]string{"submit", "--seed", "5"}, harness.SweepArgs)...).Stdout)
+	c.WaitFor(other, 1)
+	watching := harness.Start(t, dir, append([]string{"watch", other}, c.Flags...)...)
+	watching.Says("cells ")
+	stopped := harness.Start(t, dir, append([]string{"watch", other}, c.Flags...)...)
+	stopped.Says("cells ")
+	stopped.Signal(syscall.SIGINT)
+	if code := stopped.Wait(); code != 130 || !strings.Contains(stopped.Stderr.String(), "The sweep goes on") {
+		t.Errorf("watch that was stopped: exit code %d\n%s", code, stopped.Stderr.String())
+	}
+	says(ask("priority", other, "30"), 0, "priority 30; ")
+	says(ask("cancel", other), 0, ": cancelled, ")
+	if code := watching.Wait(); code != 4 || !strings.Contains(watching.Stderr.String(), "the sweep was cancelled with ") {
+		t.Errorf("watch of a cancelled sweep: exit code %d\n%s", code, watching.Stderr.String())
+	}
+	says(ask("resume", other), 1, "it was cancelled; submit it again")
+	says(ask("results", other), 1, "the sweep was cancelled")
+	says(ask("results", other, "--partial", "--out", "partial"), 0, "what is not done is missing")
+	says(ask("cancel", "none"), 1, "the coordinator has no sweep \"none\"; `foible list")
+	return other
 }

@@ -84,24 +84,30 @@ func TestTokens(t *testing.T) {
 		t.Errorf("exit code %d:\n%s", code, stray.Stderr.String())
 	}
 
-	at := "FOIBLE_COORDINATOR=" + address
+	at, user := "FOIBLE_COORDINATOR="+address, token("show", "user")
 	harness.Succeed(t, dir, at, "FOIBLE_TOKEN_FILE=data", "status")
-	harness.Succeed(t, dir, at, "FOIBLE_TOKEN="+token("show", "user"), "status")
-	if got := harness.Do(t, dir, at, "FOIBLE_TOKEN="+token("show", "user")+"0", "status"); got.Code != 1 || !strings.HasPrefix(got.Stderr, "foible: FOIBLE_TOKEN: it is not a token") {
+	harness.Succeed(t, dir, at, "FOIBLE_TOKEN="+user, "status")
+	if got := harness.Do(t, dir, at, "FOIBLE_TOKEN="+user+"0", "status"); got.Code != 1 || !strings.HasPrefix(got.Stderr, "foible: FOIBLE_TOKEN: it is not a token") {
 		t.Errorf("exit code %d\n%s", got.Code, got.Stderr)
 	}
 
 	for _, p := range []*harness.Process{c.Coordinator, following, left} {
 		p.Signal(syscall.SIGTERM)
 		p.Wait()
-		for _, file := range []string{shown, first, second, guest, "data/access/user.token", "data/access/worker.token"} {
-			text, err := os.ReadFile(filepath.Join(dir, file))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if secret := strings.Split(string(text), "-")[2]; strings.Contains(p.Stderr.String(), secret) {
-				t.Errorf("%s says the secret of %s:\n%s", p.Name, file, p.Stderr.String())
-			}
+		wantNoSecrets(t, p, dir, shown, first, second, guest, "data/access/user.token", "data/access/worker.token")
+	}
+}
+
+// wantNoSecrets expects a process not to have said the secret of any token in files of a directory.
+func wantNoSecrets(t *testing.T, p *harness.Process, dir string, files ...string) {
+	t.Helper()
+	for _, file := range files {
+		text, err := os.ReadFile(filepath.Join(dir, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if secret := strings.Split(string(text), "-")[2]; strings.Contains(p.Stderr.String(), secret) {
+			t.Errorf("%s says the secret of %s:\n%s", p.Name, file, p.Stderr.String())
 		}
 	}
 }

@@ -30,24 +30,7 @@ func TestTopUp(t *testing.T) {
 	args := slices.Concat(toppedUpArgs, []string{"--runs", "3", "--top-up", "16"})
 	harness.Succeed(t, dir, slices.Concat([]string{"fit", "--out", "one", "--workers", "1"}, args)...)
 	want := harness.Outputs(t, filepath.Join(dir, "one"))
-	var manifest struct {
-		Cells int
-		TopUp map[string]struct {
-			Contenders int
-			Times      int `json:"times_the_runs"`
-			Separated  bool
-		} `json:"top_up"`
-	}
-	text, err := os.ReadFile(filepath.Join(dir, "one", "manifest.json"))
-	if err == nil {
-		err = json.Unmarshal(text, &manifest)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	if full, lesioned := manifest.TopUp["full"], manifest.TopUp["plan-lesioned"]; full.Separated || full.Times != 16 || !lesioned.Separated || lesioned.Times != 2 {
-		t.Errorf("topped up: %+v", manifest.TopUp)
-	}
+	checkContenders(t, filepath.Join(dir, "one", "manifest.json"))
 	same := func(out string) {
 		t.Helper()
 		got := harness.Outputs(t, filepath.Join(dir, out))
@@ -66,31 +49,11 @@ func TestTopUp(t *testing.T) {
 	a := c.Worker()
 	c.Worker()
 	id := strings.TrimSpace(c.Do(append([]string{"submit"}, args...)...).Stdout)
-	waitFor := func(cells int) {
-		t.Helper()
-		for deadline := time.Now().Add(await.Patience); ; time.Sleep(20 * time.Millisecond) {
-			var s struct {
-				Done  int `json:"cells_done"`
-				State string
-			}
-			if err := json.Unmarshal([]byte(c.Do("status", id, "--json").Stdout), &s); err != nil {
-				t.Fatal(err)
-			}
-			switch {
-			case s.State != "running":
-				t.Fatal("the sweep is too short for this test")
-			case s.Done >= cells:
-				return
-			case time.Now().After(deadline):
-				t.Fatalf("%d cells are done, not %d", s.Done, cells)
-			}
-		}
-	}
-	waitFor(fitted + 10)
+	waitForCells(t, c, id, fitted+10)
 	a.Kill()
 	c.Coordinator.Kill()
 	c.Start()
-	waitFor(fitted + 80)
+	waitForCells(t, c, id, fitted+80)
 	c.Coordinator.Kill()
 	c.Start()
 	c.Worker()
@@ -111,5 +74,48 @@ func TestTopUp(t *testing.T) {
 	}
 	if rows < 2 {
 		t.Errorf("%d settings had 12 runs", rows)
+	}
+}
+
+// checkContenders reads from a manifest which models were topped up, and how far.
+func checkContenders(t *testing.T, path string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var manifest struct {
+		TopUp map[string]struct {
+			Times     int `json:"times_the_runs"`
+			Separated bool
+		} `json:"top_up"`
+	}
+	if err := json.Unmarshal(text, &manifest); err != nil {
+		t.Fatal(err)
+	}
+	if full, lesioned := manifest.TopUp["full"], manifest.TopUp["plan-lesioned"]; full.Separated || full.Times != 16 || !lesioned.Separated || lesioned.Times != 2 {
+		t.Errorf("topped up: %+v", manifest.TopUp)
+	}
+}
+
+// waitForCells waits until so many cells of a sweep are done, while it runs.
+func waitForCells(t *testing.T, c *harness.Cluster, id string, cells int) {
+	t.Helper()
+	for deadline := time.Now().Add(await.Patience); ; time.Sleep(20 * time.Millisecond) {
+		var s struct {
+			Done  int `json:"cells_done"`
+			State string
+		}
+		if err := json.Unmarshal([]byte(c.Do("status", id, "--json").Stdout), &s); err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case s.State != "running":
+			t.Fatal("the sweep is too short for this test")
+		case s.Done >= cells:
+			return
+		case time.Now().After(deadline):
+			t.Fatalf("%d cells are done, not %d", s.Done, cells)
+		}
 	}
 }

@@ -495,31 +495,47 @@ func TestManifests(t *testing.T) {
 		t.Errorf("%s, and go.mod has nats-server %s", image, version[1])
 	}
 
-	t.Run("apply", func(t *testing.T) {
-		if _, failed := run(t, dir, nil, "cluster", "kubernetes", "apply", "--image=foible:1", "--context=there"); failed != "" {
-			t.Fatal(failed)
+	t.Run("apply", func(t *testing.T) { applies(t, dir, secrets) })
+	wrongCommands(t, dir)
+	t.Run("no kubectl", func(t *testing.T) {
+		if err := os.Remove(filepath.Join(dir, "kubectl")); err != nil {
+			t.Fatal(err)
 		}
-		asked, _ := os.ReadFile(filepath.Join(dir, "asked"))
-		want := "get namespace foible --ignore-not-found --output=name --context=there\n" +
-			"create --filename=- --context=there\n" +
-			"apply --server-side --force-conflicts --filename=- --context=there --namespace=foible\n" +
-			"rollout status statefulset/foible-coordinator --timeout=10m0s --context=there --namespace=foible\n"
-		if string(asked) != want {
-			t.Errorf("asked\n%swant\n%s", asked, want)
-		}
-		created, _ := os.ReadFile(filepath.Join(dir, "created"))
-		if made := decode(t, created); !made.namespaces["foible"] {
-			t.Errorf("created %s", created)
-		}
-		text, _ := os.ReadFile(filepath.Join(dir, "applied"))
-		m := decode(t, text)
-		m.check(t, m.secrets)
-		if !bytes.Equal(m.secrets["foible-worker-token"].Data["worker.token"], secrets["foible-worker-token"].Data["worker.token"]) {
-			t.Error("another token, from the same directory")
+		if _, failed := run(t, dir, nil, "cluster", "kubernetes", "status"); !strings.Contains(failed, "install kubectl") {
+			t.Errorf("%q", failed)
 		}
 	})
+}
 
-	// Errors say what to do.
+// applies expects what apply asks of kubectl, and that a second run in the same directory has the same tokens.
+func applies(t *testing.T, dir string, secrets map[string]*corev1.Secret) {
+	t.Helper()
+	if _, failed := run(t, dir, nil, "cluster", "kubernetes", "apply", "--image=foible:1", "--context=there"); failed != "" {
+		t.Fatal(failed)
+	}
+	asked, _ := os.ReadFile(filepath.Join(dir, "asked"))
+	want := "get namespace foible --ignore-not-found --output=name --context=there\n" +
+		"create --filename=- --context=there\n" +
+		"apply --server-side --force-conflicts --filename=- --context=there --namespace=foible\n" +
+		"rollout status statefulset/foible-coordinator --timeout=10m0s --context=there --namespace=foible\n"
+	if string(asked) != want {
+		t.Errorf("asked\n%swant\n%s", asked, want)
+	}
+	created, _ := os.ReadFile(filepath.Join(dir, "created"))
+	if made := decode(t, created); !made.namespaces["foible"] {
+		t.Errorf("created %s", created)
+	}
+	text, _ := os.ReadFile(filepath.Join(dir, "applied"))
+	m := decode(t, text)
+	m.check(t, m.secrets)
+	if !bytes.Equal(m.secrets["foible-worker-token"].Data["worker.token"], secrets["foible-worker-token"].Data["worker.token"]) {
+		t.Error("another token, from the same directory")
+	}
+}
+
+// wrongCommands expects errors that say what to do.
+func wrongCommands(t *testing.T, dir string) {
+	t.Helper()
 	for _, c := range []struct {
 		name, said, want string
 		args             []string
@@ -538,12 +554,4 @@ func TestManifests(t *testing.T) {
 			}
 		})
 	}
-	t.Run("no kubectl", func(t *testing.T) {
-		if err := os.Remove(filepath.Join(dir, "kubectl")); err != nil {
-			t.Fatal(err)
-		}
-		if _, failed := run(t, dir, nil, "cluster", "kubernetes", "status"); !strings.Contains(failed, "install kubectl") {
-			t.Errorf("%q", failed)
-		}
-	})
 }
