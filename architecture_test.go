@@ -108,7 +108,8 @@ var order = []string{
 	"sweep", "sweep/sweeptest", "internal/tiny", "internal/house", "internal/madeup",
 	"inference/internal/kernel", "inference/internal/observed", "inference/internal/worlds", "inference/internal/samples", "inference/marginal", "inference/sips", "inference",
 	"score", "diagnose", "cost", "recovery",
-	"tabular", "picture", "figure", "report", "report/latex", "report/recovery", "report/fit", "report/compare", "report/internal/reporttest", // what is shown
+	"tabular", "picture", "figure/internal/look", "figure/internal/sheet", "figure/internal/panel", "figure",
+	"report", "report/latex", "report/recovery", "report/fit", "report/compare", "report/internal/reporttest", // what is shown
 }
 
 func TestOrderOfCore(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"foible.dev/foible/core/figure/internal/sheet"
 	"foible.dev/foible/core/optional"
 	"foible.dev/foible/core/picture"
 )
@@ -177,14 +178,14 @@ func TestExtremesAreSoundSVG(t *testing.T) {
 // TestNothingIsClipped draws every figure on a canvas that knows its edges.
 func TestNothingIsClipped(t *testing.T) {
 	for name, f := range extremes() {
-		if f.width != column && f.width != page {
-			t.Errorf("%s: %v wide", name, f.width)
+		if f.sheet.Width != sheet.Column && f.sheet.Width != sheet.Page {
+			t.Errorf("%s: %v wide", name, f.sheet.Width)
 		}
-		if f.height > 9*vg.Inch {
-			t.Errorf("%s: %.1f inches high, more than a page", name, f.height/vg.Inch)
+		if f.sheet.Height > 9*vg.Inch {
+			t.Errorf("%s: %.1f inches high, more than a page", name, f.sheet.Height/vg.Inch)
 		}
-		e := &edges{states: []affine{{1, 0, 0, 1, 0, 0}}, width: f.width, height: f.height}
-		f.draw(draw.New(e))
+		e := &edges{states: []transform{{1, 0, 0, 1, 0, 0}}, width: f.sheet.Width, height: f.sheet.Height}
+		f.sheet.Draw(draw.New(e))
 		for _, fault := range e.faults {
 			t.Errorf("%s: %s", name, fault)
 		}
@@ -296,40 +297,6 @@ func TestLargeProfileIsThinned(t *testing.T) {
 	}
 }
 
-func TestLooksDiffer(t *testing.T) {
-	names := []string{"full", "boltzmann", "goal-lesioned", "plan-lesioned", "action-lesioned", "another"}
-	for i, a := range names {
-		for _, b := range names[:i] {
-			s, u := styleOf(a), styleOf(b)
-			if s.color == u.color {
-				t.Errorf("%s and %s have one colour", a, b)
-			}
-			if fmt.Sprint(s.marker) == fmt.Sprint(u.marker) || fmt.Sprint(s.dashes) == fmt.Sprint(u.dashes) {
-				t.Errorf("%s and %s differ by colour alone", a, b)
-			}
-		}
-	}
-}
-
-func TestWrap(t *testing.T) {
-	s := ink(small, black)
-	for _, c := range []struct {
-		txt  string
-		most int
-		want string
-	}{
-		{"", 3, ""},
-		{"one two", 3, "one two"},
-		{"one two three four five six", 3, "one two three|four five six"},
-		{"one two three four five six seven eight nine", 2, "one two three|four five six s…"},
-		{"onetwothreefourfivesixseven", 3, "onetwothreef…"},
-	} {
-		if got := strings.Join(wrap(s, c.txt, 50, c.most), "|"); got != c.want {
-			t.Errorf("wrap(%q) = %q, want %q", c.txt, got, c.want)
-		}
-	}
-}
-
 func TestNumbers(t *testing.T) {
 	for v, want := range map[float64]string{0.874: ".87", 1: "1.00", -0.2: "−.20", -0.001: ".00", 0: ".00", 0.999: "1.00", -1: "−1.00"} {
 		if got := number(v); got != want {
@@ -340,14 +307,14 @@ func TestNumbers(t *testing.T) {
 
 // edges is a canvas that reports what lies outside it, and type below 7 points.
 type edges struct {
-	states        []affine
+	states        []transform
 	width, height vg.Length
 	faults        []string
 }
 
 func (e *edges) Size() (width, height vg.Length) { return e.width, e.height }
 
-func (e *edges) at() *affine { return &e.states[len(e.states)-1] }
+func (e *edges) at() *transform { return &e.states[len(e.states)-1] }
 
 func (e *edges) inside(what string, pt vg.Point) {
 	x, y := e.at().apply(pt.X.Points(), pt.Y.Points())
@@ -377,14 +344,14 @@ func (e *edges) FillString(face font.Face, pt vg.Point, s string) {
 
 func (e *edges) Rotate(radians float64) {
 	sin, cos := math.Sincos(radians)
-	*e.at() = e.at().times(affine{cos, sin, -sin, cos, 0, 0})
+	*e.at() = e.at().times(transform{cos, sin, -sin, cos, 0, 0})
 }
 
 func (e *edges) Translate(pt vg.Point) {
-	*e.at() = e.at().times(affine{1, 0, 0, 1, pt.X.Points(), pt.Y.Points()})
+	*e.at() = e.at().times(transform{1, 0, 0, 1, pt.X.Points(), pt.Y.Points()})
 }
 
-func (e *edges) Scale(x, y float64)                  { *e.at() = e.at().times(affine{x, 0, 0, y, 0, 0}) }
+func (e *edges) Scale(x, y float64)                  { *e.at() = e.at().times(transform{x, 0, 0, y, 0, 0}) }
 func (e *edges) Push()                               { e.states = append(e.states, *e.at()) }
 func (e *edges) Pop()                                { e.states = e.states[:len(e.states)-1] }
 func (e *edges) Stroke(p vg.Path)                    { e.path(p) }
@@ -393,3 +360,20 @@ func (e *edges) SetLineWidth(vg.Length)              {}
 func (e *edges) SetLineDash([]vg.Length, vg.Length)  {}
 func (e *edges) SetColor(color.Color)                {}
 func (e *edges) DrawImage(vg.Rectangle, image.Image) {}
+
+// transform maps (x, y) to (a x + c y + e, b x + d y + f).
+type transform [6]float64
+
+func (m transform) apply(x, y float64) (float64, float64) {
+	return m[0]*x + m[2]*y + m[4], m[1]*x + m[3]*y + m[5]
+}
+
+// times is m after n.
+func (m transform) times(n transform) transform {
+	e, f := m.apply(n[4], n[5])
+	return transform{
+		m[0]*n[0] + m[2]*n[1], m[1]*n[0] + m[3]*n[1],
+		m[0]*n[2] + m[2]*n[3], m[1]*n[2] + m[3]*n[3],
+		e, f,
+	}
+}

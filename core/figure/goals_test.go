@@ -5,6 +5,8 @@ import (
 	"math"
 	"testing"
 
+	"foible.dev/foible/core/figure/internal/look"
+	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/picture"
 )
 
@@ -39,9 +41,9 @@ func difference(a, b color.NRGBA) float64 {
 // Goals are told apart from one another and from models, and text on them can be read.
 func TestGoalColours(t *testing.T) {
 	for i, g := range goals {
-		for name, s := range models {
-			if d := difference(g.colour, s.color); d < 20 {
-				t.Errorf("goal %d and model %s differ by %.0f", i, name, d)
+		for _, m := range model.Models {
+			if d := difference(g.colour, look.Of(m.Name).Color); d < 20 {
+				t.Errorf("goal %d and model %s differ by %.0f", i, m.Name, d)
 			}
 		}
 		for j := range i {

@@ -9,6 +9,10 @@ import (
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"foible.dev/foible/core/figure/internal/look"
+	"foible.dev/foible/core/figure/internal/panel"
+	"foible.dev/foible/core/figure/internal/sheet"
 )
 
 // HeatMap is parts of wholes in rows and columns.
@@ -16,7 +20,7 @@ type HeatMap struct {
 	Title   string
 	Rows    []string
 	Columns []string
-	Parts   [][]float64 // [row][column], in [0, 1]; NaN = not known
+	Parts   [][]float64 // [row][sheet.Column], in [0, 1]; NaN = not known
 	What    string      // what they are parts of, e.g. "cells done"
 }
 
@@ -33,40 +37,40 @@ const (
 // column, the darker the more of it is there, with the percentage in it.
 // Percentages are rounded down, so that 100 is all.
 func Heat(h HeatMap) *Figure {
-	s := ink(small, black)
+	s := look.Ink(look.Small, look.Black)
 	var left vg.Length
 	for _, name := range h.Rows {
-		left = max(left, s.Width(clean(name)))
+		left = max(left, s.Width(look.Clean(name)))
 	}
 	left = min(left, widestRow) + 5
-	width := column
-	if left+vg.Length(len(h.Columns))*mostHeat > column {
-		width = page
+	width := sheet.Column
+	if left+vg.Length(len(h.Columns))*mostHeat > sheet.Column {
+		width = sheet.Page
 	}
-	inner := width - 2*margin
+	inner := width - 2*sheet.Margin
 	cell := min(mostHeat, max(leastHeat, (inner-left)/vg.Length(max(1, len(h.Columns)))))
-	blocks := []block{}
+	blocks := []sheet.Block{}
 	if h.Title != "" {
-		blocks = append(blocks, caption(h.Title, inner))
+		blocks = append(blocks, sheet.Caption(h.Title, inner))
 	}
-	blocks = append(blocks, block{line + heatRow*vg.Length(max(1, len(h.Rows))), func(c draw.Canvas) { h.draw(c, left, cell) }})
-	blocks = append(blocks, remark("Percent of "+clean(h.What)+".", inner))
+	blocks = append(blocks, sheet.Block{Height: look.Line + heatRow*vg.Length(max(1, len(h.Rows))), Draw: func(c draw.Canvas) { h.draw(c, left, cell) }})
+	blocks = append(blocks, sheet.Remark("Percent of "+look.Clean(h.What)+".", inner))
 	return stack(width, titled(h.Title, "Heat map"), h.describe(), blocks...)
 }
 
 func (h *HeatMap) draw(c draw.Canvas, left, width vg.Length) {
-	s := ink(small, black)
+	s := look.Ink(look.Small, look.Black)
 	if len(h.Rows) == 0 || len(h.Columns) == 0 {
-		notice("nothing to show").Plot(c, nil)
+		panel.Notice("nothing to show").Plot(c, nil)
 		return
 	}
 	for j, name := range h.Columns {
 		x := c.Min.X + left + (vg.Length(j)+0.5)*width
-		write(c, s, 0.5, vg.Point{X: x, Y: c.Max.Y - small + 0.5}, shorten(s, name, width-2))
+		look.Write(c, s, 0.5, vg.Point{X: x, Y: c.Max.Y - look.Small + 0.5}, look.Shorten(s, name, width-2))
 	}
 	for i, name := range h.Rows {
-		top := c.Max.Y - line - vg.Length(i)*heatRow
-		write(c, s, 0, vg.Point{X: c.Min.X, Y: top - heatRow + 3}, shorten(s, name, left-4))
+		top := c.Max.Y - look.Line - vg.Length(i)*heatRow
+		look.Write(c, s, 0, vg.Point{X: c.Min.X, Y: top - heatRow + 3}, look.Shorten(s, name, left-4))
 		for j := range h.Columns {
 			x := c.Min.X + left + vg.Length(j)*width
 			h.cell(c, vg.Rectangle{Min: vg.Point{X: x + heatMargin, Y: top - heatRow + heatMargin}, Max: vg.Point{X: x + width - heatMargin, Y: top - heatMargin}}, at(h.Parts[i], j))
@@ -77,17 +81,17 @@ func (h *HeatMap) draw(c draw.Canvas, left, width vg.Length) {
 func (h *HeatMap) cell(c draw.Canvas, at vg.Rectangle, part float64) {
 	c.SetColor(warmth(part))
 	c.Fill(at.Path())
-	s := ink(small, black)
+	s := look.Ink(look.Small, look.Black)
 	if part > 0.85 {
-		s.Color = white
+		s.Color = look.White
 	}
-	write(c, s, 0.5, vg.Point{X: (at.Min.X + at.Max.X) / 2, Y: at.Min.Y + 2.5}, percent(part))
+	look.Write(c, s, 0.5, vg.Point{X: (at.Min.X + at.Max.X) / 2, Y: at.Min.Y + 2.5}, percent(part))
 }
 
 // warmth goes from nearly white to a dark blue, in lightness too.
 func warmth(part float64) color.NRGBA {
 	if !finite(part) {
-		return white
+		return look.White
 	}
 	from, to := color.NRGBA{0xEE, 0xF1, 0xF3, 0xFF}, color.NRGBA{0x00, 0x69, 0xA5, 0xFF}
 	p := min(1, max(0, part))
@@ -105,14 +109,14 @@ func percent(part float64) string {
 
 func (h *HeatMap) describe() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Percent of %s.", clean(h.What))
+	fmt.Fprintf(&b, "Percent of %s.", look.Clean(h.What))
 	for j, name := range h.Columns {
 		parts := make([]float64, len(h.Rows))
 		for i := range h.Rows {
 			parts[i] = at(h.Parts[i], j)
 		}
 		if len(parts) > 0 {
-			fmt.Fprintf(&b, " %s: %s to %s.", clean(name), percent(slices.Min(parts)), percent(slices.Max(parts)))
+			fmt.Fprintf(&b, " %s: %s to %s.", look.Clean(name), percent(slices.Min(parts)), percent(slices.Max(parts)))
 		}
 	}
 	return b.String()

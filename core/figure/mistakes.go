@@ -9,6 +9,9 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"foible.dev/foible/core/figure/internal/look"
+	"foible.dev/foible/core/figure/internal/panel"
+	"foible.dev/foible/core/figure/internal/sheet"
 	"foible.dev/foible/core/optional"
 )
 
@@ -30,17 +33,17 @@ const (
 
 // strips has a panel for each model, as wide as those above it, with a lane for
 // each kind of mistake.
-func strips(mistakes []MistakeCourse, cols int, judged []int, last int, width vg.Length) block {
+func strips(mistakes []MistakeCourse, cols int, judged []int, last int, width vg.Length) sheet.Block {
 	plots := make([]*plot.Plot, (len(mistakes)+cols-1)/cols*cols)
 	for i := range plots {
 		left, bottom := i%cols == 0, i+cols >= len(mistakes)
-		q := newPanel()
+		q := panel.New()
 		plots[i] = q
 		var ends []float64
 		for k := range lanes {
 			ends = append(ends, float64(k), float64(k)+laneShare)
 		}
-		span(&q.Y, 0, float64(len(lanes)), ends, func(v float64) string {
+		panel.Span(&q.Y, 0, float64(len(lanes)), ends, func(v float64) string {
 			switch {
 			case !left:
 				return ""
@@ -52,42 +55,42 @@ func strips(mistakes []MistakeCourse, cols int, judged []int, last int, width vg
 		stepAxis(&q.X, judged, last, bottom && i < len(mistakes), dataWidth(width, cols))
 		if i >= len(mistakes) { // keeps the place, so that the others are as wide as those above
 			for _, a := range []*plot.Axis{&q.X, &q.Y} {
-				a.Color, a.Tick.Color = white, white
+				a.Color, a.Tick.Color = look.White, look.White
 			}
 			continue
 		}
 		if left {
 			q.Y.Label.Text = "mistakes"
 		}
-		q.Add(heading(mistakes[i].Model), rules(judged), mistakes[i].lanes())
+		q.Add(panel.Heading(mistakes[i].Model), rules(judged), mistakes[i].lanes())
 	}
-	return grid{panels: tile(plots, cols), across: "actions seen", under: len(mistakes), dataHeight: func(vg.Length) vg.Length { return laneHeight * vg.Length(len(lanes)) }}.block(width - 2*margin)
+	return panel.Grid{Panels: panel.Tile(plots, cols), Across: "actions seen", Under: len(mistakes), DataHeight: func(vg.Length) vg.Length { return laneHeight * vg.Length(len(lanes)) }}.Block(width - 2*sheet.Margin)
 }
 
 const aboutMistakes = "Mistakes: probability that behind an action is a goal taken for the agent's own, an action other than intended, or a plan that ends off every shortest path to its goal."
 
 // lanes draws each probability as a step over the time of its action, and a
 // base line.
-func (m *MistakeCourse) lanes() painter {
+func (m *MistakeCourse) lanes() panel.Painter {
 	return func(c draw.Canvas, x, y func(float64) vg.Length) {
-		s := styleOf(m.Model)
+		s := look.Of(m.Model)
 		for i, lane := range lanes {
 			base := float64(len(lanes) - 1 - i)
 			at := func(step int, p float64) vg.Point {
 				return vg.Point{X: x(float64(step)), Y: y(base + laneShare*max(0, min(1, p)))}
 			}
-			c.StrokeLine2(stroke(lightGrey, 0.4), c.Min.X, y(base), c.Max.X, y(base))
+			c.StrokeLine2(look.Stroke(look.LightGrey, 0.4), c.Min.X, y(base), c.Max.X, y(base))
 			var top, floor []vg.Point
 			flush := func() {
-				band(c, fade(s.color, 0.35), floor, top)
+				panel.Band(c, look.Fade(s.Color, 0.35), floor, top)
 				if len(top) > 0 {
-					c.StrokeLines(stroke(s.color, 0.8), top)
+					c.StrokeLines(look.Stroke(s.Color, 0.8), top)
 				}
 				top, floor = nil, nil
 			}
 			ps, known := lane.of(m).Get()
 			if !known {
-				write(c, ink(small, black), 0, vg.Point{X: c.Min.X + 2, Y: y(base + laneShare/4)}, "not known") // why is said below
+				look.Write(c, look.Ink(look.Small, look.Black), 0, vg.Point{X: c.Min.X + 2, Y: y(base + laneShare/4)}, "not known") // why is said below
 			}
 			for k, p := range ps {
 				if !finite(p) {
@@ -98,7 +101,7 @@ func (m *MistakeCourse) lanes() painter {
 				floor = append(floor, at(k, 0), at(k+1, 0))
 			}
 			flush()
-			write(c, ink(small, black), 0, vg.Point{X: c.Min.X + 2, Y: y(base+laneShare) + 2}, shorten(ink(small, black), lane.name, c.Max.X-c.Min.X-2))
+			look.Write(c, look.Ink(look.Small, look.Black), 0, vg.Point{X: c.Min.X + 2, Y: y(base+laneShare) + 2}, look.Shorten(look.Ink(look.Small, look.Black), lane.name, c.Max.X-c.Min.X-2))
 		}
 	}
 }
@@ -116,7 +119,7 @@ func remarkMistakes(mistakes []MistakeCourse) string {
 func describeMistakes(mistakes []MistakeCourse) string {
 	var b strings.Builder
 	for _, m := range mistakes {
-		fmt.Fprintf(&b, " Mistakes by %s:", clean(m.Model))
+		fmt.Fprintf(&b, " Mistakes by %s:", look.Clean(m.Model))
 		for _, lane := range lanes {
 			most, at := math.Inf(-1), 0
 			ps, known := lane.of(&m).Get()

@@ -11,6 +11,9 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"foible.dev/foible/core/figure/internal/look"
+	"foible.dev/foible/core/figure/internal/panel"
+	"foible.dev/foible/core/figure/internal/sheet"
 	"foible.dev/foible/core/words"
 )
 
@@ -30,9 +33,9 @@ type ProfilePanel struct {
 // they span a factor of 20; words at equal distances. More than 400 values are
 // drawn in 200 groups of neighbours, each at its highest r and its mean one.
 func Profile(title, model string, panels []ProfilePanel) *Figure {
-	cols, width := min(len(panels), 5), page
+	cols, width := min(len(panels), 5), sheet.Page
 	if len(panels) <= 2 {
-		cols, width = max(1, len(panels)), column
+		cols, width = max(1, len(panels)), sheet.Column
 	}
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, p := range panels {
@@ -55,14 +58,14 @@ func Profile(title, model string, panels []ProfilePanel) *Figure {
 	plots := make([]*plot.Plot, len(panels))
 	for i := range panels {
 		p := panels[i].thinned()
-		q := newPanel()
-		label := decimal
+		q := panel.New()
+		label := panel.Decimal
 		if i%cols > 0 {
-			label = unlabelled
+			label = panel.Unlabelled
 		} else {
 			q.Y.Label.Text = "correlation, r"
 		}
-		span(&q.Y, lo, hi, ticks(max(lo, -1), min(hi, 1)), label)
+		panel.Span(&q.Y, lo, hi, panel.Ticks(max(lo, -1), min(hi, 1)), label)
 		at, name := p.places(), p.Axis
 		if p.logarithmic() {
 			name += " (log)"
@@ -74,23 +77,23 @@ func Profile(title, model string, panels []ProfilePanel) *Figure {
 		spread := max(last-first, 1e-9)
 		q.X.Min, q.X.Max = first-0.06*spread, last+0.06*spread
 		q.X.Tick.Marker = valueTicks{at, p.Labels, q.X.Tick.Label.Width, dataWidth(width, cols)}
-		q.Add(heading(name), p.curves(model, at))
+		q.Add(panel.Heading(name), p.curves(model, at))
 		plots[i] = q
 	}
-	inner := width - 2*margin
-	blocks := []block{}
+	inner := width - 2*sheet.Margin
+	blocks := []sheet.Block{}
 	if title != "" {
-		blocks = append(blocks, caption(title, inner))
+		blocks = append(blocks, sheet.Caption(title, inner))
 	}
-	s := styleOf(model)
+	s := look.Of(model)
 	mean := s
-	mean.color, mean.dashes = grey, []vg.Length{2, 1.5}
+	mean.Color, mean.Dashes = look.Grey, []vg.Length{2, 1.5}
 	blocks = append(
 		blocks,
-		grid{panels: tile(plots, cols), across: "value", dataHeight: func(w vg.Length) vg.Length { return max(64, min(w, 1.3*vg.Inch)) }}.block(inner),
-		flow([]entry{
-			{lineSample(style{s.color, s.marker, nil}, s.color), sampleWidth, "highest r over the other parameters"},
-			{lineSample(mean, white), sampleWidth, "mean r over the other parameters"},
+		panel.Grid{Panels: panel.Tile(plots, cols), Across: "value", DataHeight: func(w vg.Length) vg.Length { return max(64, min(w, 1.3*vg.Inch)) }}.Block(inner),
+		panel.Flow([]panel.Entry{
+			{Sample: panel.LineSample(look.Look{Color: s.Color, Marker: s.Marker}, s.Color), Width: panel.SampleWidth, Text: "highest r over the other parameters"},
+			{Sample: panel.LineSample(mean, look.White), Width: panel.SampleWidth, Text: "mean r over the other parameters"},
 		}, inner),
 	)
 	return stack(width, titled(title, "Profile of r"), describeProfile(model, panels), blocks...)
@@ -151,11 +154,11 @@ func (p *ProfilePanel) places() []float64 {
 // maxProfileMarks is the number of values up to which each has a marker.
 const maxProfileMarks = 30
 
-func (p *ProfilePanel) curves(model string, places []float64) painter {
+func (p *ProfilePanel) curves(model string, places []float64) panel.Painter {
 	return func(c draw.Canvas, x, y func(float64) vg.Length) {
-		s := styleOf(model)
+		s := look.Of(model)
 		if len(places) == 0 {
-			notice("no parameter varies").Plot(c, nil)
+			panel.Notice("no parameter varies").Plot(c, nil)
 		}
 		through := func(rs []float64, line draw.LineStyle, fill, outline color.Color) {
 			var run, all []vg.Point
@@ -175,13 +178,13 @@ func (p *ProfilePanel) curves(model string, places []float64) painter {
 			}
 			flush()
 			if len(places) <= maxProfileMarks {
-				markers(c, s.marker, all, 1.6, fill, outline)
+				look.Marks{Marker: s.Marker, Radius: 1.6, Fill: fill, Outline: outline}.Draw(c, all)
 			}
 		}
-		through(p.Mean, stroke(grey, 0.8, 2, 1.5), white, grey)
-		through(p.Best, stroke(s.color, 1), s.color, s.color)
+		through(p.Mean, look.Stroke(look.Grey, 0.8, 2, 1.5), look.White, look.Grey)
+		through(p.Best, look.Stroke(s.Color, 1), s.Color, s.Color)
 		if i := p.Chosen; i >= 0 && i < len(p.Best) && correlation(p.Best[i]) {
-			markers(c, s.marker, []vg.Point{{X: x(places[i]), Y: y(p.Best[i])}}, 3, s.color, black)
+			look.Marks{Marker: s.Marker, Radius: 3, Fill: s.Color, Outline: look.Black}.Draw(c, []vg.Point{{X: x(places[i]), Y: y(p.Best[i])}})
 		}
 	}
 }
@@ -225,21 +228,21 @@ func (v valueTicks) label(i int) string {
 
 func describeProfile(model string, panels []ProfilePanel) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Highest and mean correlation of %s with people at each value of a parameter, over all values of the others.", clean(model))
+	fmt.Fprintf(&b, "Highest and mean correlation of %s with people at each value of a parameter, over all values of the others.", look.Clean(model))
 	for _, p := range panels {
 		if len(p.Labels) == 0 {
 			continue
 		}
-		fmt.Fprintf(&b, " %s:", clean(p.Axis))
+		fmt.Fprintf(&b, " %s:", look.Clean(p.Axis))
 		best := -1
 		for i, r := range p.Best {
 			if correlation(r) && (best < 0 || r > p.Best[best]) {
 				best = i
 			}
 		}
-		fmt.Fprintf(&b, " %s values from %s to %s", words.Thousands(len(p.Labels)), clean(p.Labels[0]), clean(p.Labels[len(p.Labels)-1]))
+		fmt.Fprintf(&b, " %s values from %s to %s", words.Thousands(len(p.Labels)), look.Clean(p.Labels[0]), look.Clean(p.Labels[len(p.Labels)-1]))
 		if best >= 0 {
-			fmt.Fprintf(&b, ", highest r %s at %s", number(p.Best[best]), clean(p.Labels[best]))
+			fmt.Fprintf(&b, ", highest r %s at %s", number(p.Best[best]), look.Clean(p.Labels[best]))
 		}
 		b.WriteString(".")
 	}

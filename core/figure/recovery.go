@@ -10,6 +10,9 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"foible.dev/foible/core/figure/internal/look"
+	"foible.dev/foible/core/figure/internal/panel"
+	"foible.dev/foible/core/figure/internal/sheet"
 	"foible.dev/foible/core/words"
 )
 
@@ -38,43 +41,43 @@ const (
 // of an axis differ in the number of participants.
 func Recovery(title, model string, participants []int, axes []RecoveryAxis) *Figure {
 	below := len(axes) <= mostStacked // axes are rows, sample sizes columns
-	cols, width := len(axes), page
+	cols, width := len(axes), sheet.Page
 	if below {
 		cols = max(1, len(participants))
 		if cols <= mostStacked {
-			width = column
+			width = sheet.Column
 		}
 	}
-	style := styleOf(model)
-	panel := func(a *RecoveryAxis, size int) *plot.Plot {
+	style := look.Of(model)
+	counts := func(a *RecoveryAxis, size int) *plot.Plot {
 		p := &a.Panels[size]
-		q := newPanel()
+		q := panel.New()
 		at, labels := make([]float64, len(p.Labels)), make([]string, len(p.Labels))
 		for i := range at {
-			at[i], labels[i] = float64(i), shorten(ink(small, black), p.Labels[i], widestValue)
+			at[i], labels[i] = float64(i), look.Shorten(look.Ink(look.Small, look.Black), p.Labels[i], widestValue)
 		}
 		for _, axis := range []*plot.Axis{&q.X, &q.Y} {
 			axis.Min, axis.Max = -0.5, float64(len(at))-0.5
 		}
-		measure := func(string) vg.Length { return line } // of a label on its side, its height
+		measure := func(string) vg.Length { return look.Line } // of a label on its side, its height
 		q.X.Tick.Marker = valueTicks{at, labels, q.X.Tick.Label.Width, dataWidth(width, cols)}
 		q.Y.Tick.Marker = valueTicks{at, labels, measure, dataWidth(width, cols)}
-		q.Add(headings{title: a.Axis, below: []string{p.statistic()}, overhang: 14}, p.dots(style))
+		q.Add(panel.Headings{Title: a.Axis, Below: []string{p.statistic()}, Overhang: 14}, p.dots(style))
 		return q
 	}
 	var rows [][]*plot.Plot
 	of := func(n int) string { return "fitted, " + participantsText(n) }
 	switch {
 	case len(axes) == 0 || len(participants) == 0:
-		q := newPanel()
+		q := panel.New()
 		q.HideAxes()
-		q.Add(notice("no parameter varies"))
+		q.Add(panel.Notice("no parameter varies"))
 		rows = [][]*plot.Plot{{q}}
 	case below:
 		for i := range axes {
 			row := make([]*plot.Plot, cols)
 			for k := range participants {
-				row[k] = panel(&axes[i], k)
+				row[k] = counts(&axes[i], k)
 			}
 			row[0].Y.Label.Text = "fitted"
 			rows = append(rows, row)
@@ -83,16 +86,16 @@ func Recovery(title, model string, participants []int, axes []RecoveryAxis) *Fig
 		for k, n := range participants {
 			row := make([]*plot.Plot, cols)
 			for i := range axes {
-				row[i] = panel(&axes[i], k)
+				row[i] = counts(&axes[i], k)
 			}
 			row[0].Y.Label.Text = of(n)
 			rows = append(rows, row)
 		}
 	}
-	inner := width - 2*margin
-	var blocks []block
+	inner := width - 2*sheet.Margin
+	var blocks []sheet.Block
 	if title != "" {
-		blocks = append(blocks, caption(title, inner))
+		blocks = append(blocks, sheet.Caption(title, inner))
 	}
 	text := "Area: the part of the datasets of a true value. Dashed: fitted = true. ρ: rank correlation with its 95% interval."
 	if below && len(axes) > 0 {
@@ -102,12 +105,12 @@ func Recovery(title, model string, participants []int, axes []RecoveryAxis) *Fig
 		}
 		text += " From left to right: " + strings.Join(sizes, ", ") + " participants."
 	}
-	blocks = append(blocks, grid{panels: rows, across: "true", dataHeight: func(w vg.Length) vg.Length {
+	blocks = append(blocks, panel.Grid{Panels: rows, Across: "true", DataHeight: func(w vg.Length) vg.Length {
 		if len(axes) == 0 {
 			return 40
 		}
 		return w
-	}}.block(inner), remark(text, inner))
+	}}.Block(inner), sheet.Remark(text, inner))
 	return stack(width, titled(title, "True against fitted parameters"), describeRecovery(model, participants, axes), blocks...)
 }
 
@@ -129,13 +132,13 @@ func (p *RecoveryPanel) statistic() string {
 	return text
 }
 
-func (p *RecoveryPanel) dots(s style) painter {
+func (p *RecoveryPanel) dots(s look.Look) panel.Painter {
 	return func(c draw.Canvas, x, y func(float64) vg.Length) {
 		if len(p.Labels) == 0 {
 			return
 		}
 		last := float64(len(p.Labels)) - 0.5
-		c.StrokeLine2(stroke(grey, 0.5, 3, 2), x(-0.5), y(-0.5), x(last), y(last))
+		c.StrokeLine2(look.Stroke(look.Grey, 0.5, 3, 2), x(-0.5), y(-0.5), x(last), y(last))
 		largest := 0.42 * float64(min(x(1)-x(0), y(1)-y(0)))
 		for i, row := range p.Count {
 			sum := 0
@@ -145,7 +148,7 @@ func (p *RecoveryPanel) dots(s style) painter {
 			for j, n := range row {
 				if n > 0 {
 					radius := vg.Length(max(0.5, largest*math.Sqrt(float64(n)/float64(sum))))
-					markers(c, circle, []vg.Point{{X: x(float64(i)), Y: y(float64(j))}}, radius, fade(s.color, 0.6), s.color)
+					look.Marks{Marker: look.Circle, Radius: radius, Fill: look.Fade(s.Color, 0.6), Outline: s.Color}.Draw(c, []vg.Point{{X: x(float64(i)), Y: y(float64(j))}})
 				}
 			}
 		}
@@ -154,10 +157,10 @@ func (p *RecoveryPanel) dots(s style) painter {
 
 func describeRecovery(model string, participants []int, axes []RecoveryAxis) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Fitted against true parameter values of %s.", clean(model))
+	fmt.Fprintf(&b, "Fitted against true parameter values of %s.", look.Clean(model))
 	for _, a := range axes {
 		for k, n := range participants {
-			fmt.Fprintf(&b, " %s, %s: %s.", clean(a.Axis), participantsText(n), a.Panels[k].statistic())
+			fmt.Fprintf(&b, " %s, %s: %s.", look.Clean(a.Axis), participantsText(n), a.Panels[k].statistic())
 		}
 	}
 	return b.String()
@@ -180,61 +183,61 @@ const (
 // note says what the numbers are.
 func Confusions(title, kind, note string, models []string, matrices []Confusion) *Figure {
 	const across = 2
-	s := ink(small, black)
+	s := look.Ink(look.Small, look.Black)
 	var left vg.Length
 	for _, name := range models {
-		left = max(left, s.Width(clean(name)))
+		left = max(left, s.Width(look.Clean(name)))
 	}
 	left = min(left, widestRow) + 5
-	inner := page - 2*margin
+	inner := sheet.Page - 2*sheet.Margin
 	between := vg.Length(14)
 	cell := min(mostConfusion, (inner-left-between)/vg.Length(across*max(1, len(models))))
-	head := 3 * line // title, "fitted", names
-	if slices.ContainsFunc(models, func(name string) bool { return s.Width(clean(name)) > cell-2 && strings.Contains(name, "-") }) {
-		head += line // names in two lines
+	head := 3 * look.Line // title, "fitted", names
+	if slices.ContainsFunc(models, func(name string) bool { return s.Width(look.Clean(name)) > cell-2 && strings.Contains(name, "-") }) {
+		head += look.Line // names in two lines
 	}
-	var blocks []block
+	var blocks []sheet.Block
 	if title != "" {
-		blocks = append(blocks, caption(title, inner))
+		blocks = append(blocks, sheet.Caption(title, inner))
 	}
 	if len(matrices) == 0 || len(models) == 0 {
-		blocks = append(blocks, block{40, func(c draw.Canvas) { notice("nothing to show").Plot(c, nil) }})
+		blocks = append(blocks, sheet.Block{Height: 40, Draw: func(c draw.Canvas) { panel.Notice("nothing to show").Plot(c, nil) }})
 	}
 	for first := 0; first < len(matrices) && len(models) > 0; first += across {
 		row := matrices[first:min(first+across, len(matrices))]
-		blocks = append(blocks, block{head + confusionRow*vg.Length(len(models)), func(c draw.Canvas) {
+		blocks = append(blocks, sheet.Block{Height: head + confusionRow*vg.Length(len(models)), Draw: func(c draw.Canvas) {
 			for k := range row {
 				at := c.Min.X + left + vg.Length(k)*(cell*vg.Length(len(models))+between)
 				row[k].draw(c, at, cell, head, models)
 			}
 			for i, name := range models {
 				y := c.Max.Y - head - vg.Length(i+1)*confusionRow + 4
-				write(c, s, 0, vg.Point{X: c.Min.X, Y: y}, shorten(s, name, left-4))
+				look.Write(c, s, 0, vg.Point{X: c.Min.X, Y: y}, look.Shorten(s, name, left-4))
 			}
-			write(c, ink(small, grey), 0, vg.Point{X: c.Min.X, Y: c.Max.Y - head + 3}, "true")
+			look.Write(c, look.Ink(look.Small, look.Grey), 0, vg.Point{X: c.Min.X, Y: c.Max.Y - head + 3}, "true")
 		}})
 	}
 	if note != "" {
-		blocks = append(blocks, remark(note, inner))
+		blocks = append(blocks, sheet.Remark(note, inner))
 	}
-	return stack(page, titled(title, kind), describeConfusions(note, models, matrices), blocks...)
+	return stack(sheet.Page, titled(title, kind), describeConfusions(note, models, matrices), blocks...)
 }
 
 func (m *Confusion) draw(c draw.Canvas, left, cell, head vg.Length, models []string) {
-	s := ink(small, black)
+	s := look.Ink(look.Small, look.Black)
 	width := cell * vg.Length(len(models))
-	write(c, bold(s), 0, vg.Point{X: left, Y: c.Max.Y - small + 0.5}, shorten(bold(s), m.Title, width))
-	write(c, ink(small, grey), 0.5, vg.Point{X: left + width/2, Y: c.Max.Y - line - small + 0.5}, "fitted")
+	look.Write(c, look.Bold(s), 0, vg.Point{X: left, Y: c.Max.Y - look.Small + 0.5}, look.Shorten(look.Bold(s), m.Title, width))
+	look.Write(c, look.Ink(look.Small, look.Grey), 0.5, vg.Point{X: left + width/2, Y: c.Max.Y - look.Line - look.Small + 0.5}, "fitted")
 	for j, name := range models {
 		x := left + (vg.Length(j)+0.5)*cell
-		first, second, two := strings.Cut(clean(name), "-")
-		if two && s.Width(clean(name)) > cell-2 {
-			write(c, s, 0.5, vg.Point{X: x, Y: c.Max.Y - 2*line - small + 0.5}, shorten(s, first+"-", cell-2))
+		first, second, two := strings.Cut(look.Clean(name), "-")
+		if two && s.Width(look.Clean(name)) > cell-2 {
+			look.Write(c, s, 0.5, vg.Point{X: x, Y: c.Max.Y - 2*look.Line - look.Small + 0.5}, look.Shorten(s, first+"-", cell-2))
 			first = second
 		} else {
 			first = name
 		}
-		write(c, s, 0.5, vg.Point{X: x, Y: c.Max.Y - head + line - small + 1.5}, shorten(s, first, cell-2))
+		look.Write(c, s, 0.5, vg.Point{X: x, Y: c.Max.Y - head + look.Line - look.Small + 1.5}, look.Shorten(s, first, cell-2))
 	}
 	for i := range models {
 		top := c.Max.Y - head - vg.Length(i)*confusionRow
@@ -250,19 +253,19 @@ func (m *Confusion) draw(c draw.Canvas, left, cell, head vg.Length, models []str
 				text = number(p)
 			}
 			if p > 0.85 {
-				ink.Color = white
+				ink.Color = look.White
 			}
-			write(c, ink, 0.5, vg.Point{X: x + cell/2, Y: top - confusionRow + 4}, text)
+			look.Write(c, ink, 0.5, vg.Point{X: x + cell/2, Y: top - confusionRow + 4}, text)
 		}
 	}
 }
 
 func describeConfusions(note string, models []string, matrices []Confusion) string {
 	var b strings.Builder
-	b.WriteString(clean(note))
+	b.WriteString(look.Clean(note))
 	for k := range matrices {
 		m := &matrices[k]
-		fmt.Fprintf(&b, " %s:", clean(m.Title))
+		fmt.Fprintf(&b, " %s:", look.Clean(m.Title))
 		for i, name := range models {
 			text := "not known"
 			if p := at(m.Parts[i], i); finite(p) {
@@ -271,7 +274,7 @@ func describeConfusions(note string, models []string, matrices []Confusion) stri
 			if i > 0 {
 				b.WriteString(",")
 			}
-			fmt.Fprintf(&b, " %s %s", clean(name), text)
+			fmt.Fprintf(&b, " %s %s", look.Clean(name), text)
 		}
 		b.WriteString(" on the diagonal.")
 	}

@@ -9,6 +9,9 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"foible.dev/foible/core/figure/internal/look"
+	"foible.dev/foible/core/figure/internal/panel"
+	"foible.dev/foible/core/figure/internal/sheet"
 	"foible.dev/foible/core/words"
 )
 
@@ -36,10 +39,10 @@ type ScatterPoint struct {
 // of people and model. Above each panel are r, its interval, n and the ceiling on r.
 // Points that are not finite are left out.
 func Scatter(title string, panels []Panel) *Figure {
-	cols, width := 3, page
+	cols, width := 3, sheet.Page
 	switch n := len(panels); {
 	case n <= 2:
-		cols, width = max(1, n), column
+		cols, width = max(1, n), sheet.Column
 	case n == 4 || n > 6:
 		cols = 4
 	}
@@ -70,43 +73,43 @@ func Scatter(title string, panels []Panel) *Figure {
 	plots := make([]*plot.Plot, len(panels))
 	for i, p := range panels {
 		left := i%cols == 0
-		q := newPanel()
-		probability(&q.X, true, outside...)
-		probability(&q.Y, left, outside...)
+		q := panel.New()
+		panel.Probability(&q.X, true, outside...)
+		panel.Probability(&q.Y, left, outside...)
 		if left {
 			q.Y.Label.Text = judged
 		}
-		q.Add(headings{title: p.Category, below: p.lines()}, p.points(most > crowd))
+		q.Add(panel.Headings{Title: p.Category, Below: p.lines()}, p.points(most > crowd))
 		plots[i] = q
 	}
-	inner := width - 2*margin
-	var blocks []block
+	inner := width - 2*sheet.Margin
+	var blocks []sheet.Block
 	if title != "" {
-		blocks = append(blocks, caption(title, inner))
+		blocks = append(blocks, sheet.Caption(title, inner))
 	}
-	blocks = append(blocks, grid{panels: tile(plots, cols), across: inferred, dataHeight: func(w vg.Length) vg.Length { return w }}.block(inner))
-	var entries []entry
+	blocks = append(blocks, panel.Grid{Panels: panel.Tile(plots, cols), Across: inferred, DataHeight: func(w vg.Length) vg.Length { return w }}.Block(inner))
+	var entries []panel.Entry
 	for _, s := range series {
 		if s != "" {
-			entries = append(entries, entry{styleOf(s).dotSample(most > crowd), 5, s})
+			entries = append(entries, panel.Entry{Sample: dotSample(look.Of(s), most > crowd), Width: 5, Text: s})
 		}
 	}
 	if len(entries) > 0 {
-		blocks = append(blocks, flow(entries, inner))
+		blocks = append(blocks, panel.Flow(entries, inner))
 	}
 	return stack(width, titled(title, "People against model"), describeScatter(panels), blocks...)
 }
 
 // identity is the line on which model and people agree.
 func identity(c draw.Canvas, x, y func(float64) vg.Length) {
-	c.StrokeLine2(stroke(grey, 0.5, 3, 2), x(0), y(0), x(1), y(1))
+	c.StrokeLine2(look.Stroke(look.Grey, 0.5, 3, 2), x(0), y(0), x(1), y(1))
 }
 
 // crowd is the number of points from where on markers are small and hollow.
 const crowd = 100
 
 // points draws the identity line, the standard errors, and all markers on top.
-func (p Panel) points(crowded bool) painter {
+func (p Panel) points(crowded bool) panel.Painter {
 	return func(c draw.Canvas, x, y func(float64) vg.Length) {
 		var errors [][2]vg.Point
 		var series []string
@@ -133,29 +136,30 @@ func (p Panel) points(crowded bool) painter {
 			}
 		}
 		if len(series) == 0 {
-			notice("no data").Plot(c, nil)
+			panel.Notice("no data").Plot(c, nil)
 			return
 		}
 		identity(c, x, y)
-		bars(c, stroke(fade(black, 0.25), 0.4), errors)
+		panel.Bars(c, look.Stroke(look.Fade(look.Black, 0.25), 0.4), errors)
 		for _, name := range series {
-			styleOf(name).dots(c, at[name], crowded)
+			dots(c, look.Of(name), at[name], crowded)
 		}
 	}
 }
 
 // dots are a model's markers: small and hollow in a crowd.
-func (s style) dots(c draw.Canvas, at []vg.Point, crowded bool) {
+func dots(c draw.Canvas, s look.Look, at []vg.Point, crowded bool) {
 	if crowded {
-		rings(c, s.marker, at, 1.3, s.color)
+		look.Marks{Marker: s.Marker, Radius: 1.3, Outline: s.Color}.Draw(c, at)
 		return
 	}
-	markers(c, s.marker, at, 1.8, fade(s.color, 0.45), s.color)
+	look.Marks{Marker: s.Marker, Radius: 1.8, Fill: look.Fade(s.Color, 0.45), Outline: s.Color}.Draw(c, at)
 }
 
-func (s style) dotSample(crowded bool) sample {
+// dotSample is an example of dots.
+func dotSample(s look.Look, crowded bool) panel.Sample {
 	return func(c draw.Canvas, x0, x1, y vg.Length) {
-		s.dots(c, []vg.Point{{X: (x0 + x1) / 2, Y: y}}, crowded)
+		dots(c, s, []vg.Point{{X: (x0 + x1) / 2, Y: y}}, crowded)
 	}
 }
 
@@ -179,7 +183,7 @@ func describeScatter(panels []Panel) string {
 	var b strings.Builder
 	b.WriteString("Mean judgement against model inference, with one standard error of the people.")
 	for _, p := range panels {
-		fmt.Fprintf(&b, " %s: %s.", clean(p.Category), strings.Join(p.lines(), ", "))
+		fmt.Fprintf(&b, " %s: %s.", look.Clean(p.Category), strings.Join(p.lines(), ", "))
 	}
 	return b.String()
 }

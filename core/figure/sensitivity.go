@@ -12,6 +12,9 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"foible.dev/foible/core/figure/internal/look"
+	"foible.dev/foible/core/figure/internal/panel"
+	"foible.dev/foible/core/figure/internal/sheet"
 	"foible.dev/foible/core/words"
 )
 
@@ -56,9 +59,9 @@ func Sensitivity(curves []Curve, o SensitivityOptions) *Figure {
 	if o.Interval == "" {
 		o.Interval = "95% interval"
 	}
-	width := column
+	width := sheet.Column
 	if o.Wide {
-		width = page
+		width = sheet.Page
 	}
 	ranked := make([]ranking, len(curves))
 	single := 0
@@ -81,20 +84,20 @@ func Sensitivity(curves []Curve, o SensitivityOptions) *Figure {
 		}
 	}
 
-	p := newPanel()
-	span(&p.X, -0.03, 1.03, []float64{0, 0.25, 0.5, 0.75, 1}, decimal)
+	p := panel.New()
+	panel.Span(&p.X, -0.03, 1.03, []float64{0, 0.25, 0.5, 0.75, 1}, panel.Decimal)
 	across := "rank of parameter set (0 = worst, 1 = best)"
 	if curvesDrawn > 0 && single == curvesDrawn {
-		span(&p.X, -0.03, 1.03, nil, unlabelled)
+		panel.Span(&p.X, -0.03, 1.03, nil, panel.Unlabelled)
 		across = "one parameter set a model"
 	}
 	p.Y.Label.Text = "correlation with people, r"
 	lo, hi := correlations(ranked, o.Ceiling, o.Reach...)
-	span(&p.Y, lo, hi, ticks(max(lo, -1), min(hi, 1)), decimal)
+	panel.Span(&p.Y, lo, hi, panel.Ticks(max(lo, -1), min(hi, 1)), panel.Decimal)
 	if curvesDrawn == 0 {
-		p.Add(notice("no parameter set has a correlation"))
+		p.Add(panel.Notice("no parameter set has a correlation"))
 	}
-	for _, layer := range []func(ranking) painter{ranking.band, ranking.line, ranking.mark} {
+	for _, layer := range []func(ranking) panel.Painter{ranking.band, ranking.line, ranking.mark} {
 		for _, r := range ranked {
 			p.Add(layer(r))
 		}
@@ -106,17 +109,17 @@ func Sensitivity(curves []Curve, o SensitivityOptions) *Figure {
 		p.Add(ceilingLine(o.Ceiling))
 	}
 
-	inner := width - 2*margin
-	blocks := []block{}
+	inner := width - 2*sheet.Margin
+	blocks := []sheet.Block{}
 	if o.Title != "" {
-		blocks = append(blocks, caption(o.Title, inner))
+		blocks = append(blocks, sheet.Caption(o.Title, inner))
 	}
-	plots := grid{panels: tile([]*plot.Plot{p}, 1), across: across, dataHeight: func(w vg.Length) vg.Length { return min(0.72*w, 2.6*vg.Inch) }}
-	blocks = append(blocks, plots.block(inner))
+	plots := panel.Grid{Panels: panel.Tile([]*plot.Plot{p}, 1), Across: across, DataHeight: func(w vg.Length) vg.Length { return min(0.72*w, 2.6*vg.Inch) }}
+	blocks = append(blocks, plots.Block(inner))
 	if len(curves) > 0 {
 		blocks = append(blocks, fits(ranked, inner))
 		if n := note(ranked, o.Interval); n != "" {
-			blocks = append(blocks, remark(n, inner))
+			blocks = append(blocks, sheet.Remark(n, inner))
 		}
 	}
 	return stack(width, titled(o.Title, "Sensitivity to parameters"), describeSensitivity(ranked, o), blocks...)
@@ -139,7 +142,7 @@ func note(ranked []ranking, intervals string) string {
 // ranking is a curve ready to draw.
 type ranking struct {
 	model     string
-	style     style
+	style     look.Look
 	points    []Point   // with a defined r, ascending
 	index     []int     // of each in the curve's Points
 	x         []float64 // scaled rank of each
@@ -149,7 +152,7 @@ type ranking struct {
 
 // rank orders a curve by r; equal ones keep their order.
 func rank(c Curve) ranking {
-	r := ranking{model: c.Model, style: styleOf(c.Model), chosen: -1}
+	r := ranking{model: c.Model, style: look.Of(c.Model), chosen: -1}
 	order := make([]int, 0, len(c.Points))
 	for i, p := range c.Points {
 		if correlation(p.R) {
@@ -230,12 +233,12 @@ func (r ranking) thinned() (x []float64, points []Point) {
 	return append(x, r.x[n-1]), append(points, r.points[n-1])
 }
 
-func (r ranking) band() painter {
+func (r ranking) band() panel.Painter {
 	return func(c draw.Canvas, x, y func(float64) vg.Length) {
 		xs, points := r.thinned()
 		var low, high []vg.Point
 		flush := func() {
-			band(c, fade(r.style.color, 0.2), low, high)
+			panel.Band(c, look.Fade(r.style.Color, 0.2), low, high)
 			low, high = nil, nil
 		}
 		for i, p := range points {
@@ -250,7 +253,7 @@ func (r ranking) band() painter {
 	}
 }
 
-func (r ranking) line() painter {
+func (r ranking) line() panel.Painter {
 	return func(c draw.Canvas, x, y func(float64) vg.Length) {
 		xs, points := r.thinned()
 		var at []vg.Point
@@ -258,23 +261,23 @@ func (r ranking) line() painter {
 			at = append(at, vg.Point{X: x(xs[i]), Y: y(p.R)})
 		}
 		if len(at) > 1 {
-			c.StrokeLines(stroke(r.style.color, 1, r.style.dashes...), at)
+			c.StrokeLines(look.Stroke(r.style.Color, 1, r.style.Dashes...), at)
 		}
 		if len(r.points) > 1 && len(r.points) <= maxMarked {
-			markers(c, r.style.marker, at, 1.5, r.style.color, r.style.color)
+			look.Marks{Marker: r.style.Marker, Radius: 1.5, Fill: r.style.Color, Outline: r.style.Color}.Draw(c, at)
 		}
 	}
 }
 
 // mark draws the chosen set, and the only one.
-func (r ranking) mark() painter {
+func (r ranking) mark() panel.Painter {
 	return func(c draw.Canvas, x, y func(float64) vg.Length) {
 		i, radius := r.chosen, vg.Length(3)
 		if len(r.points) == 1 {
 			i, radius = 0, 2.2
 			if p := r.points[0]; bounded(p.Low, p.High) {
 				at := x(r.x[0])
-				bars(c, stroke(r.style.color, 1), [][2]vg.Point{
+				panel.Bars(c, look.Stroke(r.style.Color, 1), [][2]vg.Point{
 					{{X: at, Y: y(p.Low)}, {X: at, Y: y(p.High)}},
 					{{X: at - 2, Y: y(p.Low)}, {X: at + 2, Y: y(p.Low)}},
 					{{X: at - 2, Y: y(p.High)}, {X: at + 2, Y: y(p.High)}},
@@ -284,53 +287,53 @@ func (r ranking) mark() painter {
 		if i < 0 {
 			return
 		}
-		outline := r.style.color
+		outline := r.style.Color
 		if i == r.chosen {
-			outline = black
+			outline = look.Black
 		}
-		markers(c, r.style.marker, []vg.Point{{X: x(r.x[i]), Y: y(r.points[i].R)}}, radius, r.style.color, outline)
+		look.Marks{Marker: r.style.Marker, Radius: radius, Fill: r.style.Color, Outline: outline}.Draw(c, []vg.Point{{X: x(r.x[i]), Y: y(r.points[i].R)}})
 	}
 }
 
 // ceilingLine is a level line with its value.
-func ceilingLine(ceiling float64) painter {
+func ceilingLine(ceiling float64) panel.Painter {
 	return func(c draw.Canvas, x, y func(float64) vg.Length) {
 		at := y(ceiling)
-		c.StrokeLine2(stroke(grey, 0.6, 1, 1.5), c.Min.X, at, c.Max.X, at)
-		write(c, ink(small, grey), 0, vg.Point{X: c.Min.X + 3, Y: at - 7}, "ceiling on r "+number(ceiling))
+		c.StrokeLine2(look.Stroke(look.Grey, 0.6, 1, 1.5), c.Min.X, at, c.Max.X, at)
+		look.Write(c, look.Ink(look.Small, look.Grey), 0, vg.Point{X: c.Min.X + 3, Y: at - 7}, "ceiling on r "+number(ceiling))
 	}
 }
 
 // fits is the legend: a line for each model with the fit of its chosen set.
-func fits(ranked []ranking, width vg.Length) block {
-	s, head := ink(small, black), ink(small, grey)
+func fits(ranked []ranking, width vg.Length) sheet.Block {
+	s, head := look.Ink(look.Small, look.Black), look.Ink(look.Small, look.Grey)
 	rows := make([][3]string, len(ranked))
 	title := [3]string{"model", "r of chosen set", "sets"}
 	second, third := s.Width(title[1]), s.Width(title[2])
 	for i, r := range ranked {
-		rows[i] = [3]string{clean(r.model), r.chosenFit(), r.count()}
+		rows[i] = [3]string{look.Clean(r.model), r.chosenFit(), r.count()}
 	}
 	for _, row := range rows {
 		second = max(second, s.Width(row[1]))
 		third = max(third, s.Width(row[2]))
 	}
-	first := sampleWidth + 4 + s.Width(title[0])
+	first := panel.SampleWidth + 4 + s.Width(title[0])
 	for _, row := range rows {
-		first = max(first, sampleWidth+4+s.Width(row[0]))
+		first = max(first, panel.SampleWidth+4+s.Width(row[0]))
 	}
 	first = min(first, width-second-third-16)
 	rest := width - first - third - 16
-	return block{line * vg.Length(len(rows)+1), func(c draw.Canvas) {
+	return sheet.Block{Height: look.Line * vg.Length(len(rows)+1), Draw: func(c draw.Canvas) {
 		put := func(i int, st text.Style, cells [3]string) {
-			base := c.Max.Y - vg.Length(i)*line - small + 0.5
-			write(c, st, 0, vg.Point{X: c.Min.X + sampleWidth + 4, Y: base}, shorten(st, cells[0], first-sampleWidth-4))
-			write(c, st, 0, vg.Point{X: c.Min.X + first + 8, Y: base}, shorten(st, cells[1], rest))
-			write(c, st, 1, vg.Point{X: c.Max.X, Y: base}, cells[2])
+			base := c.Max.Y - vg.Length(i)*look.Line - look.Small + 0.5
+			look.Write(c, st, 0, vg.Point{X: c.Min.X + panel.SampleWidth + 4, Y: base}, look.Shorten(st, cells[0], first-panel.SampleWidth-4))
+			look.Write(c, st, 0, vg.Point{X: c.Min.X + first + 8, Y: base}, look.Shorten(st, cells[1], rest))
+			look.Write(c, st, 1, vg.Point{X: c.Max.X, Y: base}, cells[2])
 		}
 		put(0, head, title)
 		for i, row := range rows {
-			y := c.Max.Y - vg.Length(i+1)*line - small + 3
-			lineSample(ranked[i].style, ranked[i].style.color)(c, c.Min.X, c.Min.X+sampleWidth, y)
+			y := c.Max.Y - vg.Length(i+1)*look.Line - look.Small + 3
+			panel.LineSample(ranked[i].style, ranked[i].style.Color)(c, c.Min.X, c.Min.X+panel.SampleWidth, y)
 			put(i+1, s, row)
 		}
 	}}
@@ -364,16 +367,16 @@ func (r ranking) count() string {
 
 func describeSensitivity(ranked []ranking, o SensitivityOptions) string {
 	var b strings.Builder
-	b.WriteString("Correlation of each parameter set with people, ordered by r within each model; band: " + clean(o.Interval) + ".")
+	b.WriteString("Correlation of each parameter set with people, ordered by r within each model; band: " + look.Clean(o.Interval) + ".")
 	for _, r := range ranked {
-		fmt.Fprintf(&b, " %s: %s sets", clean(r.model), r.count())
+		fmt.Fprintf(&b, " %s: %s sets", look.Clean(r.model), r.count())
 		if n := len(r.points); n > 0 {
 			fmt.Fprintf(&b, ", r from %s to %s", number(r.points[0].R), number(r.points[n-1].R))
 		}
 		if r.chosen >= 0 {
 			fmt.Fprintf(&b, ", chosen %s", r.chosenFit())
 			if label := r.points[r.chosen].Label; label != "" {
-				fmt.Fprintf(&b, " (%s)", clean(label))
+				fmt.Fprintf(&b, " (%s)", look.Clean(label))
 			}
 		}
 		if len(r.points) > maxDrawn {

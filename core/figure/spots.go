@@ -6,6 +6,9 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/recorder"
+
+	"foible.dev/foible/core/figure/internal/panel"
+	"foible.dev/foible/core/figure/internal/sheet"
 )
 
 // Spot is the place in a figure of a value that it was given, for pages that say
@@ -20,19 +23,21 @@ type Spot struct {
 // ascending r. Of a curve that is drawn through groups, they are those of its
 // first and last set, of the chosen one, and of the middle of each group.
 func (f *Figure) Spots() []Spot {
-	c := &spotter{height: f.height}
-	f.draw(draw.NewCanvas(c, f.width, f.height))
+	c := &spotter{height: f.sheet.Height}
+	f.sheet.Draw(draw.NewCanvas(c, f.sheet.Width, f.sheet.Height))
 	return c.spots
 }
 
 // Size is the width and the height of the figure in points.
-func (f *Figure) Size() (width, height float64) { return f.width.Points(), f.height.Points() }
+func (f *Figure) Size() (width, height float64) {
+	return f.sheet.Width.Points(), f.sheet.Height.Points()
+}
 
 // Title is what the figure is, in one line.
-func (f *Figure) Title() string { return f.title }
+func (f *Figure) Title() string { return f.sheet.Title }
 
 // Description is what the figure shows, in words.
-func (f *Figure) Description() string { return f.description }
+func (f *Figure) Description() string { return f.sheet.Description }
 
 // spotter is a canvas that takes up the places of values.
 type spotter struct {
@@ -46,9 +51,9 @@ func (c *spotter) spot(at vg.Point, curve, point int) {
 }
 
 // spots tells a canvas that asks for it where the parameter sets are.
-func (r ranking) spots(curve int) painter {
+func (r ranking) spots(curve int) panel.Painter {
 	return func(c draw.Canvas, x, y func(float64) vg.Length) {
-		s, ok := bottom(c).(*spotter)
+		s, ok := sheet.Bottom(c).(*spotter)
 		if !ok {
 			return
 		}

@@ -8,6 +8,9 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"foible.dev/foible/core/figure/internal/look"
+	"foible.dev/foible/core/figure/internal/panel"
+	"foible.dev/foible/core/figure/internal/sheet"
 	"foible.dev/foible/core/picture"
 )
 
@@ -66,7 +69,7 @@ func Storyboard(s Story) (*Figure, error) {
 		b.colours = append(b.colours, c)
 	}
 	for _, scene := range s.Scenes {
-		p, err := stillOf(scene.Picture)
+		p, err := sheet.StillOf(scene.Picture)
 		if err != nil {
 			return nil, fmt.Errorf("picture of step %d: %w", scene.Step, err)
 		}
@@ -79,7 +82,7 @@ func Storyboard(s Story) (*Figure, error) {
 type board struct {
 	Story
 	colours  []color.NRGBA
-	pictures []still // by scene
+	pictures []sheet.Still // by scene
 
 	cols  int
 	width vg.Length // of a scene
@@ -88,15 +91,15 @@ type board struct {
 }
 
 func (b *board) figure() *Figure {
-	width := page
+	width := sheet.Page
 	if len(b.Scenes) < 2 {
-		width = column
+		width = sheet.Column
 	}
-	inner := width - 2*margin
+	inner := width - 2*sheet.Margin
 	above, below := b.head(inner), b.foot(inner, 0)
-	room := tallest - 2*margin
+	room := tallest - 2*sheet.Margin
 	for _, part := range append(slices.Clip(above), b.foot(inner, 1)...) {
-		room -= part.height + gap
+		room -= part.Height + sheet.Gap
 	}
 	b.layOut(inner, room)
 
@@ -107,7 +110,7 @@ func (b *board) figure() *Figure {
 	}
 	blocks := above
 	if len(b.Scenes) == 0 {
-		blocks = append(blocks, block{barsHeight, func(c draw.Canvas) { notice("no judgement steps").Plot(c, nil) }})
+		blocks = append(blocks, sheet.Block{Height: barsHeight, Draw: func(c draw.Canvas) { panel.Notice("no judgement steps").Plot(c, nil) }})
 	} else {
 		blocks = append(blocks, b.rows(inner))
 	}
@@ -145,8 +148,8 @@ func (b *board) fitPictures(room vg.Length) bool {
 		if p.Picture == nil {
 			continue
 		}
-		w, h = max(w, vg.Length(p.width)), max(h, vg.Length(p.height))
-		if t := vg.Length(p.leastType); t > 0 && (least == 0 || t < least) {
+		w, h = max(w, vg.Length(p.Width)), max(h, vg.Length(p.Height))
+		if t := vg.Length(p.LeastType); t > 0 && (least == 0 || t < least) {
 			least = t
 		}
 	}
@@ -158,7 +161,7 @@ func (b *board) fitPictures(room vg.Length) bool {
 		scale = min(scale, largestType/least)
 	}
 	b.size = vg.Point{X: scale * w, Y: scale * h}
-	return least*scale >= small || least == 0
+	return least*scale >= look.Small || least == 0
 }
 
 // slot is the width that a goal has.
@@ -187,7 +190,7 @@ func (b *board) namesFit() bool {
 	const apart = vg.Length(4)
 	for i := range b.Goals {
 		half := b.nameWidth(i) / 2
-		edge := b.slot()/2 + vg.Length(min(i, len(b.Goals)-1-i))*b.slot() + margin
+		edge := b.slot()/2 + vg.Length(min(i, len(b.Goals)-1-i))*b.slot() + sheet.Margin
 		if half > edge || i+b.names < len(b.Goals) && half+b.nameWidth(i+b.names)/2+apart > vg.Length(b.names)*b.slot() {
 			return false
 		}
@@ -196,12 +199,12 @@ func (b *board) namesFit() bool {
 }
 
 func (b *board) nameWidth(goal int) vg.Length {
-	return min(widestName, b.Goals[goal].style().Width(clean(b.Goals[goal].Name)))
+	return min(widestName, b.Goals[goal].style().Width(look.Clean(b.Goals[goal].Name)))
 }
 
 // height of a scene.
 func (b *board) height() vg.Length {
-	h := line + 3 + barsHeight + stripHeight + 2 + vg.Length(max(1, b.names))*line
+	h := look.Line + 3 + barsHeight + stripHeight + 2 + vg.Length(max(1, b.names))*look.Line
 	if b.size.Y > 0 {
 		h += b.size.Y + pictureGap
 	}

@@ -8,26 +8,30 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"foible.dev/foible/core/figure/internal/look"
+	"foible.dev/foible/core/figure/internal/panel"
+	"foible.dev/foible/core/figure/internal/sheet"
 )
 
 func (g *StoryGoal) style() text.Style {
-	s := ink(small, black)
+	s := look.Ink(look.Small, look.Black)
 	if g.True {
-		s = bold(s)
+		s = look.Bold(s)
 	}
 	return s
 }
 
-func (b *board) head(inner vg.Length) []block {
+func (b *board) head(inner vg.Length) []sheet.Block {
 	if b.Title == "" {
 		return nil
 	}
-	return []block{caption(b.Title, inner)}
+	return []sheet.Block{sheet.Caption(b.Title, inner)}
 }
 
 // foot is legend and remarks; of is how many scenes there are if not all are shown.
-func (b *board) foot(inner vg.Length, of int) []block {
-	var entries []entry
+func (b *board) foot(inner vg.Length, of int) []sheet.Block {
+	var entries []panel.Entry
 	people, errors := b.people()
 	if people {
 		name := "people, mean"
@@ -38,18 +42,18 @@ func (b *board) foot(inner vg.Length, of int) []block {
 		if errors {
 			sample.se = 0.25
 		}
-		entries = append(entries, entry{func(c draw.Canvas, x0, x1, y vg.Length) {
+		entries = append(entries, panel.Entry{Sample: func(c draw.Canvas, x0, x1, y vg.Length) {
 			sample.draw(c, (x0+x1)/2, mostBar, y-3, 9)
-		}, mostBar, name})
+		}, Width: mostBar, Text: name})
 	}
 	for _, m := range b.Models {
-		entries = append(entries, entry{func(c draw.Canvas, x0, x1, y vg.Length) {
-			bar{mean: 0.7, style: styleOf(m)}.draw(c, (x0+x1)/2, mostBar, y-3, 9)
-		}, mostBar, m})
+		entries = append(entries, panel.Entry{Sample: func(c draw.Canvas, x0, x1, y vg.Length) {
+			bar{mean: 0.7, style: look.Of(m)}.draw(c, (x0+x1)/2, mostBar, y-3, 9)
+		}, Width: mostBar, Text: m})
 	}
-	var parts []block
+	var parts []sheet.Block
 	if len(entries) > 0 {
-		parts = append(parts, flow(entries, inner))
+		parts = append(parts, panel.Flow(entries, inner))
 	}
 	var remarks []string
 	for _, g := range b.Goals {
@@ -68,7 +72,7 @@ func (b *board) foot(inner vg.Length, of int) []block {
 		remarks = append(remarks, b.Note)
 	}
 	if len(remarks) > 0 {
-		parts = append(parts, remark(strings.Join(remarks, " "), inner))
+		parts = append(parts, sheet.Remark(strings.Join(remarks, " "), inner))
 	}
 	return parts
 }
@@ -120,7 +124,7 @@ func (b *board) human(scene, goal int) bar {
 }
 
 func (b *board) model(scene, model, goal int) bar {
-	p := bar{mean: math.NaN(), style: styleOf(b.Models[model])}
+	p := bar{mean: math.NaN(), style: look.Of(b.Models[model])}
 	if s := &b.Scenes[scene]; model < len(s.Models) {
 		p.mean = at(s.Models[model], goal)
 	}
@@ -131,7 +135,7 @@ func (b *board) model(scene, model, goal int) bar {
 type bar struct {
 	mean, se float64
 	people   bool
-	style    style // of a model
+	style    look.Look // of a model
 }
 
 func (p bar) known() bool { return finite(p.mean) }
@@ -144,25 +148,25 @@ func (p bar) draw(c draw.Canvas, x, width, y, height vg.Length) {
 	up := func(v float64) vg.Length { return y + height*vg.Length(min(1, max(0, v))) }
 	body := vg.Rectangle{Min: vg.Point{X: x - width/2, Y: y}, Max: vg.Point{X: x + width/2, Y: up(p.mean)}}
 	if p.people {
-		c.SetColor(pale)
+		c.SetColor(look.Pale)
 		c.Fill(body.Path())
-		c.SetLineStyle(stroke(black, 0.6))
+		c.SetLineStyle(look.Stroke(look.Black, 0.6))
 		c.Stroke(body.Path())
 		if p.se > 0 {
-			c.StrokeLine2(stroke(black, 0.8), x, up(p.mean-p.se), x, up(p.mean+p.se))
+			c.StrokeLine2(look.Stroke(look.Black, 0.8), x, up(p.mean-p.se), x, up(p.mean+p.se))
 		}
 		return
 	}
-	c.SetColor(p.style.color)
+	c.SetColor(p.style.Color)
 	c.Fill(body.Path())
-	markers(c, p.style.marker, []vg.Point{{X: x, Y: body.Max.Y}}, min(1.8, width/2), white, p.style.color)
+	look.Marks{Marker: p.style.Marker, Radius: min(1.8, width/2), Fill: look.White, Outline: p.style.Color}.Draw(c, []vg.Point{{X: x, Y: body.Max.Y}})
 }
 
 // rows are all scenes.
-func (b *board) rows(inner vg.Length) block {
+func (b *board) rows(inner vg.Length) sheet.Block {
 	rows := (len(b.Scenes) + b.cols - 1) / b.cols
 	height := vg.Length(rows)*(b.height()+rowGap) - rowGap
-	return block{height, func(c draw.Canvas) {
+	return sheet.Block{Height: height, Draw: func(c draw.Canvas) {
 		for i := range b.Scenes {
 			row, col := i/b.cols, i%b.cols
 			left := c.Min.X + gutter + vg.Length(col)*(b.width+sceneGap)
@@ -180,46 +184,46 @@ func (b *board) rows(inner vg.Length) block {
 
 // base is the height at which bars stand.
 func (b *board) base(c draw.Canvas) vg.Length {
-	return c.Min.Y + vg.Length(max(1, b.names))*line + 2 + stripHeight
+	return c.Min.Y + vg.Length(max(1, b.names))*look.Line + 2 + stripHeight
 }
 
 // axis labels the bars of a row.
 func (b *board) axis(c draw.Canvas, x, base vg.Length) {
-	s := ink(small, black)
+	s := look.Ink(look.Small, look.Black)
 	for _, v := range []float64{0, 0.5, 1} {
-		write(c, s, 1, vg.Point{X: x + gutter - 3, Y: base + barsHeight*vg.Length(v) - 2.5}, decimal(v))
+		look.Write(c, s, 1, vg.Point{X: x + gutter - 3, Y: base + barsHeight*vg.Length(v) - 2.5}, panel.Decimal(v))
 	}
 	c.Push()
-	c.Translate(vg.Point{X: x + small - 1, Y: base + barsHeight/2})
+	c.Translate(vg.Point{X: x + look.Small - 1, Y: base + barsHeight/2})
 	c.Rotate(math.Pi / 2)
-	write(c, s, 0.5, vg.Point{}, "probability")
+	look.Write(c, s, 0.5, vg.Point{}, "probability")
 	c.Pop()
 }
 
 func (b *board) scene(c draw.Canvas, i int) {
 	s := &b.Scenes[i]
-	title := bold(ink(small, black))
+	title := look.Bold(look.Ink(look.Small, look.Black))
 	step := fmt.Sprintf("Step %d", s.Step)
-	write(c, title, 0, vg.Point{X: c.Min.X, Y: c.Max.Y - small}, step)
+	look.Write(c, title, 0, vg.Point{X: c.Min.X, Y: c.Max.Y - look.Small}, step)
 	action := s.Action
 	if action == "" && s.Step == 0 {
 		action = "start"
 	}
 	indent := title.Width(step) + 5
-	write(c, ink(small, grey), 0, vg.Point{X: c.Min.X + indent, Y: c.Max.Y - small}, shorten(ink(small, grey), action, b.width-indent))
+	look.Write(c, look.Ink(look.Small, look.Grey), 0, vg.Point{X: c.Min.X + indent, Y: c.Max.Y - look.Small}, look.Shorten(look.Ink(look.Small, look.Grey), action, b.width-indent))
 
 	if p := b.pictures[i]; p.Picture != nil {
-		top, middle := c.Max.Y-line-3, (c.Min.X+c.Max.X)/2
+		top, middle := c.Max.Y-look.Line-3, (c.Min.X+c.Max.X)/2
 		scale := b.size.X / vg.Length(b.widest())
-		w, h := scale*vg.Length(p.width), scale*vg.Length(p.height)
-		p.drawIn(c, vg.Rectangle{Min: vg.Point{X: middle - w/2, Y: top - h}, Max: vg.Point{X: middle + w/2, Y: top}})
+		w, h := scale*vg.Length(p.Width), scale*vg.Length(p.Height)
+		p.DrawIn(c, vg.Rectangle{Min: vg.Point{X: middle - w/2, Y: top - h}, Max: vg.Point{X: middle + w/2, Y: top}})
 	}
 
 	base := b.base(c)
 	for _, v := range []vg.Length{0.5, 1} {
-		c.StrokeLine2(stroke(pale, 0.4), c.Min.X, base+v*barsHeight, c.Max.X, base+v*barsHeight)
+		c.StrokeLine2(look.Stroke(look.Pale, 0.4), c.Min.X, base+v*barsHeight, c.Max.X, base+v*barsHeight)
 	}
-	c.StrokeLine2(stroke(black, 0.6), c.Min.X, base, c.Max.X, base)
+	c.StrokeLine2(look.Stroke(look.Black, 0.6), c.Min.X, base, c.Max.X, base)
 	for g := range b.Goals {
 		b.goal(c, i, g, base)
 	}
@@ -229,7 +233,7 @@ func (b *board) widest() float64 {
 	var w float64
 	for _, p := range b.pictures {
 		if p.Picture != nil {
-			w = max(w, p.width)
+			w = max(w, p.Width)
 		}
 	}
 	return w
@@ -251,8 +255,8 @@ func (b *board) goal(c draw.Canvas, scene, g int, base vg.Length) {
 		b.model(scene, m, g).draw(c, x, width-1, base, barsHeight)
 	}
 	style := b.Goals[g].style()
-	down := vg.Length(g%b.names)*line + small + 1
-	write(c, style, 0.5, vg.Point{X: middle, Y: base - stripHeight - down}, shorten(style, b.Goals[g].Name, b.nameWidth(g)))
+	down := vg.Length(g%b.names)*look.Line + look.Small + 1
+	look.Write(c, style, 0.5, vg.Point{X: middle, Y: base - stripHeight - down}, look.Shorten(style, b.Goals[g].Name, b.nameWidth(g)))
 }
 
 func (b *board) describe() string {
@@ -261,13 +265,13 @@ func (b *board) describe() string {
 	for i, scene := range b.Scenes {
 		fmt.Fprintf(&s, " Step %d:", scene.Step)
 		for g := range b.Goals {
-			fmt.Fprintf(&s, " %s", clean(b.Goals[g].Name))
+			fmt.Fprintf(&s, " %s", look.Clean(b.Goals[g].Name))
 			if p := b.human(i, g); p.known() {
 				fmt.Fprintf(&s, " people %s", number(p.mean))
 			}
 			for m, name := range b.Models {
 				if p := b.model(i, m, g); p.known() {
-					fmt.Fprintf(&s, " %s %s", clean(name), number(p.mean))
+					fmt.Fprintf(&s, " %s %s", look.Clean(name), number(p.mean))
 				}
 			}
 			s.WriteString(";")

@@ -11,6 +11,9 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"foible.dev/foible/core/figure/internal/look"
+	"foible.dev/foible/core/figure/internal/panel"
+	"foible.dev/foible/core/figure/internal/sheet"
 	"foible.dev/foible/core/optional"
 )
 
@@ -50,9 +53,9 @@ type MistakeCourse struct {
 // their colours with markers at the judgement steps, which rules and tick marks
 // show. Below are the mistakes of models that know them, a strip for each kind.
 func TimeCourse(title string, panels []CoursePanel, mistakes ...MistakeCourse) *Figure {
-	cols, rows, width := len(panels), 1, page
+	cols, rows, width := len(panels), 1, sheet.Page
 	if cols <= 2 {
-		cols, width = max(1, cols), column
+		cols, width = max(1, cols), sheet.Column
 	} else {
 		rows = (cols + 4) / 5
 		cols = (cols + rows - 1) / rows
@@ -76,8 +79,8 @@ func TimeCourse(title string, panels []CoursePanel, mistakes ...MistakeCourse) *
 	plots := make([]*plot.Plot, len(panels))
 	for i, p := range panels {
 		left, bottom := i%cols == 0, i+cols >= len(panels)
-		q := newPanel()
-		probability(&q.Y, left, outside...)
+		q := panel.New()
+		panel.Probability(&q.Y, left, outside...)
 		stepAxis(&q.X, judged, last, bottom, dataWidth(width, cols))
 		if left {
 			q.Y.Label.Text = "probability of goal"
@@ -86,23 +89,23 @@ func TimeCourse(title string, panels []CoursePanel, mistakes ...MistakeCourse) *
 		if p.True {
 			name += " (true goal)"
 		}
-		q.Add(heading(name), rules(judged), p.ribbon(), p.courses(judged), p.people())
+		q.Add(panel.Heading(name), rules(judged), p.ribbon(), p.courses(judged), p.people())
 		plots[i] = q
 	}
-	inner := width - 2*margin
-	var blocks []block
+	inner := width - 2*sheet.Margin
+	var blocks []sheet.Block
 	if title != "" {
-		blocks = append(blocks, caption(title, inner))
+		blocks = append(blocks, sheet.Caption(title, inner))
 	}
-	blocks = append(blocks, grid{panels: tile(plots, cols), across: "actions seen", dataHeight: func(w vg.Length) vg.Length { return max(64, min(w, 1.3*vg.Inch)) }}.block(inner))
+	blocks = append(blocks, panel.Grid{Panels: panel.Tile(plots, cols), Across: "actions seen", DataHeight: func(w vg.Length) vg.Length { return max(64, min(w, 1.3*vg.Inch)) }}.Block(inner))
 	if len(mistakes) > 0 {
 		blocks = append(blocks, strips(mistakes, cols, judged, last, width))
 	}
 	if entries := courseLegend(panels); len(entries) > 0 {
-		blocks = append(blocks, flow(entries, inner))
+		blocks = append(blocks, panel.Flow(entries, inner))
 	}
 	if len(mistakes) > 0 {
-		blocks = append(blocks, remark(remarkMistakes(mistakes), inner))
+		blocks = append(blocks, sheet.Remark(remarkMistakes(mistakes), inner))
 	}
 	return stack(width, titled(title, "Time course"), describeCourse(panels, judged)+describeMistakes(mistakes), blocks...)
 }
@@ -132,7 +135,7 @@ func steps(panels []CoursePanel) (judged []int, last int) {
 
 // dataWidth is about the width of a panel's data area.
 func dataWidth(width vg.Length, cols int) vg.Length {
-	return (width - 2*margin - 28) / vg.Length(cols) * 0.9
+	return (width - 2*sheet.Margin - 28) / vg.Length(cols) * 0.9
 }
 
 // stepTicks marks the judgement steps, and labels every one, or every second, or third, as there is room; with
@@ -184,14 +187,14 @@ func (s stepTicks) crowded(at []int, stride int, lo, hi float64) bool {
 }
 
 // rules marks the judgement steps.
-func rules(judged []int) painter {
+func rules(judged []int) panel.Painter {
 	return func(c draw.Canvas, x, _ func(float64) vg.Length) {
 		var pairs [][2]vg.Point
 		for _, step := range judged {
 			at := x(float64(step))
 			pairs = append(pairs, [2]vg.Point{{X: at, Y: c.Min.Y}, {X: at, Y: c.Max.Y}})
 		}
-		bars(c, stroke(pale, 0.4), pairs)
+		panel.Bars(c, look.Stroke(look.Pale, 0.4), pairs)
 	}
 }
 
@@ -208,7 +211,7 @@ func (p CoursePanel) answered() []HumanPoint {
 }
 
 // ribbon is the people's standard error; bars where a step stands by itself.
-func (p CoursePanel) ribbon() painter {
+func (p CoursePanel) ribbon() panel.Painter {
 	return func(c draw.Canvas, x, y func(float64) vg.Length) {
 		held := func(v float64) vg.Length { return max(c.Min.Y, min(c.Max.Y, y(v))) }
 		var low, high []vg.Point
@@ -219,39 +222,39 @@ func (p CoursePanel) ribbon() painter {
 			}
 		}
 		if len(low) == 1 {
-			bars(c, stroke(black, 0.6), [][2]vg.Point{{low[0], high[0]}})
+			panel.Bars(c, look.Stroke(look.Black, 0.6), [][2]vg.Point{{low[0], high[0]}})
 			return
 		}
-		band(c, fade(black, 0.2), low, high)
+		panel.Band(c, look.Fade(look.Black, 0.2), low, high)
 	}
 }
 
-func (p CoursePanel) people() painter {
+func (p CoursePanel) people() panel.Painter {
 	return func(c draw.Canvas, x, y func(float64) vg.Length) {
 		var at []vg.Point
 		for _, h := range p.answered() {
 			at = append(at, vg.Point{X: x(float64(h.Step)), Y: y(h.Mean)})
 		}
 		if len(at) > 1 {
-			c.StrokeLines(stroke(black, 1), at)
+			c.StrokeLines(look.Stroke(look.Black, 1), at)
 		}
-		markers(c, circle, at, 1.6, black, black)
+		look.Marks{Marker: look.Circle, Radius: 1.6, Fill: look.Black, Outline: look.Black}.Draw(c, at)
 		if len(at) == 0 && len(p.Models) == 0 {
-			notice("no data").Plot(c, nil)
+			panel.Notice("no data").Plot(c, nil)
 		}
 	}
 }
 
-func (p CoursePanel) courses(judged []int) painter {
+func (p CoursePanel) courses(judged []int) panel.Painter {
 	return func(c draw.Canvas, x, y func(float64) vg.Length) {
 		for _, m := range p.Models {
-			s := styleOf(m.Model)
+			s := look.Of(m.Model)
 			var run, marked []vg.Point
 			flush := func() {
 				if len(run) == 1 {
 					marked = append(marked, run[0])
 				} else {
-					c.StrokeLines(stroke(s.color, 1, s.dashes...), run)
+					c.StrokeLines(look.Stroke(s.Color, 1, s.Dashes...), run)
 				}
 				run = nil
 			}
@@ -267,14 +270,14 @@ func (p CoursePanel) courses(judged []int) painter {
 				}
 			}
 			flush()
-			markers(c, s.marker, marked, 1.5, white, s.color)
+			look.Marks{Marker: s.Marker, Radius: 1.5, Fill: look.White, Outline: s.Color}.Draw(c, marked)
 		}
 	}
 }
 
 // courseLegend names the people, then the models in order of first appearance.
-func courseLegend(panels []CoursePanel) []entry {
-	var entries []entry
+func courseLegend(panels []CoursePanel) []panel.Entry {
+	var entries []panel.Entry
 	var models []string
 	people, errors := false, false
 	for _, p := range panels {
@@ -293,23 +296,23 @@ func courseLegend(panels []CoursePanel) []entry {
 		if errors {
 			name += " ± 1 SE"
 		}
-		entries = append(entries, entry{peopleSample(errors), sampleWidth, name})
+		entries = append(entries, panel.Entry{Sample: peopleSample(errors), Width: panel.SampleWidth, Text: name})
 	}
 	for _, m := range models {
-		entries = append(entries, entry{lineSample(styleOf(m), white), sampleWidth, m})
+		entries = append(entries, panel.Entry{Sample: panel.LineSample(look.Of(m), look.White), Width: panel.SampleWidth, Text: m})
 	}
 	return entries
 }
 
-func peopleSample(errors bool) sample {
+func peopleSample(errors bool) panel.Sample {
 	return func(c draw.Canvas, x0, x1, y vg.Length) {
 		if errors {
 			low := []vg.Point{{X: x0, Y: y - 2.5}, {X: x1, Y: y - 2.5}}
 			high := []vg.Point{{X: x0, Y: y + 2.5}, {X: x1, Y: y + 2.5}}
-			band(c, fade(black, 0.2), low, high)
+			panel.Band(c, look.Fade(look.Black, 0.2), low, high)
 		}
-		c.StrokeLine2(stroke(black, 1), x0, y, x1, y)
-		markers(c, circle, []vg.Point{{X: (x0 + x1) / 2, Y: y}}, 1.6, black, black)
+		c.StrokeLine2(look.Stroke(look.Black, 1), x0, y, x1, y)
+		look.Marks{Marker: look.Circle, Radius: 1.6, Fill: look.Black, Outline: look.Black}.Draw(c, []vg.Point{{X: (x0 + x1) / 2, Y: y}})
 	}
 }
 
@@ -321,7 +324,7 @@ func describeCourse(panels []CoursePanel, judged []int) string {
 	}
 	b.WriteString(", and inferred by models.")
 	for _, p := range panels {
-		fmt.Fprintf(&b, " %s:", clean(p.Goal))
+		fmt.Fprintf(&b, " %s:", look.Clean(p.Goal))
 		if p.True {
 			b.WriteString(" the true goal;")
 		}
@@ -330,7 +333,7 @@ func describeCourse(panels []CoursePanel, judged []int) string {
 		}
 		for _, m := range p.Models {
 			if n := len(m.Probability); n > 0 && finite(m.Probability[n-1]) {
-				fmt.Fprintf(&b, " %s ends at %s;", clean(m.Model), number(m.Probability[n-1]))
+				fmt.Fprintf(&b, " %s ends at %s;", look.Clean(m.Model), number(m.Probability[n-1]))
 			}
 		}
 	}

@@ -1,10 +1,11 @@
-package figure
+// Package look has how figures look: colours, type, and the colour, marker and dash of each model, which are the same in every
+// figure.
+package look
 
 import (
 	"hash/fnv"
 	"image/color"
 	"math"
-	"strconv"
 	"strings"
 
 	stdfont "golang.org/x/image/font"
@@ -13,8 +14,6 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-
-	"foible.dev/foible/core/words"
 )
 
 // Okabe and Ito's colours for all eyes (Color Universal Design, 2008), yellow
@@ -27,39 +26,39 @@ var (
 	vermillion = color.NRGBA{0xD5, 0x5E, 0x00, 0xFF}
 	purple     = color.NRGBA{0xCC, 0x79, 0xA7, 0xFF}
 
-	black     = color.NRGBA{0, 0, 0, 0xFF} // people
-	lightGrey = color.NRGBA{0x99, 0x99, 0x99, 0xFF}
-	grey      = color.NRGBA{0x66, 0x66, 0x66, 0xFF}
-	pale      = color.NRGBA{0xD9, 0xD9, 0xD9, 0xFF}
-	white     = color.NRGBA{0xFF, 0xFF, 0xFF, 0xFF}
+	Black     = color.NRGBA{0, 0, 0, 0xFF} // people
+	LightGrey = color.NRGBA{0x99, 0x99, 0x99, 0xFF}
+	Grey      = color.NRGBA{0x66, 0x66, 0x66, 0xFF}
+	Pale      = color.NRGBA{0xD9, 0xD9, 0xD9, 0xFF}
+	White     = color.NRGBA{0xFF, 0xFF, 0xFF, 0xFF}
 )
 
-// fade is a colour at an opacity in [0, 1].
-func fade(c color.NRGBA, opacity float64) color.NRGBA {
+// Fade is a colour at an opacity in [0, 1].
+func Fade(c color.NRGBA, opacity float64) color.NRGBA {
 	c.A = uint8(math.Round(255 * opacity))
 	return c
 }
 
-// style is how a model looks in every figure.
-type style struct {
-	color  color.NRGBA
-	marker marker
-	dashes []vg.Length
+// Look is how a model looks in every figure.
+type Look struct {
+	Color  color.NRGBA
+	Marker marker
+	Dashes []vg.Length
 }
 
 // models are the looks of the models that Foible knows.
-var models = map[string]style{
-	"full":            {vermillion, circle, nil},
+var models = map[string]Look{
+	"full":            {vermillion, Circle, nil},
 	"boltzmann":       {blue, square, []vg.Length{5, 2}},
 	"goal-lesioned":   {green, triangle, []vg.Length{1.5, 1.5}},
 	"plan-lesioned":   {purple, diamond, []vg.Length{6, 1.5, 1.5, 1.5}},
 	"action-lesioned": {orange, nabla, []vg.Length{3, 1.5}},
 }
 
-// styleOf is the look of a model. Models without one of their own get one from
+// Of is the look of a model. Models without one of their own get one from
 // a hash of their name, so that it is the same in every figure: 32 looks, none
 // of them like those above.
-func styleOf(model string) style {
+func Of(model string) Look {
 	if s, ok := models[model]; ok {
 		return s
 	}
@@ -68,8 +67,8 @@ func styleOf(model string) style {
 	n := h.Sum32()
 	markers := []marker{pentagon, hexagon, cross, star}
 	dashes := [][]vg.Length{{8, 2}, {4, 1, 1, 1, 1, 1}, {2, 2}, {8, 2, 2, 2}}
-	return style{
-		[]color.NRGBA{skyBlue, lightGrey}[n%2],
+	return Look{
+		[]color.NRGBA{skyBlue, LightGrey}[n%2],
 		markers[n/2%4],
 		dashes[n/8%4],
 	}
@@ -79,7 +78,7 @@ func styleOf(model string) style {
 type marker []vg.Point // in radii
 
 var (
-	circle   = marker(nil)
+	Circle   = marker(nil)
 	square   = polygon(4, 0.5, 1.2, 1)
 	diamond  = polygon(4, 0, 1.25, 1)
 	triangle = polygon(3, 0.5, 1.3, 1)
@@ -129,39 +128,39 @@ func (m marker) add(p *vg.Path, at vg.Point, radius vg.Length) {
 
 // Type sizes in points.
 const (
-	small  = 7
-	medium = 8
+	Small  = 7
+	Medium = 8
 )
 
 var sans = font.Font{Typeface: "Liberation", Variant: "Sans"}
 
-// ink is a text style, aligned left on the base line.
-func ink(size vg.Length, c color.Color) text.Style {
+// Ink is a text style, aligned left on the base line.
+func Ink(size vg.Length, c color.Color) text.Style {
 	return text.Style{Color: c, Font: font.From(sans, size), Handler: plot.DefaultTextHandler}
 }
 
-func bold(s text.Style) text.Style {
+func Bold(s text.Style) text.Style {
 	s.Font.Weight = stdfont.WeightBold
 	return s
 }
 
-// line is the height of a line of small type.
-const line = vg.Length(9)
+// Line is the height of a line of small type.
+const Line = vg.Length(9)
 
-// write puts one line of text with its base line at pt, moved left by its
+// Write puts one line of text with its base line at pt, moved left by its
 // width times align.
-func write(c draw.Canvas, s text.Style, align float64, pt vg.Point, txt string) {
-	txt = clean(txt)
+func Write(c draw.Canvas, s text.Style, align float64, pt vg.Point, txt string) {
+	txt = Clean(txt)
 	face := s.Handler.Cache().Lookup(s.Font, s.Font.Size)
 	pt.X -= vg.Length(align) * face.Width(txt)
 	c.SetColor(s.Color)
 	c.FillString(face, pt, txt)
 }
 
-// wrap breaks a text into lines of a width, and cuts it after a number of lines.
-func wrap(s text.Style, txt string, width vg.Length, most int) []string {
+// Wrap breaks a text into lines of a width, and cuts it after a number of lines.
+func Wrap(s text.Style, txt string, width vg.Length, most int) []string {
 	var lines []string
-	for _, word := range strings.Fields(clean(txt)) {
+	for _, word := range strings.Fields(Clean(txt)) {
 		n := len(lines)
 		if n > 0 && (n == most || s.Width(lines[n-1]+" "+word) <= width) {
 			lines[n-1] += " " + word
@@ -170,13 +169,13 @@ func wrap(s text.Style, txt string, width vg.Length, most int) []string {
 		lines = append(lines, word)
 	}
 	for i := range lines {
-		lines[i] = shorten(s, lines[i], width)
+		lines[i] = Shorten(s, lines[i], width)
 	}
 	return lines
 }
 
-// clean makes a user's text fit for one line of a figure.
-func clean(s string) string {
+// Clean makes a user's text fit for one line of a figure.
+func Clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\t':
@@ -188,9 +187,9 @@ func clean(s string) string {
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
-// shorten cuts a text to a width and marks the cut.
-func shorten(s text.Style, txt string, width vg.Length) string {
-	txt = clean(txt)
+// Shorten cuts a text to a width and marks the cut.
+func Shorten(s text.Style, txt string, width vg.Length) string {
+	txt = Clean(txt)
 	if s.Width(txt) <= width {
 		return txt
 	}
@@ -201,37 +200,32 @@ func shorten(s text.Style, txt string, width vg.Length) string {
 	return string(runes) + "…"
 }
 
-// number writes a value that cannot exceed 1 in size, a correlation or a
-// probability, with two decimals and no leading zero (APA): .87, 1.00, −.20.
-func number(v float64) string {
-	return words.Unpadded(strconv.FormatFloat(v, 'f', 2, 64))
+// Stroke is a line style.
+func Stroke(c color.Color, width vg.Length, dashes ...vg.Length) draw.LineStyle {
+	return draw.LineStyle{Color: c, Width: width, Dashes: dashes}
 }
 
-// interval writes bounds: [.85, .89].
-func interval(low, high float64) string {
-	return "[" + number(low) + ", " + number(high) + "]"
+// Marks are markers that look alike.
+type Marks struct {
+	Marker  marker
+	Radius  vg.Length
+	Fill    color.Color // nil = none
+	Outline color.Color
 }
 
-func finite(vs ...float64) bool {
-	for _, v := range vs {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return false
-		}
+// Draw draws a mark at each point, all as one path.
+func (m Marks) Draw(c draw.Canvas, at []vg.Point) {
+	var p vg.Path
+	for _, pt := range at {
+		m.Marker.add(&p, pt, m.Radius)
 	}
-	return true
-}
-
-// bounded reports whether there is an interval to draw.
-func bounded(low, high float64) bool {
-	return finite(low, high) && low < high
-}
-
-// correlation reports whether r can be one.
-func correlation(r float64) bool {
-	return -1 <= r && r <= 1
-}
-
-// known reports whether there is a ceiling.
-func known(ceiling float64) bool {
-	return 0 < ceiling && ceiling <= 1
+	if len(p) == 0 {
+		return
+	}
+	if m.Fill != nil {
+		c.SetColor(m.Fill)
+		c.Fill(p)
+	}
+	c.SetLineStyle(Stroke(m.Outline, 0.5))
+	c.Stroke(p)
 }

@@ -1,4 +1,4 @@
-package figure
+package sheet
 
 import (
 	"bytes"
@@ -17,11 +17,12 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-func writePDF(w io.Writer, f *Figure) error {
-	canvas := newPDF(f.width, f.height)
-	canvas.doc.SetTitle(f.title, true)
-	canvas.doc.SetSubject(f.description, true)
-	f.draw(draw.New(canvas))
+// WritePDF writes the sheet as PDF.
+func (f *Sheet) WritePDF(w io.Writer) error {
+	canvas := newPDF(f.Width, f.Height)
+	canvas.doc.SetTitle(f.Title, true)
+	canvas.doc.SetSubject(f.Description, true)
+	f.Draw(draw.New(canvas))
 	var buf bytes.Buffer
 	if err := canvas.doc.Output(&buf); err != nil {
 		return fmt.Errorf("write pdf: %w", err)

@@ -1,9 +1,10 @@
-package figure
+package sheet
 
 import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"foible.dev/foible/core/figure/internal/look"
 	"foible.dev/foible/core/picture"
 )
 
@@ -17,8 +18,8 @@ type rounder interface {
 	round(ends, corners bool)
 }
 
-// bottom is the canvas that parts of it draw on.
-func bottom(c vg.Canvas) vg.Canvas {
+// Bottom is the canvas that parts of it draw on.
+func Bottom(c vg.Canvas) vg.Canvas {
 	for {
 		part, ok := c.(draw.Canvas)
 		if !ok {
@@ -28,32 +29,32 @@ func bottom(c vg.Canvas) vg.Canvas {
 	}
 }
 
-// still is the picture of a scene, which may have none.
-type still struct {
+// Still is the picture of a scene, which may have none.
+type Still struct {
 	*picture.Picture
 	shapes                   []picture.Shape
-	width, height, leastType float64 // user units; 0 = no type
+	Width, Height, LeastType float64 // user units; 0 = no type
 }
 
-// stillOf a picture that may be nil. The error is of a colour.
-func stillOf(p *picture.Picture) (still, error) {
+// StillOf a picture that may be nil. The error is of a colour.
+func StillOf(p *picture.Picture) (Still, error) {
 	if p == nil {
-		return still{}, nil
+		return Still{}, nil
 	}
-	s := still{Picture: p}
+	s := Still{Picture: p}
 	var err error
 	s.shapes, err = p.Shapes()
-	s.width, s.height, s.leastType = p.Size()
+	s.Width, s.Height, s.LeastType = p.Size()
 	return s, err
 }
 
-// drawIn draws the picture over a rectangle of its own proportions.
-func (p *still) drawIn(c draw.Canvas, at vg.Rectangle) {
-	if e, ok := bottom(c).(embedder); ok {
+// DrawIn draws the picture over a rectangle of its own proportions.
+func (p *Still) DrawIn(c draw.Canvas, at vg.Rectangle) {
+	if e, ok := Bottom(c).(embedder); ok {
 		e.embed(p.Picture, at)
 		return
 	}
-	o := onto{at, at.Size().X / vg.Length(p.width)}
+	o := onto{at, at.Size().X / vg.Length(p.Width)}
 	for i := range p.shapes {
 		o.draw(c, &p.shapes[i])
 	}
@@ -89,11 +90,11 @@ func (o onto) path(l picture.Line) vg.Path {
 func (o onto) draw(c draw.Canvas, s *picture.Shape) {
 	if s.Size > 0 {
 		if s.Fill != nil {
-			style := ink(vg.Length(s.Size)*o.scale, *s.Fill)
+			style := look.Ink(vg.Length(s.Size)*o.scale, *s.Fill)
 			if s.Bold {
-				style = bold(style)
+				style = look.Bold(style)
 			}
-			write(c, style, 0.5, o.point(s.At), s.Text)
+			look.Write(c, style, 0.5, o.point(s.At), s.Text)
 		}
 		return
 	}
@@ -118,8 +119,8 @@ func (o onto) outline(c draw.Canvas, s *picture.Shape, path vg.Path) {
 	for i, d := range s.Dashes {
 		dashes[i] = vg.Length(d) * o.scale
 	}
-	c.SetLineStyle(stroke(*s.Stroke, vg.Length(s.Width)*o.scale, dashes...))
-	r, ok := bottom(c).(rounder)
+	c.SetLineStyle(look.Stroke(*s.Stroke, vg.Length(s.Width)*o.scale, dashes...))
+	r, ok := Bottom(c).(rounder)
 	if ok {
 		r.round(s.RoundEnds, s.RoundCorners)
 	}

@@ -1,4 +1,4 @@
-package figure
+package sheet
 
 import (
 	"bytes"
@@ -11,15 +11,17 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
 
+	"foible.dev/foible/core/figure/internal/look"
 	"foible.dev/foible/core/picture"
 )
 
 // fontStack names fonts with the metrics of Liberation Sans before any other.
 const fontStack = "font-family:'Liberation Sans',Arimo,Arial,Helvetica,sans-serif;"
 
-func writeSVG(w io.Writer, f *Figure) error {
-	canvas := &svgCanvas{Canvas: vgsvg.New(f.width, f.height)}
-	f.draw(draw.New(canvas))
+// WriteSVG writes the sheet as SVG.
+func (f *Sheet) WriteSVG(w io.Writer) error {
+	canvas := &svgCanvas{Canvas: vgsvg.New(f.Width, f.Height)}
+	f.Draw(draw.New(canvas))
 	var buf bytes.Buffer
 	if _, err := canvas.WriteTo(&buf); err != nil {
 		return fmt.Errorf("write svg: %w", err)
@@ -30,7 +32,7 @@ func writeSVG(w io.Writer, f *Figure) error {
 	var out strings.Builder
 	out.WriteString(svg[:open])
 	fmt.Fprintf(&out, "\n\trole=\"img\">\n<title>%s</title>\n<desc>%s</desc>",
-		html.EscapeString(f.title), html.EscapeString(f.description))
+		html.EscapeString(f.Title), html.EscapeString(f.Description))
 	out.WriteString(strings.ReplaceAll(svg[open+1:], "font-family:Liberation Sans;font-variant:normal;", fontStack))
 	if _, err := io.WriteString(w, out.String()); err != nil {
 		return fmt.Errorf("write svg: %w", err)
@@ -49,7 +51,7 @@ type svgCanvas struct {
 func mark(n int) string { return fmt.Sprintf("\x01picture %d\x01", n) }
 
 func (c *svgCanvas) embed(p *picture.Picture, at vg.Rectangle) {
-	face := ink(small, black)
+	face := look.Ink(look.Small, look.Black)
 	c.FillString(face.Handler.Cache().Lookup(face.Font, face.Font.Size), at.Min, mark(len(c.pictures)))
 	nested := p.Nested(at.Min.X.Points(), -at.Max.Y.Points(), at.Size().X.Points(), at.Size().Y.Points())
 	c.pictures = append(c.pictures, `<g transform="scale(1, -1)">`+nested+"</g>\n") // the y axis of the canvas points up
