@@ -12,7 +12,6 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc"
 	"go.opentelemetry.io/otel/propagation"
-	"go.opentelemetry.io/otel/trace"
 	"go.opentelemetry.io/otel/trace/noop"
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
@@ -23,6 +22,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
+	"foible.dev/foible/coordinator/active"
 	"foible.dev/foible/coordinator/crew"
 	"foible.dev/foible/coordinator/engine"
 	"foible.dev/foible/coordinator/limits"
@@ -45,15 +45,16 @@ type Coordinator struct {
 	log     hclog.Logger
 	store   *store.Store // has no engine until that is open
 	opening *opening
-	demand  *schedule.Demand[offer]
+	demand  *schedule.Demand[active.Offer]
 	crew    *crew.Crew
+	damages *active.Damages
+	env     *active.Env // of the sweeps; complete once Run has begun
+	leases  *active.Leases
 	others  *replica.Others
 	metrics *metrics
-	tracer  trace.Tracer
 
 	transfers *service.Transfers // set by Run
 	watchers  atomic.Int64       // calls of WatchSweep that go on
-	scorers   scorers
 
 	// taking has a lock for each sweep, by its id, which is held while the sweep is stored and taken up, cancelled, retried
 	// or deleted. No one holds two of them.
@@ -64,12 +65,10 @@ type Coordinator struct {
 	contenders []contender
 
 	mu     sync.Mutex // guards what follows; taken before the mu of a sweep
-	sweeps map[string]*sweepRun
-	coming map[string]*coming // by id, sweeps that are being taken up
-	leases map[uint64]*lease
-	past   map[string]*sweepRun           // see viewed
+	sweeps map[string]*active.Sweep
+	coming map[string]*coming             // by id, sweeps that are being taken up
+	past   map[string]*active.Sweep       // see viewed
 	ended  map[string]foiblev1.SweepState // of sweeps that were taken up and have left memory
-	damage map[string]string              // by id, of sweeps that are left alone; see damageOf
 
 	background *errgroup.Group
 	ctx        context.Context // of background work; ends with Run
@@ -89,21 +88,25 @@ func New(cfg Config) (*Coordinator, error) {
 		log:     log.Named("coordinator"),
 		opening: newOpening(),
 		store:   &store.Store{},
-		demand:  schedule.NewDemand[offer](),
+		demand:  schedule.NewDemand[active.Offer](),
 		crew:    crew.New(),
 		others:  replica.New(),
 		metrics: newMetrics(),
-		tracer:  noop.NewTracerProvider().Tracer(""),
-		sweeps:  map[string]*sweepRun{},
+		sweeps:  map[string]*active.Sweep{},
 		coming:  map[string]*coming{},
-		leases:  map[uint64]*lease{},
-		past:    map[string]*sweepRun{},
+		past:    map[string]*active.Sweep{},
 		ended:   map[string]foiblev1.SweepState{},
-		damage:  map[string]string{},
+	}
+	c.damages = active.NewDamages(c.log)
+	c.env = &active.Env{
+		Store: c.store, Crew: c.crew, Others: c.others, Damages: c.damages, Scorers: &active.Scorers{New: cfg.Scorer}, Home: home{c},
+		Version: cfg.Version, Bounds: crew.Bounds{MaxFailures: cfg.MaxFailures, MaxLost: cfg.MaxLost}, JobDeadline: cfg.JobDeadline,
+		Counters: c.metrics.jobs, Log: c.log, Stalled: c.stalled, Tracer: noop.NewTracerProvider().Tracer(""),
 	}
 	if cfg.Tracing != nil {
-		c.tracer = cfg.Tracing.Tracer("foible.dev/foible/coordinator")
+		c.env.Tracer = cfg.Tracing.Tracer("foible.dev/foible/coordinator")
 	}
+	c.leases = active.NewLeases(c.env)
 	if cfg.Metrics != nil {
 		if err := c.register(cfg.Metrics); err != nil {
 			return nil, fmt.Errorf("coordinator: %w", err)
@@ -119,6 +122,7 @@ func (c *Coordinator) Run(ctx context.Context) (err error) {
 	defer stop()
 	c.background, c.ctx = errgroup.WithContext(life)
 	c.transfers = service.NewTransfers(c.ctx, c.store, c.cfg.Limits.TransferBytes, c.cfg.Limits.StudyBytes)
+	c.env.Context, c.env.Go, c.env.Scorers.Studies = c.ctx, c.background.Go, c.transfers
 	server, healthy := c.server()
 	listener := c.cfg.Listener
 	if c.cfg.Access != nil {
@@ -168,6 +172,19 @@ func (c *Coordinator) Run(ctx context.Context) (err error) {
 	c.log.Info("stopped")
 	return nil
 }
+
+// home is the coordinator as its sweeps need it.
+type home struct{ c *Coordinator }
+
+func (h home) Update(ctx context.Context, id string, change func(*foiblev1.Sweep) error) (*foiblev1.Sweep, uint64, error) {
+	return h.c.update(ctx, id, change)
+}
+func (h home) CatchUp(ctx context.Context, id string) { h.c.catchUp(ctx, id) }
+func (h home) Retire(run *active.Sweep)               { h.c.retire(run) }
+func (h home) Running() []*active.Sweep               { return h.c.running() }
+func (h home) WaitsFor(run *active.Sweep) string      { return h.c.waits(run) }
+func (h home) Signal()                                { h.c.demand.Signal() }
+func (h home) Free(except []string) bool              { return h.c.demand.Other(except) }
 
 // waiting says why the store is not open yet.
 func (c *Coordinator) waiting(reason string) {

@@ -20,7 +20,7 @@ func (c *Coordinator) DeleteSweep(ctx context.Context, id string) error {
 	switch {
 	case errors.Is(err, store.ErrRecordDamaged):
 	case errors.Is(err, service.ErrNotFound):
-		if c.damageOf(id) == "" { // else its results are left
+		if c.damages.Of(id) == "" { // else its results are left
 			return err
 		}
 	case err != nil:
@@ -43,7 +43,7 @@ func (c *Coordinator) DeleteSweep(ctx context.Context, id string) error {
 	if err := c.store.DeleteSweep(context.WithoutCancel(ctx), id); err != nil {
 		return store.Sentinel(err)
 	}
-	c.clearDamage(id)
+	c.damages.Clear(id)
 	c.mu.Lock()
 	delete(c.past, id)
 	delete(c.ended, id)

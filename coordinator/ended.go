@@ -3,6 +3,7 @@ package coordinator
 import (
 	"errors"
 
+	"foible.dev/foible/coordinator/active"
 	"foible.dev/foible/coordinator/store"
 )
 
@@ -10,18 +11,18 @@ import (
 // when its results are asked for, see opened and viewed.
 
 // retire lets a run go that has ended.
-func (c *Coordinator) retire(run *sweepRun) {
+func (c *Coordinator) retire(run *active.Sweep) {
 	c.background.Go(func() error {
-		defer c.taking.lock(run.id)()
-		if now, taken := c.run(run.id); !taken || now != run || !run.ended() { // it goes on in another life
+		defer c.taking.lock(run.ID)()
+		if now, taken := c.run(run.ID); !taken || now != run || !run.Ended() { // it goes on in another life
 			return nil
 		}
-		err := c.store.DeleteJobs(c.ctx, run.id)
-		if run.spec.GetRetries() > 0 && run.now() != store.Cancelled {
-			err = errors.Join(err, c.store.DropFormer(c.ctx, run.id))
+		err := c.store.DeleteJobs(c.ctx, run.ID)
+		if run.Spec.GetRetries() > 0 && run.State() != store.Cancelled {
+			err = errors.Join(err, c.store.DropFormer(c.ctx, run.ID))
 		}
 		if err != nil && c.ctx.Err() == nil { // the next start tries again
-			c.log.Error("delete what is left of the queue of a sweep that has ended", "sweep", run.id, "error", err)
+			c.log.Error("delete what is left of the queue of a sweep that has ended", "sweep", run.ID, "error", err)
 		}
 		c.discard(run)
 		return nil
@@ -30,28 +31,12 @@ func (c *Coordinator) retire(run *sweepRun) {
 
 // discard forgets a run that is of no more use: its sweep has ended, is deleted, or goes on in another life. The caller
 // holds the sweep's lock in taking.
-func (c *Coordinator) discard(run *sweepRun) {
-	run.stopQueueing()
-	run.dropLeases()
-	run.mu.Lock()
-	if run.stopFollowing != nil {
-		run.stopFollowing()
-	}
-	run.discarded = true
-	state := run.state
-	run.change() // who watches it looks again
-	run.mu.Unlock()
-	run.recent.clear()
+func (c *Coordinator) discard(run *active.Sweep) {
+	state := run.Discard()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.sweeps[run.id] == run {
-		delete(c.sweeps, run.id)
-		c.ended[run.id] = state
+	if c.sweeps[run.ID] == run {
+		delete(c.sweeps, run.ID)
+		c.ended[run.ID] = state
 	}
-}
-
-func (r *sweepRun) isDiscarded() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.discarded
 }

@@ -3,6 +3,7 @@ package coordinator
 import (
 	"context"
 
+	"foible.dev/foible/coordinator/active"
 	"foible.dev/foible/coordinator/store"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
@@ -27,16 +28,16 @@ func (c *Coordinator) CutRetryShort(ctx context.Context, id string, removals int
 	if err != nil {
 		return 0, err
 	}
-	run, err := c.newRun(ctx, spec)
+	run, err := active.New(ctx, c.env, spec)
 	if err != nil {
 		return 0, err
 	}
-	jobs, err := run.void(ctx, until)
+	jobs, err := run.Void(ctx, until)
 	if err != nil {
 		return 0, err
 	}
 	for _, job := range jobs[:min(removals, len(jobs))] {
-		if err := run.keepGood(ctx, job, until); err != nil {
+		if err := run.KeepGood(ctx, job, until); err != nil {
 			return 0, err
 		}
 		if err := c.store.ForgetUntil(ctx, id, job, until); err != nil {

@@ -3,9 +3,8 @@ package coordinator
 import (
 	"context"
 	"errors"
-	"fmt"
 
-	"foible.dev/foible/coordinator/crew"
+	"foible.dev/foible/coordinator/active"
 	"foible.dev/foible/coordinator/service"
 	"foible.dev/foible/coordinator/web"
 	"foible.dev/foible/core/result"
@@ -23,7 +22,7 @@ const (
 )
 
 // viewed finds a sweep's run with its progress. One that is not in memory, because it has ended or is of another version, is made again from its results, to be looked at alone.
-func (c *Coordinator) viewed(ctx context.Context, id string) (*sweepRun, error) {
+func (c *Coordinator) viewed(ctx context.Context, id string) (*active.Sweep, error) {
 	if run, ok := c.find(ctx, id); ok {
 		return run, nil
 	}
@@ -34,32 +33,31 @@ func (c *Coordinator) viewed(ctx context.Context, id string) (*sweepRun, error) 
 	c.mu.Lock()
 	run := c.past[id]
 	c.mu.Unlock()
-	if run != nil && run.revision == revision {
+	if run != nil && run.IsOf(revision) {
 		return run, nil
 	}
 	spec.Extends = "" // what it kept is among its results
-	if run, err = c.newRun(ctx, spec); err != nil {
+	if run, err = active.New(ctx, c.env, spec); err != nil {
 		return nil, err
 	}
-	run.revision = revision
 	if err := c.samePlan(ctx, run); err != nil {
 		return nil, err
 	}
-	if err := run.replay(ctx); err != nil && !errors.Is(err, service.ErrNotFound) {
+	if err := run.Look(ctx, revision); err != nil && !errors.Is(err, service.ErrNotFound) {
 		return nil, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.past, id)
-	jobs := run.plan.Jobs()
+	jobs := run.Plan.Jobs()
 	for _, other := range c.past {
-		jobs += other.plan.Jobs()
+		jobs += other.Plan.Jobs()
 	}
 	for id, other := range c.past {
 		if len(c.past) < maxViewed && jobs <= maxViewedJobs {
 			break
 		}
-		jobs -= other.plan.Jobs()
+		jobs -= other.Plan.Jobs()
 		delete(c.past, id)
 	}
 	c.past[id] = run
@@ -72,46 +70,7 @@ func (c *Coordinator) Inside(ctx context.Context, id string) (*web.Inside, error
 	if err != nil {
 		return nil, err
 	}
-	return run.inside(), nil
-}
-
-func (r *sweepRun) inside() *web.Inside {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	in := &web.Inside{
-		Config: r.config, Sets: r.plan.Sets, Stimuli: r.plan.Stimuli,
-		Coverage: r.ledger.Coverage(), Chosen: r.ledger.Chosen(), Scored: r.ledger.Scored(),
-	}
-	for _, f := range r.ledger.FailedJobs() {
-		job := r.ledger.Job(f.Job)
-		failure := web.Failure{Job: f.Job, Stage: job.Stage, Score: job.Score, Sets: job.Sets, Reason: f.Reason}
-		if f.Places != nil {
-			failure.Cells, failure.Sets = true, nil
-			for _, place := range f.Places {
-				if place < len(job.Sets) {
-					failure.Sets = append(failure.Sets, job.Sets[place])
-				}
-			}
-		}
-		if !job.Score {
-			failure.Stimulus = r.plan.Stimuli[job.Stimulus].Stimulus
-		}
-		in.Failures = append(in.Failures, failure)
-	}
-	return in
-}
-
-// fits reads those of a score job, one a parameter set; none if it has failed.
-func (r *sweepRun) fits(ctx context.Context, job int) ([]result.Fit, error) {
-	result, err := r.result(ctx, job)
-	if err != nil {
-		return nil, err
-	}
-	entry, err := entryOf(result)
-	if err != nil {
-		return nil, fmt.Errorf("job %d: %w", job, err)
-	}
-	return entry.Fits, nil
+	return run.Inside(), nil
 }
 
 // ChunkFits implements [web.Coordinator].
@@ -120,8 +79,8 @@ func (c *Coordinator) ChunkFits(ctx context.Context, id string, chunk sweep.Chun
 	if err != nil {
 		return sweep.Job{}, nil, err
 	}
-	job := run.job(run.plan.ScoreJob(chunk))
-	fits, err := run.fits(ctx, job.Number)
+	job := run.Job(run.Plan.ScoreJob(chunk))
+	fits, err := run.Fits(ctx, job.Number)
 	if errors.Is(err, service.ErrNotFound) {
 		err = nil
 	}
@@ -134,43 +93,21 @@ func (c *Coordinator) Cell(ctx context.Context, id string, set, stimulus int) (*
 	if err != nil {
 		return nil, err
 	}
-	for _, at := range run.cells(set, stimulus) {
-		result, err := run.result(ctx, at.job)
-		if errors.Is(err, service.ErrNotFound) || err == nil && at.place >= codec.CellCount(result.GetInfer()) {
+	for _, at := range run.Cells(set, stimulus) {
+		result, err := run.Result(ctx, at.Job)
+		if errors.Is(err, service.ErrNotFound) || err == nil && at.Place >= codec.CellCount(result.GetInfer()) {
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		cells, err := codec.ReadCells(result.GetInfer(), &run.plan.Stimuli[stimulus])
+		cells, err := codec.ReadCells(result.GetInfer(), &run.Plan.Stimuli[stimulus])
 		if err != nil {
 			return nil, err
 		}
-		return &cells[at.place], nil
+		return &cells[at.Place], nil
 	}
 	return nil, nil
-}
-
-// cellPlace is a job, and the place of a cell in it.
-type cellPlace struct{ job, place int }
-
-// cells are the places of what a parameter set predicts of a stimulus, the latest round first.
-func (r *sweepRun) cells(set, stimulus int) []cellPlace {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var at []cellPlace
-	for round := r.ledger.KnownRounds() - 1; round > 0; round-- {
-		for chunk := range r.plan.RoundChunks(round) {
-			job := r.ledger.Job(r.plan.InferJob(chunk, stimulus))
-			for place := range job.Sets {
-				if job.Index(place) == set {
-					at = append(at, cellPlace{job.Number, place})
-				}
-			}
-		}
-	}
-	job, place := r.plan.FitCell(set, stimulus)
-	return append(at, cellPlace{job, place})
 }
 
 // Study implements [web.Coordinator].
@@ -181,20 +118,14 @@ func (c *Coordinator) Study(ctx context.Context, hash string) ([]byte, error) {
 // Changes implements [web.Coordinator].
 func (c *Coordinator) Changes(id string) <-chan struct{} {
 	if run, ok := c.run(id); ok {
-		return run.changes()
+		return run.Changes()
 	}
 	return nil
 }
 
 // Workers implements [web.Coordinator].
 func (c *Coordinator) Workers() []web.Worker {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	jobs := map[*crew.Member][]web.Job{}
-	for _, l := range c.leases {
-		jobs[l.owner] = append(jobs[l.owner], web.Job{Sweep: l.run.id, Number: l.job, Since: l.since})
-	}
-	return c.crew.Shown(jobs)
+	return c.crew.Shown(c.leases.Jobs())
 }
 
 // Elsewhere implements [web.Coordinator].

@@ -6,6 +6,7 @@ import (
 	grpcprom "github.com/grpc-ecosystem/go-grpc-middleware/providers/prometheus"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"foible.dev/foible/coordinator/active"
 	"foible.dev/foible/coordinator/store"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
@@ -27,10 +28,7 @@ const (
 type metrics struct {
 	rpc      *grpcprom.ServerMetrics
 	given    prometheus.Counter
-	again    prometheus.Counter
-	lost     prometheus.Counter
-	copies   prometheus.Counter
-	cells    prometheus.Counter
+	jobs     active.Counters
 	results  *prometheus.CounterVec   // by outcome
 	duration *prometheus.HistogramVec // by kind
 }
@@ -40,12 +38,14 @@ func newMetrics() *metrics {
 		return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
 	}
 	m := &metrics{
-		rpc:    grpcprom.NewServerMetrics(grpcprom.WithServerHandlingTimeHistogram()),
-		given:  counter("foible_jobs_given_out_total", "Jobs given to workers, each attempt counted."),
-		again:  counter("foible_jobs_given_out_again_total", "Jobs sent to workers that had been sent before."),
-		lost:   counter("foible_leases_lost_total", "Leases that ended because nothing was heard of the worker."),
-		copies: counter("foible_jobs_overdue_total", "Jobs given to another worker too, because they took too long."),
-		cells:  counter("foible_cells_recorded_total", "Cells of jobs that have got their result."),
+		rpc:   grpcprom.NewServerMetrics(grpcprom.WithServerHandlingTimeHistogram()),
+		given: counter("foible_jobs_given_out_total", "Jobs given to workers, each attempt counted."),
+		jobs: active.Counters{
+			Again:  counter("foible_jobs_given_out_again_total", "Jobs sent to workers that had been sent before."),
+			Lost:   counter("foible_leases_lost_total", "Leases that ended because nothing was heard of the worker."),
+			Copies: counter("foible_jobs_overdue_total", "Jobs given to another worker too, because they took too long."),
+			Cells:  counter("foible_cells_recorded_total", "Cells of jobs that have got their result."),
+		},
 		results: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "foible_results_total", Help: "Results that workers have sent, by what became of them.",
 		}, []string{"outcome"}),
@@ -81,18 +81,10 @@ func outcome(verdict foiblev1.Verdict, result *foiblev1.JobResult) string {
 func (c *Coordinator) register(r prometheus.Registerer) error {
 	m := c.metrics
 	var errs []error
-	for _, one := range []prometheus.Collector{m.rpc, m.given, m.again, m.lost, m.copies, m.cells, m.results, m.duration, state{c}} {
+	for _, one := range []prometheus.Collector{m.rpc, m.given, m.jobs.Again, m.jobs.Lost, m.jobs.Copies, m.jobs.Cells, m.results, m.duration, state{c}} {
 		errs = append(errs, r.Register(one))
 	}
 	return errors.Join(errs...)
-}
-
-// kind of a job, as a label.
-func kind(score bool) string {
-	if score {
-		return "score"
-	}
-	return "infer"
 }
 
 // state is how a coordinator stands when it is asked.
@@ -109,18 +101,16 @@ var (
 // Gauges of a sweep that has not ended.
 var sweepGauges = []struct {
 	desc  *prometheus.Desc
-	value func(*sweepRun) float64 // called with mu held
+	value func(*active.Measured) int
 }{
-	{sweepDesc("cells", "Cells of the sweep."), func(r *sweepRun) float64 { return float64(r.plan.Cells()) }},
-	{sweepDesc("cells_done", "Cells of the sweep whose job has a result."), func(r *sweepRun) float64 { return float64(r.ledger.CellsDone()) }},
-	{sweepDesc("jobs", "Jobs of the sweep."), func(r *sweepRun) float64 { return float64(r.plan.Jobs()) }},
-	{sweepDesc("jobs_done", "Jobs of the sweep with a result."), func(r *sweepRun) float64 { return float64(r.ledger.JobsDone()) }},
-	{sweepDesc("jobs_failed", "Jobs of the sweep whose result is a failure."), func(r *sweepRun) float64 { return float64(r.ledger.Counts().JobsFailed) }},
-	{sweepDesc("cells_failed", "Cells of the sweep that could not be computed, of jobs that have a result."), func(r *sweepRun) float64 { return float64(r.ledger.Counts().CellsFailed) }},
-	{sweepDesc("jobs_leased", "Jobs of the sweep that workers of this coordinator have."), func(r *sweepRun) float64 { return float64(len(r.leases)) }},
-	{sweepDesc("jobs_queued", "Jobs of the sweep that can be done, have no result, and are with no worker of this coordinator."), func(r *sweepRun) float64 {
-		return float64(max(0, r.ledger.Waiting()-len(r.leases)))
-	}},
+	{sweepDesc("cells", "Cells of the sweep."), func(m *active.Measured) int { return m.Cells }},
+	{sweepDesc("cells_done", "Cells of the sweep whose job has a result."), func(m *active.Measured) int { return m.CellsDone }},
+	{sweepDesc("jobs", "Jobs of the sweep."), func(m *active.Measured) int { return m.Jobs }},
+	{sweepDesc("jobs_done", "Jobs of the sweep with a result."), func(m *active.Measured) int { return m.JobsDone }},
+	{sweepDesc("jobs_failed", "Jobs of the sweep whose result is a failure."), func(m *active.Measured) int { return m.JobsFailed }},
+	{sweepDesc("cells_failed", "Cells of the sweep that could not be computed, of jobs that have a result."), func(m *active.Measured) int { return m.CellsFailed }},
+	{sweepDesc("jobs_leased", "Jobs of the sweep that workers of this coordinator have."), func(m *active.Measured) int { return m.Leased }},
+	{sweepDesc("jobs_queued", "Jobs of the sweep that can be done, have no result, and are with no worker of this coordinator."), func(m *active.Measured) int { return m.Queued }},
 }
 
 var etaDesc = prometheus.NewDesc("foible_sweep_eta_seconds", "Time in which the sweep ends: the ends of an 80 % range. Absent where nothing can be said.", []string{"sweep", "bound"}, nil)
@@ -160,21 +150,21 @@ func (s state) Collect(to chan<- prometheus.Metric) {
 		states[state]++
 	}
 	s.c.mu.Unlock()
-	measured := 0
+	n := 0
 	for _, run := range runs {
-		state := run.now()
+		state := run.State()
 		states[state]++
-		if !store.Unended(state) || measured == maxMeasuredSweeps {
+		if !store.Unended(state) || n == maxMeasuredSweeps {
 			continue
 		}
-		measured++
-		values, forecast := run.measure()
-		for i, g := range sweepGauges {
-			gauge(g.desc, values[i], run.id)
+		n++
+		measured := run.Measure()
+		for _, g := range sweepGauges {
+			gauge(g.desc, float64(g.value(&measured)), run.ID)
 		}
-		if forecast.ok {
-			gauge(etaDesc, forecast.low.Seconds(), run.id, "low")
-			gauge(etaDesc, forecast.high.Seconds(), run.id, "high")
+		if measured.Foreseen {
+			gauge(etaDesc, measured.Low.Seconds(), run.ID, "low")
+			gauge(etaDesc, measured.High.Seconds(), run.ID, "high")
 		}
 	}
 	for state, name := range stateLabels {
@@ -188,7 +178,7 @@ var stateLabels = map[foiblev1.SweepState]string{
 }
 
 // taken lists the sweeps that this coordinator has in memory, the oldest first. Some may have just ended.
-func (c *Coordinator) taken() []*sweepRun {
+func (c *Coordinator) taken() []*active.Sweep {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return sorted(c.sweeps)

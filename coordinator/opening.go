@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/health"
@@ -14,7 +13,6 @@ import (
 
 	"foible.dev/foible/coordinator/engine"
 	"foible.dev/foible/coordinator/service"
-	"foible.dev/foible/coordinator/store"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
@@ -73,33 +71,6 @@ func (c *Coordinator) stalled() string {
 	return reason
 }
 
-// arrival is how a result came to be recorded.
-type arrival struct {
-	lease *lease // says how long a worker took; nil if that is not known, or none was needed
-	// left is closed when the worker that sent it has left: it keeps the result then, and sends it again. nil: no worker
-	// has sent it.
-	left <-chan struct{}
-}
-
-// patient says whether a result may wait for the store, and waits until that accepts writes. One of a worker waits until the worker
-// has left.
-func (c *Coordinator) patient(a arrival) bool {
-	for a.left != nil {
-		reason, changed := c.store.Stalled()
-		if reason == "" {
-			return true
-		}
-		select {
-		case <-changed:
-		case <-a.left:
-			return false
-		case <-c.ctx.Done():
-			return false
-		}
-	}
-	return false
-}
-
 // watchStore stalls sweeps while the store accepts no writes.
 func (c *Coordinator) watchStore(ctx context.Context, healthy *healthServer) error {
 	for before := ""; ; {
@@ -134,14 +105,7 @@ func (c *Coordinator) report(reason string) {
 // looked after at once.
 func (c *Coordinator) stall(ctx context.Context, stalled bool) {
 	for _, run := range c.taken() {
-		run.mu.Lock()
-		run.audited = time.Time{}
-		run.eta.Running(time.Now(), run.state == store.Running && !stalled)
-		run.change()
-		run.mu.Unlock()
-		if !stalled {
-			run.finish(ctx)
-		}
+		run.Stall(ctx, stalled)
 	}
 	c.demand.Signal()
 }

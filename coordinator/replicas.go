@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"foible.dev/foible/coordinator/active"
 	"foible.dev/foible/coordinator/engine"
 	"foible.dev/foible/coordinator/replica"
 	"foible.dev/foible/coordinator/service"
@@ -21,9 +22,7 @@ import (
 
 const (
 	// takeUpPause is how long to wait before a sweep that could not be taken up is tried again.
-	takeUpPause = 5 * time.Second
-	// settleTime is how long a sweep must have been quiet before it is looked whether jobs are missing.
-	settleTime = 3 * time.Second
+	takeUpPause = active.RetryPause
 )
 
 // join makes this coordinator one of several, if others may have the same servers.
@@ -61,14 +60,14 @@ func (c *Coordinator) join() error {
 		return err
 	})
 	c.background.Go(func() error {
-		for tick := time.Tick(sendInterval); ; {
+		for tick := time.Tick(active.SendInterval); ; {
 			select {
 			case <-tick:
 			case <-c.ctx.Done():
 				return nil
 			}
 			for _, run := range c.running() {
-				run.sendOverdue(c.ctx)
+				run.SendOverdue(c.ctx)
 			}
 		}
 	})
@@ -117,13 +116,13 @@ func (c *Coordinator) follow(id string, spec *foiblev1.Sweep, revision uint64) {
 	}
 	run, taken := c.run(id)
 	switch {
-	case taken && run.older(revision) && (!store.SameLife(run.spec, spec) || run.now() == store.Cancelled && store.Unended(spec.GetState())):
+	case taken && run.Older(revision) && (!store.SameLife(run.Spec, spec) || run.State() == store.Cancelled && store.Unended(spec.GetState())):
 		c.discard(run) // it goes on, with a new queue, or is of no more use
 	case taken:
-		before := run.now()
-		run.adopt(spec, revision)
-		if run.ended() {
-			if run.now() == store.Cancelled && before != store.Cancelled {
+		before := run.State()
+		run.Adopt(spec, revision)
+		if run.Ended() {
+			if run.State() == store.Cancelled && before != store.Cancelled {
 				c.log.Info("sweep cancelled", "sweep", id)
 			}
 			c.discard(run)
@@ -151,7 +150,7 @@ func (c *Coordinator) followDeletion(id string) {
 	if run, taken := c.run(id); taken {
 		c.discard(run)
 	}
-	c.clearDamage(id)
+	c.damages.Clear(id)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.past, id)
@@ -166,74 +165,12 @@ func (c *Coordinator) catchUp(ctx context.Context, id string) {
 }
 
 // find is run, for one who may know from another coordinator that there is the sweep, or that it goes on again.
-func (c *Coordinator) find(ctx context.Context, id string) (*sweepRun, bool) {
-	if run, ok := c.run(id); ok && !run.ended() || !c.store.Shared() {
+func (c *Coordinator) find(ctx context.Context, id string) (*active.Sweep, bool) {
+	if run, ok := c.run(id); ok && !run.Ended() || !c.store.Shared() {
 		return run, ok
 	}
 	c.catchUp(ctx, id)
 	return c.run(id)
-}
-
-// follow takes what others record into the progress, until all is there or the sweep is cancelled.
-func (r *sweepRun) follow(ctx context.Context, after uint64) error {
-	for {
-		err := r.c.store.Follow(ctx, r.id, after, func(job int, value []byte) error {
-			if job >= r.plan.Jobs() || r.done(job) {
-				return nil
-			}
-			result := &foiblev1.JobResult{}
-			if err := proto.Unmarshal(value, result); err != nil {
-				r.spoil(store.Damaged(job, err))
-				return nil
-			}
-			r.note(ctx, job, result, 0)
-			return nil
-		})
-		if ctx.Err() != nil || errors.Is(err, engine.ErrClosed) || errors.Is(err, engine.ErrNotFound) {
-			return nil
-		}
-		r.c.log.Error("follow results; trying again", "sweep", r.id, "error", err)
-		select {
-		case <-time.After(takeUpPause):
-		case <-ctx.Done():
-		}
-	}
-}
-
-// older says whether a revision is later than what is known of the sweep.
-func (r *sweepRun) older(revision uint64) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.revision < revision
-}
-
-// knows says whether it is known, or can be known by now, what a job is.
-func (r *sweepRun) knows(ctx context.Context, job int) (bool, error) {
-	if r.known(job) || !r.c.store.Shared() {
-		return r.known(job), nil
-	}
-	// Another coordinator queued it; the fits that it rests on are recorded, though not seen here yet.
-	if err := r.learn(ctx, r.round(job)); err != nil && !errors.Is(err, service.ErrNotFound) {
-		return false, err
-	}
-	return r.known(job), nil
-}
-
-// behind says whether others have recorded results, or ended the sweep, and it has not been seen here yet.
-func (r *sweepRun) behind(ctx context.Context) (bool, error) {
-	if !r.c.store.Shared() {
-		return false, nil
-	}
-	spec, revision, err := r.c.store.Sweep(ctx, r.id)
-	if err != nil {
-		return false, err
-	}
-	if !store.Unended(spec.GetState()) || r.older(revision) {
-		return true, nil
-	}
-	recorded := 0
-	err = r.c.store.Recorded(ctx, r.id, r.plan.Jobs(), func(int) error { recorded++; return nil })
-	return recorded > r.jobsDone(), store.Sentinel(err)
 }
 
 // settings are those that the other coordinators must have too.
@@ -255,11 +192,9 @@ func (c *Coordinator) tellOthers() {
 	p.Aside = c.crew.Troubles()
 	c.mu.Lock()
 	for id, run := range c.sweeps {
-		run.mu.Lock()
-		if l := (replica.Load{Leased: int64(len(run.leases)), Tally: run.tallied}); l != (replica.Load{}) {
+		if l := run.Load(); l != (replica.Load{}) {
 			p.Sweeps[id] = l
 		}
-		run.mu.Unlock()
 	}
 	c.mu.Unlock()
 	said, err := c.others.Message(p)

@@ -15,12 +15,12 @@ func (c *Coordinator) reserve(id string, plan *sweep.Plan) error {
 	defer c.mu.Unlock()
 	plans := []*sweep.Plan{plan}
 	for other, run := range c.sweeps {
-		if other != id && !run.ended() {
-			plans = append(plans, run.plan)
+		if other != id && !run.Ended() {
+			plans = append(plans, run.Plan)
 		}
 	}
 	for other, coming := range c.coming {
-		if run := c.sweeps[other]; other != id && coming.plan != nil && (run == nil || run.ended()) {
+		if run := c.sweeps[other]; other != id && coming.plan != nil && (run == nil || run.Ended()) {
 			plans = append(plans, coming.plan)
 		}
 	}

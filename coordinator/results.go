@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"foible.dev/foible/coordinator/active"
 	"foible.dev/foible/coordinator/service"
 	"foible.dev/foible/coordinator/store"
 	"foible.dev/foible/core/model"
@@ -15,7 +16,7 @@ import (
 )
 
 // opened finds a sweep's run; one that is not in memory is planned again, and knows none of its results.
-func (c *Coordinator) opened(ctx context.Context, id string) (run *sweepRun, taken bool, err error) {
+func (c *Coordinator) opened(ctx context.Context, id string) (run *active.Sweep, taken bool, err error) {
 	if run, ok := c.find(ctx, id); ok {
 		return run, true, nil
 	}
@@ -23,7 +24,7 @@ func (c *Coordinator) opened(ctx context.Context, id string) (run *sweepRun, tak
 	if err != nil {
 		return nil, false, err
 	}
-	if run, err = c.newRun(ctx, spec); err != nil {
+	if run, err = active.New(ctx, c.env, spec); err != nil {
 		return nil, false, err
 	}
 	return run, false, c.samePlan(ctx, run)
@@ -38,14 +39,14 @@ func (c *Coordinator) Results(ctx context.Context, id string, partial bool, each
 	if err != nil {
 		return err
 	}
-	if why, undone := undone[run.now()]; undone && !partial {
+	if why, undone := undone[run.State()]; undone && !partial {
 		return fmt.Errorf("%w: it %s; ask for what is there with --partial", service.ErrPrecondition, why)
 	}
-	if damage := c.damageOf(id); damage != "" && !partial {
+	if damage := c.damages.Of(id); damage != "" && !partial {
 		return fmt.Errorf("%w: %s; or ask for what is there with --partial", service.ErrPrecondition, damage)
 	}
 	send := func(job int) error {
-		result, err := c.store.JobResultBytes(ctx, run.id, job)
+		result, err := c.store.JobResultBytes(ctx, run.ID, job)
 		if partial && errors.Is(err, service.ErrNotFound) {
 			return nil
 		}
@@ -54,13 +55,13 @@ func (c *Coordinator) Results(ctx context.Context, id string, partial bool, each
 		}
 		return each(job, result)
 	}
-	for chunk := range run.plan.Chunks() {
-		for i := range run.plan.Stimuli {
-			if err := send(run.plan.InferJob(chunk, i)); err != nil {
+	for chunk := range run.Plan.Chunks() {
+		for i := range run.Plan.Stimuli {
+			if err := send(run.Plan.InferJob(chunk, i)); err != nil {
 				return err
 			}
 		}
-		if err := send(run.plan.ScoreJob(chunk)); err != nil {
+		if err := send(run.Plan.ScoreJob(chunk)); err != nil {
 			return err
 		}
 	}
@@ -73,17 +74,17 @@ func (c *Coordinator) Fits(ctx context.Context, id string, perModel int) ([]*foi
 	if err != nil {
 		return nil, err
 	}
-	standing := sweep.NewStanding(run.plan.Points())
+	standing := sweep.NewStanding(run.Plan.Points())
 	kept := map[int]*foiblev1.Fit{} // by index of the parameter set; none that is not among the perModel best
-	for round := 0; round <= run.plan.TopUps() && round < run.knownRounds(); round++ {
-		for chunk := range run.plan.RoundChunks(round) {
-			job := run.job(run.plan.ScoreJob(chunk))
-			result, err := run.result(ctx, job.Number)
+	for round := 0; round <= run.Plan.TopUps() && round < run.KnownRounds(); round++ {
+		for chunk := range run.Plan.RoundChunks(round) {
+			job := run.Job(run.Plan.ScoreJob(chunk))
+			result, err := run.Result(ctx, job.Number)
 			if errors.Is(err, service.ErrNotFound) {
 				continue
 			}
 			if err == nil && !taken { // by the fits of this round it is known what the next one is
-				_, _, err = run.enter(job.Number, result)
+				_, _, err = run.Enter(job.Number, result)
 			}
 			if err != nil {
 				return nil, err
@@ -91,12 +92,12 @@ func (c *Coordinator) Fits(ctx context.Context, id string, perModel int) ([]*foi
 			if err := keep(standing, kept, &job, result.GetScore().GetFits()); err != nil {
 				return nil, err
 			}
-			if perModel > 0 && len(kept) >= 2*perModel*len(run.plan.Models()) {
-				drop(standing, kept, run.plan, perModel)
+			if perModel > 0 && len(kept) >= 2*perModel*len(run.Plan.Models()) {
+				drop(standing, kept, run.Plan, perModel)
 			}
 		}
 	}
-	drop(standing, kept, run.plan, perModel)
+	drop(standing, kept, run.Plan, perModel)
 	var fits []*foiblev1.Fit
 	for _, m := range model.Models {
 		for _, set := range standing.Ranking(m.Name) {

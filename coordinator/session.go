@@ -6,16 +6,14 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
-	"unicode"
 
 	"github.com/hashicorp/go-hclog"
 
+	"foible.dev/foible/coordinator/active"
 	"foible.dev/foible/coordinator/crew"
 	"foible.dev/foible/coordinator/engine"
-	"foible.dev/foible/coordinator/replica"
 	"foible.dev/foible/coordinator/service"
 	"foible.dev/foible/coordinator/store"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
@@ -26,7 +24,7 @@ type session struct {
 	c      *Coordinator
 	log    hclog.Logger
 	member *crew.Member
-	offers []offer // fetched, not yet opened; Next alone touches them
+	offers []active.Offer // fetched, not yet opened; Next alone touches them
 
 	freed chan struct{} // holds a token when a slot may have become free
 
@@ -53,40 +51,12 @@ func (c *Coordinator) Join(hello *foiblev1.Hello) (service.Session, error) {
 	c.mu.Lock() // a sweep that is added at this moment hears of the worker once
 	s.member = c.crew.Join(cmp.Or(hello.GetWorkerId(), rand.Text()), hello.GetHost(), int(hello.GetSlots()))
 	for _, run := range c.sweeps {
-		run.joined(s.member)
-		run.troubles.CameBack(s.member.ID)
+		run.Joined(s.member)
 	}
 	c.mu.Unlock()
 	c.tellOthers()
 	s.log.Info("worker joined", "slots", s.member.Slots, "busy", hello.GetBusy())
 	return s, nil
-}
-
-// joined tells the sweep of a worker that has come.
-func (r *sweepRun) joined(m *crew.Member) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.eta.Joined(time.Now(), m.Number, m.Slots)
-}
-
-// left tells the sweep of a worker that has gone.
-func (r *sweepRun) left(m *crew.Member) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.eta.Left(time.Now(), m.Number)
-}
-
-// connectedAnywhere counts those of the other coordinators too.
-func (c *Coordinator) connectedAnywhere() (workers, slots int) {
-	workers, slots = c.crew.Connected()
-	moreWorkers, moreSlots, _ := c.others.Sum("")
-	return workers + moreWorkers, slots + moreSlots
-}
-
-// slotsElsewhere counts the slots of workers of the other coordinators.
-func (c *Coordinator) slotsElsewhere() int {
-	_, slots, _ := c.others.Sum("")
-	return slots
 }
 
 // Welcome implements [service.Session].
@@ -115,14 +85,14 @@ func (s *session) Next(ctx context.Context) (*foiblev1.Assign, error) {
 		switch {
 		case err == nil && assign != nil:
 			return assign, nil
-		case err == nil, errors.Is(err, errCancelled):
+		case err == nil, errors.Is(err, active.ErrCancelled):
 		case errors.Is(err, engine.ErrStalled): // until there are jobs again
 			s.putBack(append(s.offers, o)...)
 			s.offers = nil
 		case ctx.Err() != nil:
 			s.putBack(o)
 		default: // the worker has no part in it
-			o.cannotMake(err)
+			o.CannotMake(err)
 		}
 	}
 }
@@ -151,60 +121,25 @@ func (s *session) free(ctx context.Context) (int, error) {
 }
 
 // putBack returns jobs that were not given out.
-func (s *session) putBack(offers ...offer) {
+func (s *session) putBack(offers ...active.Offer) {
 	for _, o := range offers {
-		_ = o.release(0)
+		_ = o.Release(0)
 	}
 	s.c.demand.Signal()
 }
 
 // open makes an assignment of a job that has been fetched; nil if there is nothing to do.
-func (s *session) open(ctx context.Context, o offer) (*foiblev1.Assign, error) {
-	job, attempt := o.delivery.Job(), o.attempt()
-	switch state := o.run.now(); {
-	case state == store.Cancelled || o.run.isDiscarded(): // its queue is gone
-		return nil, nil
-	case state == store.Paused:
-		return nil, o.release(0)
-	case o.run.ended() || o.run.done(job):
-		return nil, o.delivery.Ack()
-	}
-	if o.overdue == nil && o.run.forgotten(o.delivery) { // one that is overdue is of the lease's own delivery
-		return nil, nil
-	}
-	if wait := o.run.troubles.Wait(job); wait > 0 {
-		return nil, o.release(wait)
-	}
-	if reason := o.run.troubles.Hopeless(job); reason != "" {
-		if _, err := o.run.record(ctx, job, failed(reason), arrival{}); err != nil {
-			return nil, err
-		}
-		return nil, o.delivery.Ack()
-	}
-	assign, fits, err := o.run.assign(ctx, job)
-	if err != nil {
+func (s *session) open(ctx context.Context, o active.Offer) (*foiblev1.Assign, error) {
+	assign, err := o.Open(ctx, s.member, s.c.leases)
+	if assign == nil || err != nil {
 		return nil, err
 	}
-	if assign == nil {
-		return nil, o.delivery.Ack()
-	}
-	l := &lease{run: o.run, job: job, delivery: o.delivery, attempt: attempt, fits: fits, worker: s.member.ID, session: s.member.Number, owner: s.member}
-	l.begin(s.c.tracer, assign)
-	switch {
-	case o.overdue != nil && !s.c.lendCopy(l, o.overdue):
-		l.end("not needed")
-		return nil, nil
-	case o.overdue == nil && !s.c.lend(l):
-		l.end("not needed")
-		return nil, o.delivery.Ack()
-	}
 	s.mu.Lock()
-	s.held[l.id] = struct{}{}
+	s.held[assign.GetLease()] = struct{}{}
 	s.mu.Unlock()
 	s.member.Given()
-	assign.Attempt, assign.Lease, assign.LastTry = int32(attempt), l.id, o.run.troubles.LastTry(job, s.member.ID)
 	s.c.metrics.given.Inc()
-	s.log.Debug("job sent", "sweep", o.run.id, "job", job, "attempt", attempt)
+	s.log.Debug("job sent", "sweep", assign.GetSweepId(), "job", assign.GetJob(), "attempt", assign.GetAttempt())
 	return assign, nil
 }
 
@@ -239,131 +174,142 @@ func (s *session) Heartbeat(ids []uint64) (unwanted []uint64) {
 		s.unnamed, s.vacated = 0, nil
 	}
 	s.mu.Unlock()
-	var kept []*lease
 	s.member.Heard()
-	s.c.mu.Lock()
-	for _, id := range ids {
-		if l := s.c.leases[id]; l != nil {
-			l.owner = s.member
-			kept = append(kept, l)
-		}
-	}
-	s.c.mu.Unlock()
-	for _, l := range kept {
-		if l.run.now() == store.Cancelled || l.run.done(l.job) {
-			unwanted = append(unwanted, l.id)
-		} else if err := l.delivery.InProgress(); err != nil {
-			s.log.Warn("extend lease", "sweep", l.run.id, "job", l.job, "error", err)
+	for _, l := range s.c.leases.Claim(ids, s.member) {
+		if l.Wanted() {
+			l.Extend(s.log)
+		} else {
+			unwanted = append(unwanted, l.ID)
 		}
 	}
 	return unwanted
 }
 
 // Record implements [service.Session].
-func (s *session) Record(ctx context.Context, m *foiblev1.Result) (answer *foiblev1.Recorded, err error) {
-	result := m.GetResult()
-	defer func() {
-		if err == nil {
-			s.c.metrics.results.WithLabelValues(outcome(answer.GetVerdict(), result)).Inc()
-		}
-	}()
-	left := ctx.Done()
-	ctx = context.WithoutCancel(ctx) // what is done with it goes on when the worker leaves
+func (s *session) Record(ctx context.Context, m *foiblev1.Result) (*foiblev1.Recorded, error) {
 	s.answers()
 	s.vacate(m.GetLease())
-	answer = &foiblev1.Recorded{SweepId: m.GetSweepId(), Job: m.GetJob(), Lease: m.GetLease()}
-	l := s.c.settle(m.GetLease())
-	done := false          // the job needs nobody else
-	var wait time.Duration // else it waits for so long until it is tried again
-	defer func() {
-		switch {
-		case l == nil:
-		case done:
-			s.c.finished(l)
-		default:
-			s.c.giveBack(l, wait)
-		}
-	}()
-	job := int(m.GetJob())
-	run, ok := s.c.run(m.GetSweepId())
-	if !ok {
-		run, ok = s.c.find(ctx, m.GetSweepId())
+	r := &received{
+		session: s, result: m.GetResult(), left: ctx.Done(), lease: s.c.leases.Settle(m.GetLease()),
+		answer: &foiblev1.Recorded{SweepId: m.GetSweepId(), Job: m.GetJob(), Lease: m.GetLease()},
 	}
-	if !ok {
-		answer.Verdict, answer.Reason, err = s.c.tooLate(ctx, m.GetSweepId())
-		return answer, err
+	err := r.take(context.WithoutCancel(ctx)) // what is done with it goes on when the worker leaves
+	switch {
+	case r.lease == nil:
+	case r.done:
+		s.c.leases.Finished(r.lease)
+	default:
+		s.c.leases.GiveBack(r.lease, r.wait)
 	}
-	if job < 0 || job >= run.plan.Jobs() {
-		answer.Verdict, answer.Reason = foiblev1.Verdict_VERDICT_REFUSED, noSuchJob
-		return answer, nil
-	}
-	if l != nil && l.run != run && l.run.id == run.id && l.job == job { // of another life of the sweep
-		l.end("not needed")
-		l = nil
-	}
-	if l != nil && (l.run != run || l.job != job) {
-		answer.Verdict = foiblev1.Verdict_VERDICT_REFUSED
-		answer.Reason = fmt.Sprintf("the lease is of job %d of sweep %s", l.job, l.run.id)
-		return answer, nil
-	}
-	log := s.log.With("sweep", run.id, "job", job)
-
-	if run.done(job) {
-		run.tally(func(t *replica.Tally) { t.Duplicates++ })
-		done = true
-		answer.Verdict = foiblev1.Verdict_VERDICT_DUPLICATE
-		log.Debug("duplicate result refused")
-		return answer, nil
-	}
-	if err := run.complete(ctx, job, result); err != nil {
-		return nil, err
-	}
-	verdict, reason, err := run.judge(ctx, l, job, result)
 	if err != nil {
 		return nil, err
 	}
-	if verdict != foiblev1.Verdict_VERDICT_RECORDED {
-		failure := &foiblev1.Failure{Reason: printable(reason), Kind: result.GetFailure().GetKind()}
-		var final bool
-		if final, wait = s.failed(run, job, l, failure, log); !final {
-			answer.Verdict, answer.Reason = verdict, reason
-			return answer, nil
-		}
-		result = &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Failure{Failure: failure}}
+	s.c.metrics.results.WithLabelValues(outcome(r.answer.GetVerdict(), r.result)).Inc()
+	return r.answer, nil
+}
+
+// received is a result that a worker has sent.
+type received struct {
+	session *session
+	lease   *active.Lease // nil if the worker has none
+	result  *foiblev1.JobResult
+	left    <-chan struct{} // closed when the worker leaves
+	answer  *foiblev1.Recorded
+
+	done bool          // the job needs nobody else
+	wait time.Duration // else it waits for so long until it is tried again
+}
+
+// refuse makes the answer that a result is refused, and why.
+func (r *received) refuse(reason string) {
+	r.answer.Verdict, r.answer.Reason = foiblev1.Verdict_VERDICT_REFUSED, reason
+}
+
+// take finds the job of the result, and records the result if that is to be done. Its error is of the store.
+func (r *received) take(ctx context.Context) (err error) {
+	c, id, job := r.session.c, r.answer.GetSweepId(), int(r.answer.GetJob())
+	run, ok := c.run(id)
+	if !ok {
+		run, ok = c.find(ctx, id)
 	}
-	again, different := run.secondOpinion(s, l, job, result)
+	if !ok {
+		r.answer.Verdict, r.answer.Reason, err = c.tooLate(ctx, id)
+		return err
+	}
+	if job < 0 || job >= run.Plan.Jobs() {
+		r.refuse(noSuchJob)
+		return nil
+	}
+	var other error
+	if r.lease, other = r.lease.Of(run, job); other != nil {
+		r.refuse(other.Error())
+		return nil
+	}
+	if run.Done(job) {
+		run.Duplicate()
+		r.duplicate(run, job)
+		return nil
+	}
+	return r.record(ctx, run, job)
+}
+
+// duplicate makes the answer that the job has a result.
+func (r *received) duplicate(run *active.Sweep, job int) {
+	r.done = true
+	r.answer.Verdict = foiblev1.Verdict_VERDICT_DUPLICATE
+	r.session.log.Debug("duplicate result refused", "sweep", run.ID, "job", job)
+}
+
+// record judges a result of a job that has none, and records it, or what is to be recorded instead.
+func (r *received) record(ctx context.Context, run *active.Sweep, job int) error {
+	s, log := r.session, r.session.log.With("sweep", run.ID, "job", job)
+	if err := run.Complete(ctx, job, r.result); err != nil {
+		return err
+	}
+	verdict, reason, err := run.Judge(ctx, r.lease, job, r.result)
+	if err != nil {
+		return err
+	}
+	if verdict != foiblev1.Verdict_VERDICT_RECORDED {
+		failure := &foiblev1.Failure{Reason: active.Printable(reason), Kind: r.result.GetFailure().GetKind()}
+		var final bool
+		if final, r.wait = s.failed(run, job, r.lease, failure, log); !final {
+			r.answer.Verdict, r.answer.Reason = verdict, reason
+			return nil
+		}
+		r.result = &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Failure{Failure: failure}}
+	}
+	again, different := run.SecondOpinion(s.member, r.lease, job, r.result)
 	if again {
-		answer.Verdict = foiblev1.Verdict_VERDICT_AGAIN
+		r.answer.Verdict = foiblev1.Verdict_VERDICT_AGAIN
 		s.succeed()
-		return answer, nil
+		return nil
 	}
 	if different != nil {
 		log.Error("two computations of one job differ", "difference", different)
-		result = failed(different.Error())
+		r.result = active.FailedResult(different.Error())
 	}
-	fresh, err := run.record(ctx, job, result, arrival{l, left})
-	if errors.Is(err, errCancelled) {
-		answer.Verdict, answer.Reason = foiblev1.Verdict_VERDICT_REFUSED, err.Error()
-		return answer, nil
+	fresh, err := run.Record(ctx, job, r.result, active.Arrival{Lease: r.lease, Left: r.left})
+	switch {
+	case errors.Is(err, active.ErrCancelled):
+		r.refuse(err.Error())
+		return nil
+	case err != nil:
+		return err
+	case !fresh:
+		r.duplicate(run, job)
+		return nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	done = true
-	answer.Verdict = foiblev1.Verdict_VERDICT_RECORDED
-	if !fresh {
-		answer.Verdict = foiblev1.Verdict_VERDICT_DUPLICATE
-		log.Debug("duplicate result refused")
-		return answer, nil
-	}
+	r.done = true
+	r.answer.Verdict = foiblev1.Verdict_VERDICT_RECORDED
 	s.member.Recorded()
-	if result.GetFailure() == nil {
+	if r.result.GetFailure() == nil {
 		s.succeed()
 	}
-	if l != nil {
-		s.c.metrics.duration.WithLabelValues(kind(run.job(job).Score)).Observe(time.Since(l.since).Seconds())
+	if r.lease != nil {
+		s.c.metrics.duration.WithLabelValues(active.Kind(run.Job(job).Score)).Observe(r.lease.Elapsed().Seconds())
 	}
-	return answer, nil
+	return nil
 }
 
 // noSuchJob is why a result is refused that is of nothing here.
@@ -377,33 +323,16 @@ func (c *Coordinator) tooLate(ctx context.Context, id string) (foiblev1.Verdict,
 	case err != nil:
 		return 0, "", err
 	case spec.GetState() == store.Cancelled:
-		return foiblev1.Verdict_VERDICT_REFUSED, errCancelled.Error(), nil
+		return foiblev1.Verdict_VERDICT_REFUSED, active.ErrCancelled.Error(), nil
 	case !store.Unended(spec.GetState()): // so that every job has a result
 		return foiblev1.Verdict_VERDICT_DUPLICATE, "", nil
 	}
 	return foiblev1.Verdict_VERDICT_REFUSED, noSuchJob, nil
 }
 
-// maxReason bounds the reason of a failure, in bytes.
-const maxReason = 2000
-
-// printable is what a worker says, without what a terminal would obey, and not too long.
-func printable(text string) string {
-	text = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, text)
-	if len(text) > maxReason {
-		text = strings.ToValidUTF8(text[:maxReason], "") + "…"
-	}
-	return text
-}
-
 // failed says what becomes of a failure that the worker reports, or of a wrong answer: it is recorded, or the job waits
 // for a while before it is tried again. The lease is nil if the worker has none.
-func (s *session) failed(run *sweepRun, job int, l *lease, f *foiblev1.Failure, log hclog.Logger) (final bool, wait time.Duration) {
+func (s *session) failed(run *active.Sweep, job int, l *active.Lease, f *foiblev1.Failure, log hclog.Logger) (final bool, wait time.Duration) {
 	if f.GetKind() == foiblev1.FailureKind_FAILURE_KIND_COMPUTATION {
 		log.Info("job cannot be done", "reason", f.GetReason())
 		return true, 0
@@ -412,17 +341,16 @@ func (s *session) failed(run *sweepRun, job int, l *lease, f *foiblev1.Failure, 
 		return false, 0
 	}
 	unknown := f.GetKind() == foiblev1.FailureKind_FAILURE_KIND_UNSPECIFIED
-	final, wait = run.troubles.Fail(job, s.member.ID, unknown, f.GetReason())
-	run.touch()
+	final, wait, warns := run.Fail(job, s.member.ID, unknown, f.GetReason())
 	switch {
-	case !run.troubles.Warns(f.GetReason()):
+	case !warns:
 		log.Debug("job failed", "reason", f.GetReason(), "final", final)
 	case final:
 		log.Warn("job failed for good", "reason", f.GetReason())
 	default:
 		log.Warn("job failed and is tried again", "reason", f.GetReason())
 	}
-	if aside, failures := s.member.Strike(l.since, unknown, f.GetReason()); aside > 0 {
+	if aside, failures := s.member.Strike(l.Since, unknown, f.GetReason()); aside > 0 {
 		s.log.Warn("worker keeps failing and is set aside", "for", aside.String(), "failures", failures, "last", f.GetReason())
 		s.c.tellRuns()
 	}
@@ -448,7 +376,7 @@ func (s *session) answers() {
 // tellRuns lets those who watch sweeps look again.
 func (c *Coordinator) tellRuns() {
 	for _, run := range c.taken() {
-		run.touch()
+		run.Touch()
 	}
 }
 
@@ -457,8 +385,8 @@ func (s *session) Drain(released []uint64) {
 	s.member.Drain()
 	for _, id := range released {
 		s.vacate(id)
-		if l := s.c.settle(id); l != nil {
-			s.c.giveBack(l, 0)
+		if l := s.c.leases.Settle(id); l != nil {
+			s.c.leases.GiveBack(l, 0)
 		}
 	}
 	s.log.Info("worker drains", "released", len(released))
@@ -469,7 +397,7 @@ func (s *session) Leave(handedBack bool) {
 	s.c.mu.Lock()
 	s.member.Leave()
 	for _, run := range s.c.sweeps {
-		run.left(s.member)
+		run.Left(s.member)
 	}
 	s.c.mu.Unlock()
 	s.c.tellOthers()
@@ -477,5 +405,20 @@ func (s *session) Leave(handedBack bool) {
 	if handedBack {
 		grace = 0 // what is left is a job that it never saw
 	}
-	s.log.Info("worker left", "jobs_held", s.c.orphan(s.member, grace))
+	s.log.Info("worker left", "jobs_held", s.c.leases.Orphan(s.member, grace))
 }
+
+// ID is that of the worker.
+func (s *session) ID() string { return s.member.ID }
+
+// Takes says whether the worker may have a job: it does not have it already, and the job is not kept for others.
+func (s *session) Takes(o active.Offer) bool { return o.Takes(s.member.ID) }
+
+// Open is how many of its free slots may be given jobs now.
+func (s *session) Open(free int) int {
+	n, _ := s.member.Allowed(free, 0)
+	return n
+}
+
+// Draining is closed when the worker takes no more jobs.
+func (s *session) Draining() <-chan struct{} { return s.member.Draining() }

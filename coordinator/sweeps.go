@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"foible.dev/foible/coordinator/active"
 	"foible.dev/foible/coordinator/engine"
 	"foible.dev/foible/coordinator/limits"
 	"foible.dev/foible/coordinator/service"
@@ -63,7 +64,7 @@ func (c *Coordinator) create(ctx context.Context, spec *foiblev1.Sweep) (*foible
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", service.ErrInvalid, err)
 	}
-	_, slots := c.connectedAnywhere()
+	_, slots := c.env.ConnectedAnywhere()
 	spec.SweepId = spec.GetStudyName() + "-" + config.ID(spec.GetStudyHash(), c.cfg.Version)
 	spec.CellsPerJob = int32(config.CellsPerJob(codec.Shapes(spec.GetStimuli()), slots))
 	spec.Version = c.cfg.Version
@@ -74,26 +75,26 @@ func (c *Coordinator) create(ctx context.Context, spec *foiblev1.Sweep) (*foible
 		return there, err
 	}
 	// What takes time is done before others have to wait.
-	planned, err := c.newRun(ctx, spec)
+	planned, err := active.New(ctx, c.env, spec)
 	if err != nil {
 		return nil, err
 	}
-	if err := planned.plan.CheckSizes(&planned.config); err != nil {
+	if err := planned.Plan.CheckSizes(&planned.Config); err != nil {
 		return nil, fmt.Errorf("%w: %w", service.ErrInvalid, err)
 	}
-	if jobs, most := planned.plan.Jobs(), c.cfg.Limits.SweepJobs; jobs > most {
+	if jobs, most := planned.Plan.Jobs(), c.cfg.Limits.SweepJobs; jobs > most {
 		return nil, limits.Beyond("max-sweep-jobs", jobs, most, "jobs in a sweep")
 	}
 	defer c.taking.lock(spec.GetSweepId())()
 	run, taken := c.run(spec.GetSweepId())
-	damaged := c.damageOf(spec.GetSweepId()) != ""
+	damaged := c.damages.Of(spec.GetSweepId()) != ""
 	switch {
 	case taken && damaged: // it begins again, with what can be read
 		c.discard(run)
-	case taken && !run.ended():
-		return &foiblev1.CreateSweepResponse{Sweep: run.snapshot(), Existed: true}, nil
+	case taken && !run.Ended():
+		return &foiblev1.CreateSweepResponse{Sweep: run.Snapshot(), Existed: true}, nil
 	}
-	if err := c.reserve(spec.GetSweepId(), planned.plan); err != nil {
+	if err := c.reserve(spec.GetSweepId(), planned.Plan); err != nil {
 		return nil, err
 	}
 	defer c.arrived(spec.GetSweepId())
@@ -124,7 +125,7 @@ func (c *Coordinator) create(ctx context.Context, spec *foiblev1.Sweep) (*foible
 		}
 	}
 	if run = planned; existed || damaged { // as it was made then
-		if run, err = c.newRun(ctx, spec); err != nil {
+		if run, err = active.New(ctx, c.env, spec); err != nil {
 			return nil, err
 		}
 	}
@@ -132,8 +133,8 @@ func (c *Coordinator) create(ctx context.Context, spec *foiblev1.Sweep) (*foible
 		revision, err = c.storeNew(ctx, spec, revision)
 		if errors.Is(err, engine.ErrExists) { // by another coordinator, at this moment
 			existed = true
-			if spec, revision, err = c.store.Sweep(ctx, run.id); err == nil {
-				run, err = c.newRun(ctx, spec)
+			if spec, revision, err = c.store.Sweep(ctx, run.ID); err == nil {
+				run, err = active.New(ctx, c.env, spec)
 			}
 		}
 		if err != nil {
@@ -143,9 +144,9 @@ func (c *Coordinator) create(ctx context.Context, spec *foiblev1.Sweep) (*foible
 	if err := c.begin(run, revision); err != nil {
 		return nil, err
 	}
-	c.clearDamage(run.id)
-	c.log.Info("sweep created", "sweep", run.id, "cells", run.plan.Cells(), "jobs", run.plan.Jobs())
-	return &foiblev1.CreateSweepResponse{Sweep: run.snapshot(), Existed: existed, Retried: retried}, nil
+	c.damages.Clear(run.ID)
+	c.log.Info("sweep created", "sweep", run.ID, "cells", run.Plan.Cells(), "jobs", run.Plan.Jobs())
+	return &foiblev1.CreateSweepResponse{Sweep: run.Snapshot(), Existed: existed, Retried: retried}, nil
 }
 
 // storeNew stores the record of a new sweep, in the place of a damaged one if that has a revision.
@@ -167,11 +168,11 @@ func (c *Coordinator) storeNew(ctx context.Context, spec *foiblev1.Sweep, damage
 
 // existing finds a sweep that runs, or has succeeded: there is nothing to do. It is nil if there is none.
 func (c *Coordinator) existing(ctx context.Context, id string) (*foiblev1.CreateSweepResponse, error) {
-	if c.damageOf(id) != "" {
+	if c.damages.Of(id) != "" {
 		return nil, nil
 	}
-	if run, taken := c.run(id); taken && !run.ended() {
-		return &foiblev1.CreateSweepResponse{Sweep: run.snapshot(), Existed: true}, nil
+	if run, taken := c.run(id); taken && !run.Ended() {
+		return &foiblev1.CreateSweepResponse{Sweep: run.Snapshot(), Existed: true}, nil
 	}
 	spec, _, err := c.store.Sweep(ctx, id)
 	switch {
@@ -186,15 +187,9 @@ func (c *Coordinator) existing(ctx context.Context, id string) (*foiblev1.Create
 }
 
 // begin lets a run go on from what is stored. The caller holds the sweep's lock in taking, or alone has c.
-func (c *Coordinator) begin(run *sweepRun, revision uint64) error {
-	run.revision = revision
-	if run.spec.GetRetryUntil() > 0 {
-		if err := run.clearFailures(c.ctx); err != nil {
-			return err
-		}
-	}
-	if err := run.start(c.ctx); err != nil {
-		return store.Sentinel(err)
+func (c *Coordinator) begin(run *active.Sweep, revision uint64) error {
+	if err := run.Begin(c.ctx, revision); err != nil {
+		return err
 	}
 	c.add(run)
 	return nil
@@ -207,14 +202,14 @@ func (c *Coordinator) takeUp(ctx context.Context, spec *foiblev1.Sweep, revision
 		c.log.Warn("sweep of another version is not touched", "sweep", spec.GetSweepId(), "version", spec.GetVersion())
 		return nil
 	}
-	run, err := c.newRun(ctx, spec)
+	run, err := active.New(ctx, c.env, spec)
 	if err != nil {
 		return err
 	}
 	if err := c.begin(run, revision); err != nil {
 		return err
 	}
-	c.log.Info("sweep taken up", "sweep", run.id, "jobs_done", run.jobsDone(), "jobs", run.plan.Jobs())
+	c.log.Info("sweep taken up", "sweep", run.ID, "jobs_done", run.JobsDone(), "jobs", run.Plan.Jobs())
 	return nil
 }
 
@@ -244,7 +239,7 @@ func (c *Coordinator) resume(ctx context.Context) error {
 		case ctx.Err() != nil || store.Passing(err):
 			return fmt.Errorf("sweep %s: %w", id, err)
 		default:
-			c.setDamage(id, err)
+			c.damages.Set(id, err)
 		}
 	}
 	return c.findLost(ctx)
@@ -283,19 +278,19 @@ func (c *Coordinator) resumeOne(ctx context.Context, id string, studies map[stri
 	return err
 }
 
-func (c *Coordinator) add(run *sweepRun) {
+func (c *Coordinator) add(run *active.Sweep) {
 	c.mu.Lock()
-	c.sweeps[run.id] = run
-	delete(c.ended, run.id)
+	c.sweeps[run.ID] = run
+	delete(c.ended, run.ID)
 	for _, m := range c.crew.Members() {
-		run.joined(m)
+		run.Joined(m)
 	}
 	c.mu.Unlock()
 	c.demand.Signal()
 }
 
 // run finds a sweep that this coordinator has in memory: one that has not ended, or has just done so.
-func (c *Coordinator) run(id string) (*sweepRun, bool) {
+func (c *Coordinator) run(id string) (*active.Sweep, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	run, ok := c.sweeps[id]
@@ -303,34 +298,34 @@ func (c *Coordinator) run(id string) (*sweepRun, bool) {
 }
 
 // running lists the sweeps of which jobs may be given out, in a fixed order. One that extends another waits for its end.
-func (c *Coordinator) running() []*sweepRun {
+func (c *Coordinator) running() []*active.Sweep {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return slices.DeleteFunc(sorted(c.sweeps), func(run *sweepRun) bool {
-		return c.damage[run.id] != "" || run.now() != store.Running || c.waitsFor(run) != ""
+	return slices.DeleteFunc(sorted(c.sweeps), func(run *active.Sweep) bool {
+		return c.damages.Of(run.ID) != "" || run.State() != store.Running || c.waitsFor(run) != ""
 	})
 }
 
 // waitsFor is the id of the sweep that one extends, if that has not ended, or is being taken up, so that no jobs of it are
 // given out; else "". The caller holds mu.
-func (c *Coordinator) waitsFor(run *sweepRun) string {
-	id := run.spec.GetExtends()
-	if extended, taken := c.sweeps[id]; taken && !extended.ended() || !taken && c.coming[id] != nil {
+func (c *Coordinator) waitsFor(run *active.Sweep) string {
+	id := run.Spec.GetExtends()
+	if extended, taken := c.sweeps[id]; taken && !extended.Ended() || !taken && c.coming[id] != nil {
 		return id
 	}
 	return ""
 }
 
 // waits is the id of the sweep that one waits for; "" if it does not.
-func (c *Coordinator) waits(run *sweepRun) string {
+func (c *Coordinator) waits(run *active.Sweep) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.waitsFor(run)
 }
 
 // sorted are sweeps, the oldest first.
-func sorted(sweeps map[string]*sweepRun) []*sweepRun {
-	return slices.SortedFunc(maps.Values(sweeps), func(a, b *sweepRun) int { return compareSweeps(a.spec, b.spec) })
+func sorted(sweeps map[string]*active.Sweep) []*active.Sweep {
+	return slices.SortedFunc(maps.Values(sweeps), func(a, b *active.Sweep) int { return compareSweeps(a.Spec, b.Spec) })
 }
 
 // compareSweeps orders by time of creation, oldest first.
@@ -347,7 +342,7 @@ func compareSweeps(a, b *foiblev1.Sweep) int {
 // Sweep implements [service.Sweeps].
 func (c *Coordinator) Sweep(ctx context.Context, id string) (*foiblev1.Sweep, error) {
 	if run, ok := c.find(ctx, id); ok {
-		return run.snapshot(), nil
+		return run.Snapshot(), nil
 	}
 	spec, _, err := c.store.Sweep(ctx, id)
 	if errors.Is(err, service.ErrNotFound) || errors.Is(err, store.ErrRecordDamaged) {
@@ -361,7 +356,7 @@ func (c *Coordinator) Sweep(ctx context.Context, id string) (*foiblev1.Sweep, er
 		run, ok := c.run(id)
 		unlock()
 		if ok {
-			return run.snapshot(), nil
+			return run.Snapshot(), nil
 		}
 	}
 	return c.shown(spec), nil
@@ -369,14 +364,14 @@ func (c *Coordinator) Sweep(ctx context.Context, id string) (*foiblev1.Sweep, er
 
 // comes says whether a sweep that is not in memory is to be taken up here.
 func (c *Coordinator) comes(spec *foiblev1.Sweep) bool {
-	return store.Unended(spec.GetState()) && spec.GetVersion() == c.cfg.Version && c.damageOf(spec.GetSweepId()) == ""
+	return store.Unended(spec.GetState()) && spec.GetVersion() == c.cfg.Version && c.damages.Of(spec.GetSweepId()) == ""
 }
 
 // shown completes the record of a sweep that is not in memory by what is not stored.
 func (c *Coordinator) shown(spec *foiblev1.Sweep) *foiblev1.Sweep {
-	spec.Priority, spec.Damage = cmp.Or(spec.GetPriority(), DefaultPriority), c.damageOf(spec.GetSweepId())
+	spec.Priority, spec.Damage = cmp.Or(spec.GetPriority(), store.DefaultPriority), c.damages.Of(spec.GetSweepId())
 	if p := spec.GetProgress(); p != nil {
-		workers, slots := c.connectedAnywhere()
+		workers, slots := c.env.ConnectedAnywhere()
 		p.Workers, p.Slots = int32(workers), int32(slots)
 	}
 	return spec
@@ -402,7 +397,7 @@ func (c *Coordinator) ListSweeps(ctx context.Context) ([]*foiblev1.Sweep, error)
 			delete(all, id)
 		}
 	}
-	for _, id := range append(others, c.damaged()...) {
+	for _, id := range append(others, c.damages.Sweeps()...) {
 		s, err := c.Sweep(ctx, id)
 		if errors.Is(err, service.ErrNotFound) { // it was deleted at this moment
 			delete(all, id)
@@ -432,7 +427,7 @@ func (c *Coordinator) WatchSweep(ctx context.Context, id string, each func(*foib
 		run, ok := c.run(id)
 		var s *foiblev1.Sweep
 		if ok {
-			changed, s = run.changes(), run.snapshot()
+			changed, s = run.Changes(), run.Snapshot()
 		} else {
 			var err error
 			if s, err = c.Sweep(ctx, id); err != nil {

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
 
+	"foible.dev/foible/coordinator/active"
 	"foible.dev/foible/coordinator/service"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
@@ -32,23 +33,23 @@ const planSamples = 64
 
 // samePlan says whether this coordinator plans a sweep as the version did that made it, by a sample of its results: else
 // it would take them for those of other cells.
-func (c *Coordinator) samePlan(ctx context.Context, run *sweepRun) error {
-	if run.spec.GetVersion() == c.cfg.Version {
+func (c *Coordinator) samePlan(ctx context.Context, run *active.Sweep) error {
+	if run.Spec.GetVersion() == c.cfg.Version {
 		return nil
 	}
-	jobs := run.plan.FitJobs()
+	jobs := run.Plan.FitJobs()
 	for i := range min(jobs, planSamples) {
 		number := i * jobs / min(jobs, planSamples)
-		for _, job := range []int{number, run.plan.ScoreJob(run.job(number).Chunk)} {
-			value, err := c.store.JobResultBytes(ctx, run.id, job)
+		for _, job := range []int{number, run.Plan.ScoreJob(run.Job(number).Chunk)} {
+			value, err := c.store.JobResultBytes(ctx, run.ID, job)
 			if errors.Is(err, service.ErrNotFound) {
 				continue
 			}
 			if err != nil {
 				return err
 			}
-			if !run.sound(job, value) {
-				return otherPlan(run.spec, c.cfg.Version)
+			if !run.Sound(job, value) {
+				return otherPlan(run.Spec, c.cfg.Version)
 			}
 		}
 	}

@@ -18,6 +18,9 @@ const (
 	FailedInPart = foiblev1.SweepState_SWEEP_STATE_FAILED
 )
 
+// DefaultPriority is that of a sweep which names none.
+const DefaultPriority = 10
+
 // Unended says whether a sweep in a state may still have results.
 func Unended(state foiblev1.SweepState) bool { return state == Running || state == Paused }
 
@@ -42,4 +45,15 @@ func RetriedOf(p *foiblev1.Progress) *foiblev1.Retried {
 func BeginLife(s *foiblev1.Sweep, until uint64) {
 	s.Retries, s.RetryDue, s.RetryUntil = s.GetRetries()+1, false, until
 	s.EndTime, s.Progress = nil, nil
+}
+
+// ErrEnded says why a coordinator of a version does not change a sweep that has ended.
+func ErrEnded(s *foiblev1.Sweep, version string) error {
+	switch {
+	case s.GetState() == Cancelled && s.GetVersion() != version:
+		return fmt.Errorf("%w: it was cancelled; only version %s would go on with the results that it has, submitted to this coordinator it begins anew", service.ErrPrecondition, s.GetVersion())
+	case s.GetState() == Cancelled:
+		return fmt.Errorf("%w: it was cancelled; submit it again, and it goes on with the results that it has", service.ErrPrecondition)
+	}
+	return fmt.Errorf("%w: it has ended; fetch its results, or extend it", service.ErrPrecondition)
 }

@@ -1,8 +1,9 @@
-package coordinator
+package active
 
 import (
 	"fmt"
 
+	"foible.dev/foible/coordinator/crew"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/proto/codec"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
@@ -21,20 +22,20 @@ type computed struct {
 }
 
 // twice says whether a job is to be computed twice.
-func (r *sweepRun) twice(job *sweep.Job) bool {
-	return r.plan.ComputedTwice(job, r.config.Seed, r.spec.GetVerify())
+func (r *Sweep) twice(job *sweep.Job) bool {
+	return r.Plan.ComputedTwice(job, r.Config.Seed, r.Spec.GetVerify())
 }
 
 // secondOpinion compares a right result of an infer job with the first one. If there was none, the result is noted and
 // again is true: the job is to be computed once more. What is different is an error. The lease is nil if the worker has none.
-func (r *sweepRun) secondOpinion(s *session, l *lease, number int, result *foiblev1.JobResult) (again bool, different error) {
-	job := r.job(number)
+func (r *Sweep) SecondOpinion(m *crew.Member, l *Lease, number int, result *foiblev1.JobResult) (again bool, different error) {
+	job := r.Job(number)
 	if result.GetInfer() == nil || !r.twice(&job) {
 		return false, nil
 	}
-	now := &computed{worker: s.member.ID, host: printable(s.member.Host())}
+	now := &computed{worker: m.ID, host: Printable(m.Host())}
 	var err error
-	if now.cells, err = codec.CellDigests(result.GetInfer(), &r.plan.Stimuli[job.Stimulus]); err != nil {
+	if now.cells, err = codec.CellDigests(result.GetInfer(), &r.Plan.Stimuli[job.Stimulus]); err != nil {
 		return false, err
 	}
 	r.mu.Lock()
@@ -46,10 +47,10 @@ func (r *sweepRun) secondOpinion(s *session, l *lease, number int, result *foibl
 		r.returned[number]++ // the next delivery is no new try
 		r.change()
 		return true, nil
-	case l == nil && first.worker == s.member.ID: // it is the first result, sent again
+	case l == nil && first.worker == m.ID: // it is the first result, sent again
 		return true, nil
 	}
-	if err := first.compare(now, &job, r.plan.Stimuli[job.Stimulus].Stimulus); err != nil {
+	if err := first.compare(now, &job, r.Plan.Stimuli[job.Stimulus].Stimulus); err != nil {
 		return false, err
 	}
 	r.tallied.Verified += int64(len(now.cells))
@@ -86,7 +87,7 @@ func (c *computed) compare(o *computed, job *sweep.Job, stimulus string) error {
 }
 
 // computedOnce says whether a job without a result has been computed once, and waits to be computed again.
-func (r *sweepRun) computedOnce(job int) bool {
+func (r *Sweep) computedOnce(job int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.first[job] != nil

@@ -1,4 +1,4 @@
-package coordinator
+package active
 
 import (
 	"context"
@@ -18,26 +18,26 @@ import (
 
 // start replays what is recorded, and queues what the plan has and the queue
 // has not; queueing goes on in the background.
-func (r *sweepRun) start(ctx context.Context) error {
+func (r *Sweep) start(ctx context.Context) error {
 	var err error
-	if r.queue, err = r.c.store.Queue(ctx, r.id); err != nil {
+	if r.queue, err = r.env.Store.Queue(ctx, r.ID); err != nil {
 		return err
 	}
 	var after uint64
-	if r.c.store.Shared() {
-		if after, err = r.c.store.LastResult(ctx, r.id); err != nil {
+	if r.env.Store.Shared() {
+		if after, err = r.env.Store.LastResult(ctx, r.ID); err != nil {
 			return err
 		}
 	}
 	if err := r.replay(ctx); err != nil {
 		return err
 	}
-	if r.c.store.Shared() {
+	if r.env.Store.Shared() {
 		following, stop := context.WithCancel(ctx)
 		r.mu.Lock()
 		r.stopFollowing = stop
 		r.mu.Unlock()
-		r.c.background.Go(func() error { return r.follow(following, after) })
+		r.env.Go(func() error { return r.follow(following, after) })
 	}
 	ctx, stop := context.WithCancel(ctx)
 	stopped := make(chan struct{})
@@ -45,7 +45,7 @@ func (r *sweepRun) start(ctx context.Context) error {
 		stop()
 		<-stopped
 	}
-	r.c.background.Go(func() error {
+	r.env.Go(func() error {
 		defer close(stopped)
 		for {
 			err := r.enqueue(ctx)
@@ -56,10 +56,10 @@ func (r *sweepRun) start(ctx context.Context) error {
 				return nil
 			}
 			if !errors.Is(err, engine.ErrStalled) {
-				r.c.log.Error("queue the jobs of a sweep; trying again", "sweep", r.id, "error", err)
+				r.env.Log.Error("queue the jobs of a sweep; trying again", "sweep", r.ID, "error", err)
 			}
 			select {
-			case <-time.After(takeUpPause):
+			case <-time.After(RetryPause):
 			case <-ctx.Done():
 				return nil
 			}
@@ -67,8 +67,8 @@ func (r *sweepRun) start(ctx context.Context) error {
 		r.mu.Lock()
 		r.queued, r.noted = true, time.Now()
 		r.mu.Unlock()
-		r.c.log.Info("sweep queued", "sweep", r.id, "jobs", r.plan.FitJobs())
-		r.c.demand.Signal()
+		r.env.Log.Info("sweep queued", "sweep", r.ID, "jobs", r.Plan.FitJobs())
+		r.env.Home.Signal()
 		r.finish(ctx)
 		return nil
 	})
@@ -77,9 +77,9 @@ func (r *sweepRun) start(ctx context.Context) error {
 
 // enqueue makes sure that the jobs that can be done are in the queue; of a sweep in its first life, which has a queue from
 // then on, all those that can be done from the start.
-func (r *sweepRun) enqueue(ctx context.Context) error {
-	if r.spec.GetRetries() == 0 {
-		return r.c.store.Enqueue(ctx, r.id, r.plan.FitJobs())
+func (r *Sweep) enqueue(ctx context.Context) error {
+	if r.Spec.GetRetries() == 0 {
+		return r.env.Store.Enqueue(ctx, r.ID, r.Plan.FitJobs())
 	}
 	// What another coordinator, or this one before a restart, has put there does. If that was cut short, audit finds out.
 	if waiting, leased, err := r.queue.Pending(ctx); waiting+leased > 0 || err != nil {
@@ -88,26 +88,26 @@ func (r *sweepRun) enqueue(ctx context.Context) error {
 	r.mu.Lock()
 	missing := r.ledger.Missing()
 	r.mu.Unlock()
-	return r.c.store.RequeueReady(ctx, r.id, missing)
+	return r.env.Store.RequeueReady(ctx, r.ID, missing)
 }
 
 // replay makes the ledger from the results. Jobs that have become possible were queued when the last result that
 // they rest on was recorded; should that have been cut short, audit finds out.
-func (r *sweepRun) replay(ctx context.Context) error {
-	recorded, begun := make([]bool, r.plan.Jobs()), map[sweep.Chunk]bool{}
+func (r *Sweep) replay(ctx context.Context) error {
+	recorded, begun := make([]bool, r.Plan.Jobs()), map[sweep.Chunk]bool{}
 	r.mu.Lock()
-	r.eta = cost.NewEstimator(r.plan, &r.config, time.Now())
+	r.eta = cost.NewEstimator(r.Plan, &r.Config, time.Now())
 	r.eta.Running(time.Now(), r.state == store.Running)
 	r.mu.Unlock()
-	err := r.c.store.Recorded(ctx, r.id, r.plan.Jobs(), func(job int) error {
+	err := r.env.Store.Recorded(ctx, r.ID, r.Plan.Jobs(), func(job int) error {
 		r.eta.Known(job)
-		recorded[job], begun[r.plan.Job(job).Chunk] = true, true
+		recorded[job], begun[r.Plan.Job(job).Chunk] = true, true
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	for chunk := range r.plan.Chunks() {
+	for chunk := range r.Plan.Chunks() {
 		if begun[chunk] {
 			if err := r.recall(ctx, chunk, recorded); err != nil {
 				return err
@@ -120,33 +120,33 @@ func (r *sweepRun) replay(ctx context.Context) error {
 
 // recall enters the recorded results of a chunk into the ledger, in the order of its jobs. If it was scored, its fits say
 // whether any of its cells failed; else nothing follows from its infer jobs but that they are done, and they are not read.
-func (r *sweepRun) recall(ctx context.Context, chunk sweep.Chunk, recorded []bool) error {
-	number := r.plan.ScoreJob(chunk)
+func (r *Sweep) recall(ctx context.Context, chunk sweep.Chunk, recorded []bool) error {
+	number := r.Plan.ScoreJob(chunk)
 	var score *foiblev1.JobResult
 	if recorded[number] {
 		var err error
-		if score, err = r.result(ctx, number); err != nil {
+		if score, err = r.Result(ctx, number); err != nil {
 			return err
 		}
 	}
-	for i := range r.plan.Stimuli {
-		job := r.plan.InferJob(chunk, i)
+	for i := range r.Plan.Stimuli {
+		job := r.Plan.InferJob(chunk, i)
 		if !recorded[job] {
 			continue
 		}
 		result := &foiblev1.JobResult{}
 		if score.GetScore() == nil || lacksCells(score) {
 			var err error
-			if result, err = r.result(ctx, job); err != nil && !errors.Is(err, service.ErrNotFound) {
+			if result, err = r.Result(ctx, job); err != nil && !errors.Is(err, service.ErrNotFound) {
 				return err
 			}
 		}
-		if _, _, err := r.enter(job, result); err != nil {
+		if _, _, err := r.Enter(job, result); err != nil {
 			return err
 		}
 	}
 	if score != nil {
-		_, _, err := r.enter(number, score)
+		_, _, err := r.Enter(number, score)
 		return err
 	}
 	return nil
@@ -154,7 +154,7 @@ func (r *sweepRun) recall(ctx context.Context, chunk sweep.Chunk, recorded []boo
 
 // enter takes a recorded result into the ledger. It says whether that is news, and which jobs can be done now that could
 // not be done before. The error says that the result is damaged; then nothing has changed.
-func (r *sweepRun) enter(job int, result *foiblev1.JobResult) (news bool, ready []int, err error) {
+func (r *Sweep) Enter(job int, result *foiblev1.JobResult) (news bool, ready []int, err error) {
 	entry, err := entryOf(result)
 	if err != nil {
 		return false, nil, store.Damaged(job, err)

@@ -1,4 +1,4 @@
-package coordinator
+package active
 
 import (
 	"bytes"
@@ -21,10 +21,10 @@ import (
 // assign says what a job is, and for a score job what its fits must be of. It returns nil for a job that needs
 // no worker: one without parameter sets, and an infer job all cells of which were kept, is recorded, a score job that
 // cannot be made because an infer job failed is recorded as failed, and one that cannot be made yet is left.
-func (r *sweepRun) assign(ctx context.Context, number int) (m *foiblev1.Assign, fits []expectedFit, err error) {
-	job := r.job(number)
+func (r *Sweep) assign(ctx context.Context, number int) (m *foiblev1.Assign, fits []expectedFit, err error) {
+	job := r.Job(number)
 	m = &foiblev1.Assign{
-		SweepId: r.id, Job: int32(number), StudyHash: r.spec.GetStudyHash(), Seed: r.config.Seed,
+		SweepId: r.ID, Job: int32(number), StudyHash: r.Spec.GetStudyHash(), Seed: r.Config.Seed,
 	}
 	if !job.Score {
 		sets, kept, err := r.missing(ctx, &job)
@@ -32,14 +32,14 @@ func (r *sweepRun) assign(ctx context.Context, number int) (m *foiblev1.Assign, 
 			return nil, nil, err
 		}
 		if len(sets) == 0 {
-			_, err := r.record(ctx, number, &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Infer{Infer: kept}}, arrival{})
+			_, err := r.Record(ctx, number, &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Infer{Infer: kept}}, Arrival{})
 			return nil, nil, err
 		}
-		m.Work = &foiblev1.Assign_Infer{Infer: codec.InferJob(r.plan.Stimuli[job.Stimulus].Stimulus, r.plan.ProcedureOf(&r.config, job.Round), sets)}
+		m.Work = &foiblev1.Assign_Infer{Infer: codec.InferJob(r.Plan.Stimuli[job.Stimulus].Stimulus, r.Plan.ProcedureOf(&r.Config, job.Round), sets)}
 		return m, nil, nil
 	}
 	if len(job.Sets) == 0 {
-		_, err := r.record(ctx, number, &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Score{Score: &foiblev1.ScoreResult{}}}, arrival{})
+		_, err := r.Record(ctx, number, &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Score{Score: &foiblev1.ScoreResult{}}}, Arrival{})
 		return nil, nil, err
 	}
 	recorded, failure, err := r.recorded(ctx, job)
@@ -48,22 +48,22 @@ func (r *sweepRun) assign(ctx context.Context, number int) (m *foiblev1.Assign, 
 		return nil, nil, nil
 	}
 	if errors.Is(err, service.ErrNotFound) { // it was lost; when it is there again, the score job is queued again
-		r.c.log.Warn("a score job waits for a result that was lost", "sweep", r.id, "job", number)
+		r.env.Log.Warn("a score job waits for a result that was lost", "sweep", r.ID, "job", number)
 		return nil, nil, nil
 	}
 	if err != nil {
 		return nil, nil, err
 	}
 	if failure != "" {
-		_, err := r.record(ctx, number, failed(failure), arrival{})
+		_, err := r.Record(ctx, number, FailedResult(failure), Arrival{})
 		return nil, nil, err
 	}
-	predictions, err := codec.CellPredictions(recorded, r.plan.Stimuli, len(job.Sets))
+	predictions, err := codec.CellPredictions(recorded, r.Plan.Stimuli, len(job.Sets))
 	if err != nil {
 		return nil, nil, err
 	}
-	score := &foiblev1.ScoreJob{Bootstrap: codec.Bootstrap(r.plan.BootstrapOf(&r.config, job.Stage))}
-	judged := r.plan.ProcedureOf(&r.config, job.Round).Detail == sweep.DetailJudged
+	score := &foiblev1.ScoreJob{Bootstrap: codec.Bootstrap(r.Plan.BootstrapOf(&r.Config, job.Stage))}
+	judged := r.Plan.ProcedureOf(&r.Config, job.Round).Detail == sweep.DetailJudged
 	if judged {
 		score.Judged = recorded
 	}
@@ -81,24 +81,24 @@ func (r *sweepRun) assign(ctx context.Context, number int) (m *foiblev1.Assign, 
 	return m, fits, nil
 }
 
-func failed(reason string) *foiblev1.JobResult {
+func FailedResult(reason string) *foiblev1.JobResult {
 	return &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Failure{Failure: &foiblev1.Failure{Reason: reason}}}
 }
 
 // recorded are the cells of a chunk's parameter sets by stimulus, or why a part is missing.
-func (r *sweepRun) recorded(ctx context.Context, job sweep.Job) (all []*foiblev1.InferResult, failure string, err error) {
-	for i := range r.plan.Stimuli {
-		number := r.plan.InferJob(job.Chunk, i)
+func (r *Sweep) recorded(ctx context.Context, job sweep.Job) (all []*foiblev1.InferResult, failure string, err error) {
+	for i := range r.Plan.Stimuli {
+		number := r.Plan.InferJob(job.Chunk, i)
 		if infer := r.recent.take(number); infer != nil {
 			all = append(all, infer)
 			continue
 		}
-		result, err := r.result(ctx, number)
+		result, err := r.Result(ctx, number)
 		if err != nil {
 			return nil, "", err
 		}
 		if f := result.GetFailure(); f != nil {
-			return nil, fmt.Sprintf("stimulus %s has no posterior: %s", r.plan.Stimuli[i].Stimulus, f.GetReason()), nil
+			return nil, fmt.Sprintf("stimulus %s has no posterior: %s", r.Plan.Stimuli[i].Stimulus, f.GetReason()), nil
 		}
 		all = append(all, result.GetInfer())
 	}
@@ -107,15 +107,15 @@ func (r *sweepRun) recorded(ctx context.Context, job sweep.Job) (all []*foiblev1
 
 // judge says what is to become of a result, and why. The lease, if there is one, spares looking up what is expected. The
 // error is of the engine.
-func (r *sweepRun) judge(ctx context.Context, l *lease, number int, result *foiblev1.JobResult) (foiblev1.Verdict, string, error) {
+func (r *Sweep) Judge(ctx context.Context, l *Lease, number int, result *foiblev1.JobResult) (foiblev1.Verdict, string, error) {
 	if size := proto.Size(result); size > sweep.MaxResultBytes {
 		return foiblev1.Verdict_VERDICT_REFUSED, fmt.Sprintf("the result has %d bytes, more than %d", size, sweep.MaxResultBytes), nil
 	}
 	if f := result.GetFailure(); f != nil {
 		return foiblev1.Verdict_VERDICT_RETRY, f.GetReason(), nil
 	}
-	known := r.known(number) // asked before the job is read, whose parameter sets are missing till then
-	job := r.job(number)
+	known := r.Known(number) // asked before the job is read, whose parameter sets are missing till then
+	job := r.Job(number)
 	var err error
 	switch {
 	case !known:
@@ -135,7 +135,7 @@ func (r *sweepRun) judge(ctx context.Context, l *lease, number int, result *foib
 			err = errors.New(failure)
 			break
 		}
-		predictions, e := codec.CellPredictions(recorded, r.plan.Stimuli, len(job.Sets))
+		predictions, e := codec.CellPredictions(recorded, r.Plan.Stimuli, len(job.Sets))
 		if e != nil {
 			return 0, "", e
 		}
@@ -152,16 +152,16 @@ func (r *sweepRun) judge(ctx context.Context, l *lease, number int, result *foib
 }
 
 // checkCells says why cells do not answer an infer job; nil if they do.
-func (r *sweepRun) checkCells(job sweep.Job, answer *foiblev1.InferResult) error {
-	shape := &r.plan.Stimuli[job.Stimulus]
+func (r *Sweep) checkCells(job sweep.Job, answer *foiblev1.InferResult) error {
+	shape := &r.Plan.Stimuli[job.Stimulus]
 	if n := codec.CellCount(answer); n != len(job.Sets) {
 		if err := codec.CheckCells(answer, shape); err != nil {
 			return err // which may be why so few were completed
 		}
 		return fmt.Errorf("%d cells for %d parameter sets", n, len(job.Sets))
 	}
-	procedure := r.plan.ProcedureOf(&r.config, job.Round)
-	want := sweep.NewCellHash(r.spec.GetStudyHash(), shape.Stimulus, r.config.Seed, procedure)
+	procedure := r.Plan.ProcedureOf(&r.Config, job.Round)
+	want := sweep.NewCellHash(r.Spec.GetStudyHash(), shape.Stimulus, r.Config.Seed, procedure)
 	var hash []byte
 	for i := range job.Sets {
 		if hash = want.Append(hash[:0], &job.Sets[i]); !bytes.Equal(codec.CellHash(answer, i), hash) {
@@ -185,13 +185,13 @@ func otherHash(set *model.ParameterSet) error {
 }
 
 // checkFits says why fits do not answer a score job; nil if they do.
-func (r *sweepRun) checkFits(job sweep.Job, fits []*foiblev1.Fit, expected []expectedFit) error {
+func (r *Sweep) checkFits(job sweep.Job, fits []*foiblev1.Fit, expected []expectedFit) error {
 	if len(fits) != len(job.Sets) {
 		return fmt.Errorf("%d fits for %d parameter sets", len(fits), len(job.Sets))
 	}
-	bootstrap := r.plan.BootstrapOf(&r.config, job.Stage)
+	bootstrap := r.Plan.BootstrapOf(&r.Config, job.Stage)
 	for i, m := range fits {
-		if err := expected[i].check(m, &job.Sets[i], r.plan.Stimuli, bootstrap); err != nil {
+		if err := expected[i].check(m, &job.Sets[i], r.Plan.Stimuli, bootstrap); err != nil {
 			return err
 		}
 	}
@@ -199,7 +199,7 @@ func (r *sweepRun) checkFits(job sweep.Job, fits []*foiblev1.Fit, expected []exp
 }
 
 // checkRecordedFits says why recorded fits are not those of a score job; nil if they are.
-func (r *sweepRun) checkRecordedFits(job *sweep.Job, score *foiblev1.ScoreResult) error {
+func (r *Sweep) checkRecordedFits(job *sweep.Job, score *foiblev1.ScoreResult) error {
 	if len(score.GetFits()) != len(job.Sets) {
 		return fmt.Errorf("%d fits for %d parameter sets", len(score.GetFits()), len(job.Sets))
 	}
@@ -232,7 +232,7 @@ func echo(m *foiblev1.ParameterSet, want *model.ParameterSet, hash, wantHash []b
 	return nil
 }
 
-func (r *sweepRun) scorable(chunk sweep.Chunk) bool {
+func (r *Sweep) scorable(chunk sweep.Chunk) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.ledger.Scorable(chunk)

@@ -1,4 +1,4 @@
-package coordinator
+package active
 
 import (
 	"context"
@@ -16,8 +16,16 @@ import (
 // maxScorers bounds the scorers that are kept: one holds the resampled judgements of a study, some megabytes.
 const maxScorers = 4
 
-// scorers make the fits that workers are to make. Computing a fit again is cheap, so that no fit has to be believed.
-type scorers struct {
+// NewScorer reads the judgements of a study from its bundle.
+type NewScorer func(bundle []byte, b sweep.Bootstrap, seed uint64) (*score.Scorer, error)
+
+// Scorers make the fits that workers are to make. Computing a fit again is cheap, so that no fit has to be believed.
+type Scorers struct {
+	New     NewScorer   // nil: fits are checked for what they can be, no more
+	Studies interface { // where bundles of studies are read
+		Fetch(ctx context.Context, hash string) (bundle []byte, release func(), err error)
+	}
+
 	mu   sync.Mutex // guards kept
 	kept []*scorer  // the one used last is the last
 }
@@ -31,7 +39,7 @@ type scorer struct {
 }
 
 // of finds the scorer of a key, or makes room for one.
-func (s *scorers) of(key string) *scorer {
+func (s *Scorers) of(key string) *scorer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i, one := range s.kept {
@@ -48,24 +56,24 @@ func (s *scorers) of(key string) *scorer {
 	return one
 }
 
-// scorer compares the predictions of a stage with the judgements of the sweep's study; nil without Config.Scorer.
-func (r *sweepRun) scorer(ctx context.Context, stage string) (*score.Scorer, error) {
-	if r.c.cfg.Scorer == nil {
+// scorer compares the predictions of a stage with the judgements of the sweep's study; nil without Scorers.New.
+func (r *Sweep) scorer(ctx context.Context, stage string) (*score.Scorer, error) {
+	if r.env.Scorers.New == nil {
 		return nil, nil
 	}
-	study, b := r.spec.GetStudyHash(), r.plan.BootstrapOf(&r.config, stage)
-	s := r.c.scorers.of(fmt.Sprint(study, r.config.Seed, b))
+	study, b := r.Spec.GetStudyHash(), r.Plan.BootstrapOf(&r.Config, stage)
+	s := r.env.Scorers.of(fmt.Sprint(study, r.Config.Seed, b))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ready != nil {
 		return s.ready, nil
 	}
-	bundle, release, err := r.c.transfers.Fetch(ctx, study)
+	bundle, release, err := r.env.Scorers.Studies.Fetch(ctx, study)
 	if err != nil {
 		return nil, fmt.Errorf("study %s: %w", study, err)
 	}
 	defer release()
-	if s.ready, err = r.c.cfg.Scorer(bundle, b, r.config.Seed); err != nil {
+	if s.ready, err = r.env.Scorers.New(bundle, b, r.Config.Seed); err != nil {
 		return nil, fmt.Errorf("study %s: %w", study, err)
 	}
 	return s.ready, nil
@@ -79,13 +87,13 @@ type expectedFit struct {
 }
 
 // expectedFits are those of a score job, one a parameter set.
-func (r *sweepRun) expectedFits(ctx context.Context, job sweep.Job, predictions [][]result.Prediction) ([]expectedFit, error) {
+func (r *Sweep) expectedFits(ctx context.Context, job sweep.Job, predictions [][]result.Prediction) ([]expectedFit, error) {
 	scorer, err := r.scorer(ctx, job.Stage)
 	if err != nil {
 		return nil, err
 	}
 	fits := make([]expectedFit, len(job.Sets))
-	hasher := sweep.NewScoreHash(r.spec.GetStudyHash(), r.config.Seed, r.plan.BootstrapOf(&r.config, job.Stage))
+	hasher := sweep.NewScoreHash(r.Spec.GetStudyHash(), r.Config.Seed, r.Plan.BootstrapOf(&r.Config, job.Stage))
 	for i := range job.Sets {
 		fits[i] = expectedFit{hash: hasher.Of(&job.Sets[i], predictions[i]), outlines: score.Outlines(predictions[i])}
 		if scorer == nil {

@@ -1,4 +1,4 @@
-package coordinator
+package active
 
 import (
 	"cmp"
@@ -15,15 +15,15 @@ const (
 	// overdueInterval is the time between two looks for overdue jobs.
 	overdueInterval = time.Second
 	// sendInterval is the time between two looks for those that only other coordinators have slots for.
-	sendInterval = 5 * time.Second
+	SendInterval = 5 * time.Second
 	// maxDoublings bounds how long the deadline of a job becomes.
 	maxDoublings = 16
 )
 
 // deadline is how long a job may take before another worker gets it too, from when that happened last. It doubles each
 // time. The caller holds mu.
-func (r *sweepRun) deadline(l *lease) time.Duration {
-	d := r.c.cfg.JobDeadline
+func (r *Sweep) deadline(l *Lease) time.Duration {
+	d := r.env.JobDeadline
 	if d == 0 {
 		d = r.eta.Limit(l.job)
 	}
@@ -32,10 +32,10 @@ func (r *sweepRun) deadline(l *lease) time.Duration {
 
 // late returns the leases of overdue jobs, those given out longest ago first, if they are so for some time. The caller
 // holds mu.
-func (r *sweepRun) late(now time.Time, by time.Duration) []*lease {
-	var late []*lease
+func (r *Sweep) late(now time.Time, by time.Duration) []*Lease {
+	var late []*Lease
 	for _, l := range r.leases {
-		begun := l.since
+		begun := l.Since
 		if l.copies > 0 {
 			begun = l.copied
 		}
@@ -43,13 +43,13 @@ func (r *sweepRun) late(now time.Time, by time.Duration) []*lease {
 			late = append(late, l)
 		}
 	}
-	slices.SortFunc(late, func(a, b *lease) int { return cmp.Or(a.since.Compare(b.since), cmp.Compare(a.job, b.job)) })
+	slices.SortFunc(late, func(a, b *Lease) int { return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.job, b.job)) })
 	return late
 }
 
 // overdue returns offers of at most n overdue jobs, those given out longest ago first. Each is taken to be given out by
 // them, unless it is withdrawn.
-func (r *sweepRun) overdue(n int) []offer {
+func (r *Sweep) overdue(n int) []Offer {
 	r.mu.Lock()
 	now := time.Now()
 	if now.Sub(r.lookedOver) < overdueInterval {
@@ -57,16 +57,16 @@ func (r *sweepRun) overdue(n int) []offer {
 		return nil
 	}
 	r.lookedOver = now
-	var offers []offer
+	var offers []Offer
 	for _, l := range r.late(now, 0) {
-		o := offer{run: r, delivery: l.delivery, overdue: l, holders: []string{l.worker}}
+		o := Offer{run: r, delivery: l.delivery, overdue: l, holders: []string{l.worker}}
 		for _, copied := range r.copies[l.job] {
 			o.holders = append(o.holders, copied.worker)
 		}
 		offers = append(offers, o)
 	}
 	r.mu.Unlock()
-	offers = slices.DeleteFunc(offers, func(o offer) bool { return !r.c.demand.Other(o.holders) })
+	offers = slices.DeleteFunc(offers, func(o Offer) bool { return !r.env.Home.Free(o.holders) })
 	offers = offers[:min(n, len(offers))]
 
 	r.mu.Lock()
@@ -80,11 +80,11 @@ func (r *sweepRun) overdue(n int) []offer {
 
 // sendOverdue puts overdue jobs, for which no worker of this coordinator has had a slot, into the queue once more, for
 // the workers of the others.
-func (r *sweepRun) sendOverdue(ctx context.Context) {
+func (r *Sweep) SendOverdue(ctx context.Context) {
 	r.mu.Lock()
 	now := time.Now()
 	var jobs []int
-	for _, l := range r.late(now, sendInterval) {
+	for _, l := range r.late(now, SendInterval) {
 		l.copies++
 		l.copied = now
 		jobs = append(jobs, l.job)
@@ -93,44 +93,44 @@ func (r *sweepRun) sendOverdue(ctx context.Context) {
 	if len(jobs) == 0 {
 		return
 	}
-	r.c.log.Warn("jobs take too long; they are in the queue for other coordinators too", "sweep", r.id, "jobs", len(jobs))
-	if err := r.c.store.Requeue(ctx, r.id, jobs); err != nil && ctx.Err() == nil { // they are late again in a while
-		r.c.log.Error("queue jobs that take too long", "sweep", r.id, "error", err)
+	r.env.Log.Warn("jobs take too long; they are in the queue for other coordinators too", "sweep", r.ID, "jobs", len(jobs))
+	if err := r.env.Store.Requeue(ctx, r.ID, jobs); err != nil && ctx.Err() == nil { // they are late again in a while
+		r.env.Log.Error("queue jobs that take too long", "sweep", r.ID, "error", err)
 	}
 }
 
 // withdraw says that an overdue job was not given to another worker after all.
-func (r *sweepRun) withdraw(l *lease) {
+func (r *Sweep) withdraw(l *Lease) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	l.copies--
-	l.copied = l.since
+	l.copied = l.Since
 }
 
 // lendCopy keeps a further lease of an overdue job. It is false if the job is no longer with the worker for which it is
 // overdue: it is done, given back, or given out again.
-func (c *Coordinator) lendCopy(l, overdue *lease) bool {
+func (t *Leases) lendCopy(l, overdue *Lease) bool {
 	r := l.run
 	r.mu.Lock()
 	needed := r.leases[l.job] == overdue
 	if needed {
 		r.copies[l.job] = append(r.copies[l.job], l)
 		r.tallied.Copies++
-		r.c.metrics.copies.Inc()
-		l.since = time.Now()
-		r.eta.Copied(l.since, l.job, l.session)
+		r.env.Counters.Copies.Inc()
+		l.Since = time.Now()
+		r.eta.Copied(l.Since, l.job, l.session)
 		r.change()
 	}
 	r.mu.Unlock()
 	if !needed {
 		return false
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	if s := overdue.owner; s != nil {
 		jobs := s.Overdue()
-		c.log.With("host", s.Host()).Warn("job takes too long; another worker gets it too", "sweep", r.id, "job", l.job, "since", overdue.since, "jobs_overdue", jobs)
+		t.env.Log.With("host", s.Host()).Warn("job takes too long; another worker gets it too", "sweep", r.ID, "job", l.job, "since", overdue.Since, "jobs_overdue", jobs)
 	}
-	c.number(l)
+	t.number(l)
 	return true
 }

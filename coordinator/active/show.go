@@ -1,9 +1,8 @@
-package coordinator
+package active
 
 import (
 	"cmp"
 	"math"
-	"slices"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -41,7 +40,7 @@ type remaining struct {
 }
 
 // remainingWork is found anew as often as forecasts are. The caller holds mu.
-func (r *sweepRun) remainingWork(now time.Time) float64 {
+func (r *Sweep) remainingWork(now time.Time) float64 {
 	if now.Sub(r.remaining.at) >= forecastInterval {
 		work, ok := r.eta.Remaining(now)
 		if !ok {
@@ -53,14 +52,14 @@ func (r *sweepRun) remainingWork(now time.Time) float64 {
 }
 
 // rivals are those of the running sweeps that are given jobs beside this one.
-func (r *sweepRun) rivals(now time.Time, runs []*sweepRun) []cost.Rival {
+func (r *Sweep) rivals(now time.Time, runs []*Sweep) []cost.Rival {
 	var all []cost.Rival
-	weight := r.weight()
+	weight := r.Weight()
 	for _, other := range runs {
 		if other == r {
 			continue
 		}
-		jobs := other.weight() / weight
+		jobs := other.Weight() / weight
 		other.mu.Lock()
 		if other.eta != nil && other.state == store.Running {
 			if work := other.remainingWork(now); work > 0 {
@@ -72,36 +71,9 @@ func (r *sweepRun) rivals(now time.Time, runs []*sweepRun) []cost.Rival {
 	return all
 }
 
-// compete tells the running sweeps of each other, as far as that is not known: who is one, and of what weight.
-func (c *Coordinator) compete(runs []*sweepRun) {
-	now := make([]contender, len(runs))
-	for i, run := range runs {
-		now[i] = contender{run.id, run.weight()}
-	}
-	if slices.Equal(now, c.contenders) {
-		return
-	}
-	c.contenders = now
-	at := time.Now()
-	for _, run := range runs {
-		rivals := run.rivals(at, runs)
-		run.mu.Lock()
-		if run.eta != nil {
-			run.eta.Compete(time.Now(), rivals)
-		}
-		run.mu.Unlock()
-	}
-}
-
-// contender is a sweep for the slots.
-type contender struct {
-	sweep  string
-	weight float64
-}
-
 // count is the progress. The caller holds mu.
-func (r *sweepRun) count() *foiblev1.Progress {
-	_, _, elsewhere := r.c.others.Sum(r.id)
+func (r *Sweep) count() *foiblev1.Progress {
+	_, _, elsewhere := r.env.Others.Sum(r.ID)
 	t := r.tallied
 	t.Add(elsewhere.Tally)
 	s := r.ledger.Snapshot()
@@ -120,7 +92,7 @@ func (r *sweepRun) count() *foiblev1.Progress {
 		p.WorkerSeconds += t.Seconds / float64(t.Timed) * float64(earlier)
 		p.WorkerSecondsEstimated = true
 	}
-	if len(r.plan.Stimuli) <= maxShownStimuli {
+	if len(r.Plan.Stimuli) <= maxShownStimuli {
 		p.Stimuli = parts(s.Stimuli)
 	}
 	if f := r.final; f != nil && p.JobsDone < f.GetJobsDone() { // another coordinator was faster
@@ -152,36 +124,36 @@ func failedCells(causes []ledger.Cause) []*foiblev1.FailedCells {
 }
 
 // bestFits are messages of the best parameter sets: parameters and overall correlation only.
-func (r *sweepRun) bestFits(best []ledger.Best) []*foiblev1.Fit {
+func (r *Sweep) bestFits(best []ledger.Best) []*foiblev1.Fit {
 	var fits []*foiblev1.Fit
 	for _, b := range best {
 		fit := codec.Fit(&result.Fit{Overall: b.Overall})
 		fits = append(fits, &foiblev1.Fit{
-			ParameterSet: codec.ParameterSet(&r.plan.Sets[b.Set]), Overall: fit.GetOverall(), Number: int32(b.Set + 1), Incomplete: !b.Complete,
+			ParameterSet: codec.ParameterSet(&r.Plan.Sets[b.Set]), Overall: fit.GetOverall(), Number: int32(b.Set + 1), Incomplete: !b.Complete,
 		})
 	}
 	return fits
 }
 
 // counted is the progress.
-func (r *sweepRun) counted() *foiblev1.Progress {
+func (r *Sweep) Counted() *foiblev1.Progress {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.count()
 }
 
 // snapshot is the sweep as it stands.
-func (r *sweepRun) snapshot() *foiblev1.Sweep {
-	workers, slots := r.c.connectedAnywhere()
-	troubles := append(r.c.crew.Troubles(), r.c.others.Aside()...)
-	s := proto.CloneOf(r.spec)
-	s.Damage = r.c.damageOf(r.id)
-	now, stalled := time.Now(), r.c.stalled()
+func (r *Sweep) Snapshot() *foiblev1.Sweep {
+	workers, slots := r.env.ConnectedAnywhere()
+	troubles := append(r.env.Crew.Troubles(), r.env.Others.Aside()...)
+	s := proto.CloneOf(r.Spec)
+	s.Damage = r.env.Damages.Of(r.ID)
+	now, stalled := time.Now(), r.env.Stalled()
 	around := r.around(now)
-	waits := r.c.waits(r)
+	waits := r.env.Home.WaitsFor(r)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s.State, s.Priority, s.EndTime = r.state, cmp.Or(r.priority, DefaultPriority), r.endTime
+	s.State, s.Priority, s.EndTime = r.state, cmp.Or(r.priority, store.DefaultPriority), r.endTime
 	s.RetryDue = r.retryDue
 	s.Progress = r.count()
 	s.Progress.Workers, s.Progress.Slots = int32(workers), int32(slots)
@@ -211,18 +183,18 @@ type surroundings struct {
 }
 
 // around is what surrounds the sweep; nil while its last forecast stands.
-func (r *sweepRun) around(now time.Time) *surroundings {
+func (r *Sweep) around(now time.Time) *surroundings {
 	r.mu.Lock()
 	stands := now.Sub(r.forecast.at) < forecastInterval
 	r.mu.Unlock()
 	if stands {
 		return nil
 	}
-	return &surroundings{r.c.slotsElsewhere(), r.rivals(now, r.c.running())}
+	return &surroundings{r.env.slotsElsewhere(), r.rivals(now, r.env.Home.Running())}
 }
 
 // foresee says when the sweep will end. The caller holds mu.
-func (r *sweepRun) foresee(now time.Time, around *surroundings) forecast {
+func (r *Sweep) foresee(now time.Time, around *surroundings) forecast {
 	if around != nil {
 		r.eta.Elsewhere(now, around.slots)
 		r.eta.Compete(now, around.rivals)
@@ -233,15 +205,36 @@ func (r *sweepRun) foresee(now time.Time, around *surroundings) forecast {
 	return r.forecast
 }
 
-// measure is what the metrics say of the sweep: the sweepGauges, and when it will end.
-func (r *sweepRun) measure() (values []float64, f forecast) {
+// Measured is what the metrics say of a sweep.
+type Measured struct {
+	Cells, CellsDone, CellsFailed, Jobs, JobsDone, JobsFailed int
+	Leased                                                    int           // jobs that workers of this coordinator have
+	Queued                                                    int           // jobs that can be done, have no result, and are with no worker of this coordinator
+	Low, High                                                 time.Duration // the sweep ends in such a time
+	Foreseen                                                  bool          // else Low and High are not known
+}
+
+// measure is what the metrics say of the sweep.
+func (r *Sweep) Measure() Measured {
 	now := time.Now()
 	around := r.around(now)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	values = make([]float64, len(sweepGauges))
-	for i, g := range sweepGauges {
-		values[i] = g.value(r)
+	f, counts := r.foresee(now, around), r.ledger.Counts()
+	return Measured{
+		Cells: r.Plan.Cells(), CellsDone: r.ledger.CellsDone(), CellsFailed: counts.CellsFailed,
+		Jobs: r.Plan.Jobs(), JobsDone: r.ledger.JobsDone(), JobsFailed: counts.JobsFailed,
+		Leased: len(r.leases), Queued: max(0, r.ledger.Waiting()-len(r.leases)),
+		Low: f.low, High: f.high, Foreseen: f.ok,
 	}
-	return values, r.foresee(now, around)
+}
+
+// compete tells the sweep of the others that run.
+func (r *Sweep) Compete(now time.Time, runs []*Sweep) {
+	rivals := r.rivals(now, runs)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.eta != nil {
+		r.eta.Compete(time.Now(), rivals)
+	}
 }
