@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"foible.dev/foible/core/model"
+	"foible.dev/foible/core/report"
 	"foible.dev/foible/core/report/fit"
 	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/sweep"
@@ -28,7 +29,7 @@ type Finished struct {
 type finished struct {
 	name     string
 	manifest fit.Manifest
-	settings []setting // of sweep.yaml, in its order
+	settings []report.Setting // of sweep.yaml, in its order
 	fits     map[string][]fitted
 	best     map[string]*fitted          // by model, as it is reported
 	points   map[string]map[site]float64 // of the best, by model
@@ -36,9 +37,6 @@ type finished struct {
 	human    map[site]float64
 	se       map[site]float64 // standard errors of human, where known
 }
-
-// setting is a line of sweep.yaml: its keys from the outermost in, and what they are set to.
-type setting struct{ Key, Value string }
 
 // fitted is a row of fits.csv; what the row does not have is nil.
 type fitted struct {
@@ -70,7 +68,7 @@ func (f Finished) read() (*finished, error) {
 		read func(io.Reader) error
 	}{
 		{"manifest.json", func(r io.Reader) error { return json.NewDecoder(r).Decode(&s.manifest) }},
-		{"sweep.yaml", s.readSettings},
+		{"sweep.yaml", func(r io.Reader) (err error) { s.settings, err = report.ReadSettings(r); return err }},
 		{"fits.csv", s.readFits},
 		{"posteriors.csv", s.readPoints},
 	} {
@@ -86,27 +84,6 @@ func (f Finished) read() (*finished, error) {
 		}
 	}
 	return s, nil
-}
-
-// readSettings reads what writeConfig writes, of whatever version: nested keys, two spaces a level.
-func (s *finished) readSettings(r io.Reader) error {
-	text, err := io.ReadAll(r)
-	if err != nil {
-		return err
-	}
-	var outer []string
-	for line := range strings.Lines(string(text)) {
-		key, value, ok := strings.Cut(strings.TrimSpace(line), ":")
-		if !ok {
-			continue
-		}
-		depth := (len(line) - len(strings.TrimLeft(line, " "))) / 2
-		outer = append(outer[:min(depth, len(outer))], key)
-		if value = strings.TrimSpace(value); value != "" {
-			s.settings = append(s.settings, setting{strings.Join(outer, " "), strings.Trim(value, "[]")})
-		}
-	}
-	return nil
 }
 
 // record is a row of a table, by column.
