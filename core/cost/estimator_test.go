@@ -77,13 +77,6 @@ func (w *world) about(sd float64) float64 { return math.Exp(sd * w.rng.NormFloat
 func newWorld(t *testing.T, seed uint64, calm bool) *world {
 	t.Helper()
 	w := &world{rng: rand.New(rand.NewPCG(seed, 7)), workers: map[uint64]*machine{}, cell: map[string]float64{}}
-	values := func(most int) []model.Setting {
-		all := make([]model.Setting, 1+w.rng.IntN(most))
-		for i := range all {
-			all[i].Number = float64(i+1) / 20
-		}
-		return all
-	}
 	w.config = &sweep.Config{Inference: sweep.MarginalInference, Fit: sweep.MarginalFit, Report: sweep.MarginalReport}
 	if w.rng.IntN(3) == 0 {
 		w.config.Inference, w.config.Fit, w.config.Report = sweep.PaperInference, sweep.PaperFit, sweep.PaperReport
@@ -91,32 +84,8 @@ func newWorld(t *testing.T, seed uint64, calm bool) *world {
 	if w.rng.IntN(5) == 0 {
 		w.config.Report = sweep.Stage{}
 	}
-	var sets []model.ParameterSet
-	cell := 1.
-	for _, m := range model.Models {
-		if w.rng.IntN(3) == 0 && len(sets) > 0 {
-			continue
-		}
-		w.cell[m.Name] = cell * w.about(0.5)
-		if m.Exact {
-			w.cell[m.Name] /= 10
-		}
-		of := []model.ParameterSet{{Model: m.Name}}
-		for _, axis := range m.Axes[:min(len(m.Axes), 5)] {
-			if axis == "value" || axis == "unreachable_value" {
-				continue
-			}
-			var more []model.ParameterSet
-			for _, set := range of {
-				for _, value := range values(4) {
-					set.Set(axis, value)
-					more = append(more, set)
-				}
-			}
-			of = more
-		}
-		sets = append(sets, of...)
-	}
+	const cell = 1.
+	sets := w.drawSets(cell)
 	shapes := make([]sweep.Shape, 4+w.rng.IntN(20))
 	for i := range shapes {
 		shapes[i] = sweep.Shape{Stimulus: fmt.Sprint(i), Goals: 3, Actions: 5 + w.rng.IntN(25), JudgementSteps: []int{2, 5}}
@@ -150,22 +119,59 @@ func newWorld(t *testing.T, seed uint64, calm bool) *world {
 		w.in(0.05*usual*w.rng.Float64(), func() { w.join(n) })
 		have += n
 	}
-	var churn func()
-	churn = func() {
-		if ids := w.ids(); w.rng.IntN(2) == 0 && len(ids) > 0 {
-			w.leave(ids[w.rng.IntN(len(ids))])
-		} else {
-			w.join(1 << w.rng.IntN(4))
-		}
-		if len(w.workers) == 0 {
-			w.in(w.lease, func() { w.join(max(1, slots/2)) })
-		}
-		w.in(w.change*w.rng.ExpFloat64(), churn)
-	}
 	if !calm {
-		w.in(w.change*w.rng.ExpFloat64(), churn)
+		w.in(w.change*w.rng.ExpFloat64(), func() { w.churn(slots) })
 	}
 	return w
+}
+
+// drawSets draws the parameter sets of some models, and what a cell of each model costs: about as much as given.
+func (w *world) drawSets(cell float64) (sets []model.ParameterSet) {
+	values := func(most int) []model.Setting {
+		all := make([]model.Setting, 1+w.rng.IntN(most))
+		for i := range all {
+			all[i].Number = float64(i+1) / 20
+		}
+		return all
+	}
+	for _, m := range model.Models {
+		if w.rng.IntN(3) == 0 && len(sets) > 0 {
+			continue
+		}
+		w.cell[m.Name] = cell * w.about(0.5)
+		if m.Exact {
+			w.cell[m.Name] /= 10
+		}
+		of := []model.ParameterSet{{Model: m.Name}}
+		for _, axis := range m.Axes[:min(len(m.Axes), 5)] {
+			if axis == "value" || axis == "unreachable_value" {
+				continue
+			}
+			var more []model.ParameterSet
+			for _, set := range of {
+				for _, value := range values(4) {
+					set.Set(axis, value)
+					more = append(more, set)
+				}
+			}
+			of = more
+		}
+		sets = append(sets, of...)
+	}
+	return sets
+}
+
+// churn lets a worker come or go, now and again and again, in a cluster meant to have a number of slots.
+func (w *world) churn(slots int) {
+	if ids := w.ids(); w.rng.IntN(2) == 0 && len(ids) > 0 {
+		w.leave(ids[w.rng.IntN(len(ids))])
+	} else {
+		w.join(1 << w.rng.IntN(4))
+	}
+	if len(w.workers) == 0 {
+		w.in(w.lease, func() { w.join(max(1, slots/2)) })
+	}
+	w.in(w.change*w.rng.ExpFloat64(), func() { w.churn(slots) })
 }
 
 func (w *world) ids() []uint64 {
@@ -583,70 +589,7 @@ func TestTopUp(t *testing.T) {
 	}
 	c := sweep.Config{Inference: in, Fit: fit, Report: report, Models: []sweep.ModelGrid{{Model: "plan-lesioned", Axes: map[string][]model.Setting{"action_noise": noises}}}}
 	c.Report.Runs = 0
-	sets, err := c.ParameterSets()
-	if err != nil {
-		t.Fatal(err)
-	}
-	shapes := []sweep.Shape{{Stimulus: "a", Goals: 3, Actions: 9}, {Stimulus: "b", Goals: 3, Actions: 9}}
-	// high is the upper end after half of the fit stage, after all of it with so many contenders, and after the first round.
-	high := func(topUp, contenders int) (at []float64) {
-		c.TopUp = topUp
-		plan, err := (&sweep.Resolved{Config: c, Sets: sets}).Plan(shapes, 4)
-		if err != nil {
-			t.Fatal(err)
-		}
-		now := time.Unix(0, 0)
-		e := cost.NewEstimator(plan, &c, now)
-		e.Joined(now, 1, 1)
-		do := func(job int, seconds float64) {
-			e.Begun(now, job, 1)
-			now = now.Add(time.Duration(seconds * float64(time.Second)))
-			e.Done(now, job, 1)
-		}
-		see := func() {
-			_, high, ok := e.Range(now)
-			if !ok {
-				t.Fatal("nothing can be said")
-			}
-			at = append(at, high.Seconds())
-		}
-		r := func(i int) *result.Fit {
-			f := &result.Fit{Overall: result.Correlation{Defined: true}, MCSE: .01}
-			if i < contenders {
-				f.Overall.PearsonR = .9
-			}
-			return f
-		}
-		for job := range plan.FitJobs() {
-			if job == plan.FitJobs()/2 {
-				see()
-			}
-			do(job, 1)
-		}
-		for chunk := range plan.RoundChunks(0) {
-			do(plan.ScoreJob(chunk), .001)
-		}
-		plan.Choose(standingOf(plan, r))
-		see()
-		if plan.TopUps() == 0 {
-			return at
-		}
-		for _, job := range plan.RoundJobs(1) {
-			if j := plan.Job(job); len(j.Sets) > 0 {
-				do(job, 2*float64(len(j.Sets))/4)
-			} else {
-				e.Done(now, job, 0)
-			}
-		}
-		for round := 1; round <= plan.TopUps(); round++ {
-			for !plan.Known(round) {
-				plan.Choose(standingOf(plan, r))
-			}
-		}
-		see()
-		return at
-	}
-	none, clear, alike := high(1, 1), high(4, 1), high(4, 20)
+	none, clear, alike := toppedUpHigh(t, c, 1, 1), toppedUpHigh(t, c, 4, 1), toppedUpHigh(t, c, 4, 20)
 	if !(none[0] < clear[0]) || clear[0] != alike[0] {
 		t.Errorf("half-way at most %v s are left without topping up, %v and %v with", none[0], clear[0], alike[0])
 	}
@@ -656,6 +599,71 @@ func TestTopUp(t *testing.T) {
 	if clear[2] != 0 || alike[2] < 20*4/4*2 || alike[2] > 3*20*4/4*2 { // 20 settings of four times the work, on two stimuli
 		t.Errorf("after the first round %v s are left if the best is clear, %v if it is not", clear[2], alike[2])
 	}
+}
+
+// toppedUpHigh is the upper end of the range after half of the fit stage, after all of it with a number of contenders, and
+// after the first round of topping up.
+func toppedUpHigh(t *testing.T, c sweep.Config, topUp, contenders int) (at []float64) {
+	t.Helper()
+	c.TopUp = topUp
+	resolved, err := c.Resolve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := resolved.Plan([]sweep.Shape{{Stimulus: "a", Goals: 3, Actions: 9}, {Stimulus: "b", Goals: 3, Actions: 9}}, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Unix(0, 0)
+	e := cost.NewEstimator(plan, &c, now)
+	e.Joined(now, 1, 1)
+	do := func(job int, seconds float64) {
+		e.Begun(now, job, 1)
+		now = now.Add(time.Duration(seconds * float64(time.Second)))
+		e.Done(now, job, 1)
+	}
+	see := func() {
+		_, high, ok := e.Range(now)
+		if !ok {
+			t.Fatal("nothing can be said")
+		}
+		at = append(at, high.Seconds())
+	}
+	r := func(i int) *result.Fit {
+		f := &result.Fit{Overall: result.Correlation{Defined: true}, MCSE: .01}
+		if i < contenders {
+			f.Overall.PearsonR = .9
+		}
+		return f
+	}
+	for job := range plan.FitJobs() {
+		if job == plan.FitJobs()/2 {
+			see()
+		}
+		do(job, 1)
+	}
+	for chunk := range plan.RoundChunks(0) {
+		do(plan.ScoreJob(chunk), .001)
+	}
+	plan.Choose(standingOf(plan, r))
+	see()
+	if plan.TopUps() == 0 {
+		return at
+	}
+	for _, job := range plan.RoundJobs(1) {
+		if j := plan.Job(job); len(j.Sets) > 0 {
+			do(job, 2*float64(len(j.Sets))/4)
+		} else {
+			e.Done(now, job, 0)
+		}
+	}
+	for round := 1; round <= plan.TopUps(); round++ {
+		for !plan.Known(round) {
+			plan.Choose(standingOf(plan, r))
+		}
+	}
+	see()
+	return at
 }
 
 // standingOf is that of the parameter sets of the rounds that are known, each of which has one fit, or none (nil).
