@@ -26,8 +26,11 @@ func TestSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []report.Setting{
-		{Key: "models boltzmann alpha", Value: "0.5, 1"}, {Key: "models boltzmann value", Value: "optimal"},
-		{Key: "inference method", Value: "marginal"}, {Key: "bootstrap units", Value: "stimuli, both"}, {Key: "seed", Value: "7"},
+		{Key: "models boltzmann alpha", Value: "0.5, 1"},
+		{Key: "models boltzmann value", Value: "optimal"},
+		{Key: "inference method", Value: "marginal"},
+		{Key: "bootstrap units", Value: "stimuli, both"},
+		{Key: "seed", Value: "7"},
 	} {
 		if !slices.Contains(settings, want) {
 			t.Errorf("no %v in\n%s", want, b.String())

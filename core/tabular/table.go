@@ -68,7 +68,7 @@ type Writer struct {
 	name    string
 	columns []Column
 	file    io.WriteCloser
-	beside  Rows     // nil if there is nothing
+	other   Rows     // the table in another form; nil if the output keeps none
 	block   []Values // rows that are not written yet, by column
 	rows    int      // of block
 	csv     []byte   // not written yet
@@ -87,7 +87,7 @@ func Create(out Output, name string) (*Writer, error) {
 		return nil, err
 	}
 	if out, ok := out.(TableOutput); ok {
-		if t.beside, err = out.CreateTable(name, t.columns); err != nil {
+		if t.other, err = out.CreateTable(name, t.columns); err != nil {
 			return nil, errors.Join(err, t.file.Close())
 		}
 	}
@@ -160,14 +160,14 @@ func (c *Values) cut(rows int) {
 
 // flush writes the rows that are not written yet.
 func (t *Writer) flush() error {
-	var beside error
+	var other error
 	var writing sync.WaitGroup
-	if t.beside != nil && t.rows > 0 {
-		writing.Go(func() { beside = t.beside.Write(t.block) })
+	if t.other != nil && t.rows > 0 {
+		writing.Go(func() { other = t.other.Write(t.block) })
 	}
 	err := t.writeCSV()
 	writing.Wait()
-	err = cmp.Or(err, beside)
+	err = cmp.Or(err, other)
 	for i := range t.block {
 		t.block[i].cut(0)
 	}
@@ -225,8 +225,8 @@ func appendText(b []byte, text string) []byte {
 // Close writes the rows that are not written yet, and closes the files.
 func (t *Writer) Close() error {
 	err := t.flush()
-	if t.beside != nil {
-		err = errors.Join(err, t.beside.Close())
+	if t.other != nil {
+		err = errors.Join(err, t.other.Close())
 	}
 	return errors.Join(err, t.file.Close())
 }

@@ -25,8 +25,8 @@ import (
 )
 
 // Report is a report in the making: New, Add for all parameter sets in the
-// plan's order, some at a time, Close. What it does of them it does side by side;
-// the files do not depend on how many come at a time.
+// plan's order, some at a time, Close. Tables are written at the same time as each other;
+// the files do not depend on how many sets come at a time.
 type Report struct {
 	Manifest  Manifest
 	Recovered *recovery.Recovered // what report.html is to say of a recovery; nil: nothing
