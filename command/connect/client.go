@@ -323,6 +323,20 @@ func (c *Client) Submit(ctx context.Context, s *domains.Study, config *foiblev1.
 	return response, c.Explain(err)
 }
 
+// Each calls back for every message of a stream, until that ends.
+func Each[M any](stream grpc.ServerStreamingClient[M], do func(*M)) error {
+	for {
+		m, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		do(m)
+	}
+}
+
 // Study fetches the study of a sweep.
 func (c *Client) Study(ctx context.Context, hash string) (*domains.Study, error) {
 	var bundle []byte
@@ -332,16 +346,7 @@ func (c *Client) Study(ctx context.Context, hash string) (*domains.Study, error)
 		if err != nil {
 			return err
 		}
-		for {
-			m, err := stream.Recv()
-			if errors.Is(err, io.EOF) {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			bundle = append(bundle, m.GetChunk()...)
-		}
+		return Each(stream, func(m *foiblev1.GetStudyResponse) { bundle = append(bundle, m.GetChunk()...) })
 	})
 	if err != nil {
 		return nil, c.Explain(err)

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -136,16 +135,7 @@ func watchSweep(ctx context.Context, c *connect.Client, id string, each func(*fo
 	if err != nil {
 		return err
 	}
-	for {
-		m, err := stream.Recv()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		each(m.GetSweep())
-	}
+	return connect.Each(stream, func(m *foiblev1.WatchSweepResponse) { each(m.GetSweep()) })
 }
 
 // summary says in a line what a sweep came to. before is the number of cells that had results earlier.

@@ -49,15 +49,11 @@ func Extend(ctx context.Context, term *terminal.Terminal, o ExtendOptions) error
 	if len(o.Set) == 0 {
 		return cli.Usagef("say which values to add with --set axis=value,value")
 	}
-	c, err := connect.DialWithWarnings(term, o.Coordinator)
+	c, from, err := dialSweep(ctx, term, o.Coordinator, o.Sweep)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = c.Close() }()
-	from, err := c.Sweep(ctx, o.Sweep)
-	if err != nil {
-		return err
-	}
 	added := &foiblev1.SweepConfig{Models: map[string]*foiblev1.ModelConfig{}}
 	for name := range from.GetConfig().GetModels() {
 		added.Models[name] = &foiblev1.ModelConfig{}

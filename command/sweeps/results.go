@@ -28,15 +28,11 @@ type ResultsOptions struct {
 
 // Results writes what a sweep has come to into a directory.
 func Results(ctx context.Context, term *terminal.Terminal, o ResultsOptions) error {
-	c, err := connect.DialWithWarnings(term, o.Coordinator)
+	c, m, err := dialSweep(ctx, term, o.Coordinator, o.Sweep)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = c.Close() }()
-	m, err := c.Sweep(ctx, o.Sweep)
-	if err != nil {
-		return err
-	}
 	if err := unfinished(term, c, m, o.Partial); err != nil {
 		return err
 	}

@@ -30,6 +30,20 @@ func NewStatus(term *terminal.Terminal) *cobra.Command {
 	return c
 }
 
+// dialSweep makes a client of a coordinator, for the caller to close, and finds a sweep there.
+func dialSweep(ctx context.Context, term *terminal.Terminal, t connect.Target, id string) (*connect.Client, *foiblev1.Sweep, error) {
+	c, err := connect.DialWithWarnings(term, t)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := c.Sweep(ctx, id)
+	if err != nil {
+		_ = c.Close()
+		return nil, nil, err
+	}
+	return c, m, nil
+}
+
 // StatusOptions say what to look at.
 type StatusOptions struct {
 	Coordinator connect.Target
@@ -42,15 +56,11 @@ func Status(ctx context.Context, term *terminal.Terminal, o StatusOptions) error
 	if o.Sweep == "" {
 		return List(ctx, term, o.Coordinator, o.JSON)
 	}
-	c, err := connect.DialWithWarnings(term, o.Coordinator)
+	c, m, err := dialSweep(ctx, term, o.Coordinator, o.Sweep)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = c.Close() }()
-	m, err := c.Sweep(ctx, o.Sweep)
-	if err != nil {
-		return err
-	}
 	if o.JSON {
 		s, err := follow.StatusOf(ctx, c, m)
 		if err != nil {

@@ -31,14 +31,14 @@ func Submit(ctx context.Context, term *terminal.Terminal, o SubmitOptions) error
 	if o.Priority < 0 || o.Priority > MaxPriority {
 		return cli.Usagef("--priority %d: must be 1 to %d", o.Priority, MaxPriority)
 	}
+	if err := follow.CheckVerify(o.Verify); err != nil {
+		return err
+	}
 	if err := o.Notify.Check(); err != nil {
 		return err
 	}
 	if o.Notify != "" && !o.Wait {
 		return cli.Usagef("--notify is done by who waits for the end: say --wait too, or watch the sweep with `foible watch --notify`")
-	}
-	if err := follow.CheckVerify(o.Verify); err != nil {
-		return err
 	}
 	s, config, err := input.Prepare(ctx, term, o.Study, o.Sweep)
 	if err != nil {

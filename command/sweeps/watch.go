@@ -54,15 +54,11 @@ func Watch(ctx context.Context, term *terminal.Terminal, o WatchOptions) error {
 		return err
 	}
 	id := o.Sweep
-	c, err := connect.DialWithWarnings(term, o.Coordinator)
+	c, m, err := dialSweep(ctx, term, o.Coordinator, id)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = c.Close() }()
-	m, err := c.Sweep(ctx, id)
-	if err != nil {
-		return err
-	}
 	follow.SayNext(ctx, term, c, m)
 	if m, err = follow.Watch(ctx, term, c, follow.Options{ID: id, MayReturn: true, Before: -1}); err != nil {
 		if errors.Is(err, cli.ErrInterrupted) {

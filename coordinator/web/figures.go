@@ -46,12 +46,6 @@ func (s *Server) isDrawn(name, version string) bool {
 	return d.drawn != nil
 }
 
-// figureName is what a request calls a figure, without what the file's name ends in.
-func figureName(r *http.Request) string {
-	name := r.PathValue("figure")
-	return strings.TrimSuffix(name, path.Ext(name))
-}
-
 // sweepFigure answers with a figure of a sweep, or its numbers, by the name of a file.
 func (s *Server) sweepFigure(w http.ResponseWriter, r *http.Request, v *visitor) {
 	l, err := s.look(r.Context(), r.PathValue("sweep"))
@@ -59,12 +53,7 @@ func (s *Server) sweepFigure(w http.ResponseWriter, r *http.Request, v *visitor)
 		s.failed(w, r, v, err)
 		return
 	}
-	f, ok := l.File(figureName(r))
-	if !ok {
-		http.NotFound(w, r)
-		return
-	}
-	s.serve(w, r, v, &f)
+	s.serve(w, r, v, l)
 }
 
 // stimulusFigure answers with a figure of a stimulus, or its numbers, by the name of a file.
@@ -74,20 +63,21 @@ func (s *Server) stimulusFigure(w http.ResponseWriter, r *http.Request, v *visit
 		s.failed(w, r, v, err)
 		return
 	}
-	f, ok := l.File(figureName(r))
-	if !ok {
-		http.NotFound(w, r)
-		return
-	}
-	s.serve(w, r, v, &f)
+	s.serve(w, r, v, l)
+}
+
+// drawn is what has figures by their names.
+type drawn interface {
+	File(name string) (f views.File, ok bool)
 }
 
 var contentTypes = map[string]string{".svg": "image/svg+xml", ".pdf": "application/pdf", ".csv": "text/csv; charset=utf-8"}
 
-// serve answers with a file. One that a page asks for by its version stays as it is.
-func (s *Server) serve(w http.ResponseWriter, r *http.Request, v *visitor, f *views.File) {
+// serve answers with the file that is asked for. One that a page asks for by its version stays as it is.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, v *visitor, of drawn) {
 	kind := path.Ext(r.PathValue("figure"))
-	if contentTypes[kind] == "" {
+	f, ok := of.File(strings.TrimSuffix(r.PathValue("figure"), kind))
+	if !ok || contentTypes[kind] == "" {
 		http.NotFound(w, r)
 		return
 	}
@@ -98,7 +88,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, v *visitor, f *vi
 		f.Version = version
 		h.Set("Cache-Control", "private, max-age=86400, immutable")
 	}
-	content, err := s.content(f, kind)
+	content, err := s.content(&f, kind)
 	if errors.Is(err, views.ErrNothing) {
 		http.NotFound(w, r)
 		return

@@ -132,6 +132,15 @@ type FS struct {
 	total  int64
 }
 
+// Below has the files of a directory. It panics if that is not a valid path.
+func Below(fsys fs.FS, dir string) fs.FS {
+	below, err := fs.Sub(fsys, dir)
+	if err != nil {
+		panic(err)
+	}
+	return below
+}
+
 // Limited puts limits before a file system.
 func Limited(fsys fs.FS, limits Limits) *FS {
 	return &FS{fsys: fsys, limits: limits, sizes: map[string]int64{}}

@@ -184,6 +184,12 @@ func (t *Task) Satisfies(s StateID, goal int) bool {
 // it has all of them. It stops after the first state whose successors make more than
 // limit states; 0 is no limit. The error is that of ctx, if it ends before.
 func (t *Task) Enumerate(ctx context.Context, limit int) (complete bool, err error) {
+	return t.explore(ctx, limit, func(s StateID) { t.Successors(s) })
+}
+
+// explore interns states, breadth first, as expand does those that follow a state. What it
+// returns is as of Enumerate.
+func (t *Task) explore(ctx context.Context, limit int, expand func(StateID)) (complete bool, err error) {
 	const every = 1 << 10 // states between looks at ctx: some milliseconds
 	for s := 0; s < t.states.count; s++ {
 		if limit > 0 && t.states.count > limit {
@@ -192,7 +198,7 @@ func (t *Task) Enumerate(ctx context.Context, limit int) (complete bool, err err
 		if s%every == 0 && ctx.Err() != nil {
 			return false, ctx.Err()
 		}
-		t.Successors(StateID(s))
+		expand(StateID(s))
 	}
 	return limit <= 0 || t.states.count <= limit, nil
 }
@@ -200,15 +206,8 @@ func (t *Task) Enumerate(ctx context.Context, limit int) (complete bool, err err
 // Count interns the states that can be reached as Enumerate does, but does not keep which
 // leads to which, so that it needs a fraction of the memory.
 func (t *Task) Count(ctx context.Context, limit int) (complete bool, err error) {
-	const every = 1 << 10 // states between looks at ctx: some milliseconds
-	for s := 0; s < t.states.count; s++ {
-		if limit > 0 && t.states.count > limit {
-			return false, nil
-		}
-		if s%every == 0 && ctx.Err() != nil {
-			return false, ctx.Err()
-		}
-		t.loadState(StateID(s))
+	return t.explore(ctx, limit, func(s StateID) {
+		t.loadState(s)
 		for i := range t.Operators {
 			if op := &t.Operators[i]; t.passes(&op.guard) {
 				if ok, _ := t.apply(&op.effects); ok {
@@ -216,8 +215,7 @@ func (t *Task) Count(ctx context.Context, limit int) (complete bool, err error) 
 				}
 			}
 		}
-	}
-	return limit <= 0 || t.states.count <= limit, nil
+	})
 }
 
 // Operator finds an operator by name and arguments.

@@ -2,23 +2,16 @@ package blockwords
 
 import (
 	"embed"
-	"io/fs"
+
+	"foible.dev/foible/core/files"
 )
 
 //go:embed sample
-var files embed.FS
+var embedded embed.FS
 
 // Sample is the directory of the domain's sample study: our own stimuli and
 // simulated participants.
-var Sample = sample()
-
-func sample() fs.FS {
-	f, err := fs.Sub(files, "sample")
-	if err != nil {
-		panic(err) // only for an invalid path
-	}
-	return f
-}
+var Sample = files.Below(embedded, "sample")
 
 // Sweep is the sweep.yaml of studies that bring none.
 //
