@@ -29,6 +29,7 @@ import (
 	"foible.dev/foible/coordinator/replica"
 	"foible.dev/foible/coordinator/schedule"
 	"foible.dev/foible/coordinator/service"
+	"foible.dev/foible/coordinator/session"
 	"foible.dev/foible/coordinator/store"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
@@ -228,12 +229,20 @@ func (c *Coordinator) server() (*grpc.Server, *healthServer) {
 		Studies: c.store, Limits: c.cfg.Limits.Study(), Transfers: c.transfers, TransferTime: c.cfg.Limits.TransferTime,
 	})
 	foiblev1.RegisterSweepServiceServer(server, &service.Sweep{Sweeps: c})
-	foiblev1.RegisterWorkerServiceServer(server, &service.Worker{Dispatcher: c, Stopping: c.ctx, Dismissed: c.cfg.Dismissed})
+	foiblev1.RegisterWorkerServiceServer(server, &service.Worker{Dispatcher: c.dispatcher(), Stopping: c.ctx, Dismissed: c.cfg.Dismissed})
 	healthy := newHealthServer(c.stalled)
 	healthv1.RegisterHealthServer(server, healthy)
 	reflection.Register(server)
 	c.metrics.rpc.InitializeMetrics(server)
 	return server, healthy
+}
+
+// dispatcher admits workers.
+func (c *Coordinator) dispatcher() *session.Dispatcher {
+	return &session.Dispatcher{
+		Home: workersHome{c}, Leases: c.leases, Demand: c.demand, Metrics: c.metrics.session, Log: c.log,
+		Version: c.cfg.Version, Lease: c.cfg.Lease, Grace: c.cfg.Grace,
+	}
 }
 
 // validate refuses requests that break the rules written beside their fields.

@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"foible.dev/foible/coordinator/active"
+	"foible.dev/foible/coordinator/session"
 	"foible.dev/foible/coordinator/store"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
@@ -14,74 +15,34 @@ import (
 // maxMeasuredSweeps bounds the sweeps that have metrics of their own: those that have not ended, the oldest first.
 const maxMeasuredSweeps = 50
 
-// Outcomes of a result, as labels.
-const (
-	outcomeRecorded  = "recorded"
-	outcomeFailed    = "failed"    // recorded as a failure
-	outcomeDuplicate = "duplicate" // the job had a result
-	outcomeRetry     = "retry"     // a failure; the job is given out again
-	outcomeAgain     = "again"     // noted; the job is computed twice
-	outcomeRefused   = "refused"   // it does not answer its job, or the job is not wanted
-)
-
 // metrics count what happens. They are there whether or not anybody reads them.
 type metrics struct {
-	rpc      *grpcprom.ServerMetrics
-	given    prometheus.Counter
-	jobs     active.Counters
-	results  *prometheus.CounterVec   // by outcome
-	duration *prometheus.HistogramVec // by kind
+	rpc     *grpcprom.ServerMetrics
+	jobs    active.Counters
+	session *session.Metrics
 }
 
 func newMetrics() *metrics {
 	counter := func(name, help string) prometheus.Counter {
 		return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
 	}
-	m := &metrics{
-		rpc:   grpcprom.NewServerMetrics(grpcprom.WithServerHandlingTimeHistogram()),
-		given: counter("foible_jobs_given_out_total", "Jobs given to workers, each attempt counted."),
+	return &metrics{
+		rpc:     grpcprom.NewServerMetrics(grpcprom.WithServerHandlingTimeHistogram()),
+		session: session.NewMetrics(),
 		jobs: active.Counters{
 			Again:  counter("foible_jobs_given_out_again_total", "Jobs sent to workers that had been sent before."),
 			Lost:   counter("foible_leases_lost_total", "Leases that ended because nothing was heard of the worker."),
 			Copies: counter("foible_jobs_overdue_total", "Jobs given to another worker too, because they took too long."),
 			Cells:  counter("foible_cells_recorded_total", "Cells of jobs that have got their result."),
 		},
-		results: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "foible_results_total", Help: "Results that workers have sent, by what became of them.",
-		}, []string{"outcome"}),
-		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "foible_job_duration_seconds", Help: "Time from giving a job out to its result, by kind of job.",
-			Buckets: prometheus.ExponentialBuckets(0.001, 4, 11), // 1 ms to 17 min
-		}, []string{"kind"}),
 	}
-	for _, outcome := range []string{outcomeRecorded, outcomeFailed, outcomeDuplicate, outcomeRetry, outcomeAgain, outcomeRefused} {
-		m.results.WithLabelValues(outcome)
-	}
-	return m
-}
-
-// outcome is what became of a result, as a label.
-func outcome(verdict foiblev1.Verdict, result *foiblev1.JobResult) string {
-	switch {
-	case verdict == foiblev1.Verdict_VERDICT_DUPLICATE:
-		return outcomeDuplicate
-	case verdict == foiblev1.Verdict_VERDICT_REFUSED:
-		return outcomeRefused
-	case verdict == foiblev1.Verdict_VERDICT_RETRY:
-		return outcomeRetry
-	case verdict == foiblev1.Verdict_VERDICT_AGAIN:
-		return outcomeAgain
-	case result.GetFailure() != nil:
-		return outcomeFailed
-	}
-	return outcomeRecorded
 }
 
 // register lets a registry read what a coordinator counts.
 func (c *Coordinator) register(r prometheus.Registerer) error {
 	m := c.metrics
 	var errs []error
-	for _, one := range []prometheus.Collector{m.rpc, m.given, m.jobs.Again, m.jobs.Lost, m.jobs.Copies, m.jobs.Cells, m.results, m.duration, state{c}} {
+	for _, one := range append(m.session.Collectors(), m.rpc, m.jobs.Again, m.jobs.Lost, m.jobs.Copies, m.jobs.Cells, state{c}) {
 		errs = append(errs, r.Register(one))
 	}
 	return errors.Join(errs...)

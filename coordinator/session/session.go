@@ -1,4 +1,6 @@
-package coordinator
+// Package session is the coordinator's side of a worker's connection. A [Dispatcher] admits workers; a session waits for jobs
+// as long as its worker has free slots, takes the results, and gives the jobs of a worker that has left to others.
+package session
 
 import (
 	"cmp"
@@ -9,22 +11,50 @@ import (
 	"sync"
 	"time"
 
+	foiblev1 "foible.dev/foible/proto/foible/v1"
+
 	"github.com/hashicorp/go-hclog"
 
 	"foible.dev/foible/coordinator/active"
 	"foible.dev/foible/coordinator/crew"
 	"foible.dev/foible/coordinator/engine"
+	"foible.dev/foible/coordinator/schedule"
 	"foible.dev/foible/coordinator/service"
-	"foible.dev/foible/coordinator/store"
-	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
+
+// Dispatcher admits workers. It implements [service.Dispatcher].
+type Dispatcher struct {
+	Home    Home
+	Leases  *active.Leases
+	Demand  *schedule.Demand[active.Offer]
+	Metrics *Metrics
+	Log     hclog.Logger
+
+	Version string        // must be that of the workers
+	Lease   time.Duration // how long a job that is not heard of stays with its worker
+	Grace   time.Duration // how long the jobs of a broken connection wait for their worker to come back
+}
+
+// Home is what a session asks of its coordinator.
+type Home interface {
+	// Join adds a connection of a worker to the crew, and tells the sweeps of it.
+	Join(id, host string, slots int) *crew.Member
+	// Leave removes it.
+	Leave(m *crew.Member)
+	// Sweep finds a sweep that has been taken up, here or, by now, by another coordinator.
+	Sweep(ctx context.Context, id string) (*active.Sweep, bool)
+	// TooLate says what becomes of a result of a sweep that is not in memory.
+	TooLate(ctx context.Context, id string) (foiblev1.Verdict, string, error)
+	// Touch lets those who watch sweeps look again.
+	Touch()
+}
 
 // session is one connection of a worker.
 type session struct {
-	c      *Coordinator
-	log    hclog.Logger
-	member *crew.Member
-	offers []active.Offer // fetched, not yet opened; Next alone touches them
+	dispatcher *Dispatcher
+	log        hclog.Logger
+	member     *crew.Member
+	offers     []active.Offer // fetched, not yet opened; Next alone touches them
 
 	freed chan struct{} // holds a token when a slot may have become free
 
@@ -35,33 +65,27 @@ type session struct {
 }
 
 // Join implements [service.Dispatcher].
-func (c *Coordinator) Join(hello *foiblev1.Hello) (service.Session, error) {
-	if hello.GetVersion() != c.cfg.Version {
+func (d *Dispatcher) Join(hello *foiblev1.Hello) (service.Session, error) {
+	if hello.GetVersion() != d.Version {
 		return nil, fmt.Errorf("%w: this coordinator is version %s, the worker %s; results of different versions are not mixed",
-			service.ErrPrecondition, c.cfg.Version, hello.GetVersion())
+			service.ErrPrecondition, d.Version, hello.GetVersion())
 	}
 	if hello.GetSlots() < 1 || hello.GetSlots() > 1024 || hello.GetBusy() < 0 {
 		return nil, fmt.Errorf("%w: %d slots, %d of them busy", service.ErrInvalid, hello.GetSlots(), hello.GetBusy())
 	}
 	s := &session{
-		c: c, log: c.log.With("host", hello.GetHost()),
-		held: map[uint64]struct{}{}, unnamed: int(hello.GetBusy()), vacated: map[uint64]struct{}{},
+		dispatcher: d, log: d.Log.With("host", hello.GetHost()),
+		member: d.Home.Join(cmp.Or(hello.GetWorkerId(), rand.Text()), hello.GetHost(), int(hello.GetSlots())),
+		held:   map[uint64]struct{}{}, unnamed: int(hello.GetBusy()), vacated: map[uint64]struct{}{},
 		freed: make(chan struct{}, 1),
 	}
-	c.mu.Lock() // a sweep that is added at this moment hears of the worker once
-	s.member = c.crew.Join(cmp.Or(hello.GetWorkerId(), rand.Text()), hello.GetHost(), int(hello.GetSlots()))
-	for _, run := range c.sweeps {
-		run.Joined(s.member)
-	}
-	c.mu.Unlock()
-	c.tellOthers()
 	s.log.Info("worker joined", "slots", s.member.Slots, "busy", hello.GetBusy())
 	return s, nil
 }
 
 // Welcome implements [service.Session].
 func (s *session) Welcome() *foiblev1.Welcome {
-	return &foiblev1.Welcome{LeaseSeconds: s.c.cfg.Lease.Seconds()}
+	return &foiblev1.Welcome{LeaseSeconds: s.dispatcher.Lease.Seconds()}
 }
 
 // Next implements [service.Session].
@@ -72,7 +96,7 @@ func (s *session) Next(ctx context.Context) (*foiblev1.Assign, error) {
 			if err != nil {
 				return nil, err
 			}
-			s.offers = s.c.demand.Take(ctx, s, free)
+			s.offers = s.dispatcher.Demand.Take(ctx, s, free)
 			continue
 		}
 		o := s.offers[0]
@@ -125,12 +149,12 @@ func (s *session) putBack(offers ...active.Offer) {
 	for _, o := range offers {
 		_ = o.Release(0)
 	}
-	s.c.demand.Signal()
+	s.dispatcher.Demand.Signal()
 }
 
 // open makes an assignment of a job that has been fetched; nil if there is nothing to do.
 func (s *session) open(ctx context.Context, o active.Offer) (*foiblev1.Assign, error) {
-	assign, err := o.Open(ctx, s.member, s.c.leases)
+	assign, err := o.Open(ctx, s.member, s.dispatcher.Leases)
 	if assign == nil || err != nil {
 		return nil, err
 	}
@@ -138,7 +162,7 @@ func (s *session) open(ctx context.Context, o active.Offer) (*foiblev1.Assign, e
 	s.held[assign.GetLease()] = struct{}{}
 	s.mu.Unlock()
 	s.member.Given()
-	s.c.metrics.given.Inc()
+	s.dispatcher.Metrics.given.Inc()
 	s.log.Debug("job sent", "sweep", assign.GetSweepId(), "job", assign.GetJob(), "attempt", assign.GetAttempt())
 	return assign, nil
 }
@@ -175,7 +199,7 @@ func (s *session) Heartbeat(ids []uint64) (unwanted []uint64) {
 	}
 	s.mu.Unlock()
 	s.member.Heard()
-	for _, l := range s.c.leases.Claim(ids, s.member) {
+	for _, l := range s.dispatcher.Leases.Claim(ids, s.member) {
 		if l.Wanted() {
 			l.Extend(s.log)
 		} else {
@@ -190,21 +214,21 @@ func (s *session) Record(ctx context.Context, m *foiblev1.Result) (*foiblev1.Rec
 	s.answers()
 	s.vacate(m.GetLease())
 	r := &received{
-		session: s, result: m.GetResult(), left: ctx.Done(), lease: s.c.leases.Settle(m.GetLease()),
+		session: s, result: m.GetResult(), left: ctx.Done(), lease: s.dispatcher.Leases.Settle(m.GetLease()),
 		answer: &foiblev1.Recorded{SweepId: m.GetSweepId(), Job: m.GetJob(), Lease: m.GetLease()},
 	}
 	err := r.take(context.WithoutCancel(ctx)) // what is done with it goes on when the worker leaves
 	switch {
 	case r.lease == nil:
 	case r.done:
-		s.c.leases.Finished(r.lease)
+		s.dispatcher.Leases.Finished(r.lease)
 	default:
-		s.c.leases.GiveBack(r.lease, r.wait)
+		s.dispatcher.Leases.GiveBack(r.lease, r.wait)
 	}
 	if err != nil {
 		return nil, err
 	}
-	s.c.metrics.results.WithLabelValues(outcome(r.answer.GetVerdict(), r.result)).Inc()
+	s.dispatcher.Metrics.results.WithLabelValues(outcome(r.answer.GetVerdict(), r.result)).Inc()
 	return r.answer, nil
 }
 
@@ -227,17 +251,14 @@ func (r *received) refuse(reason string) {
 
 // take finds the job of the result, and records the result if that is to be done. Its error is of the store.
 func (r *received) take(ctx context.Context) (err error) {
-	c, id, job := r.session.c, r.answer.GetSweepId(), int(r.answer.GetJob())
-	run, ok := c.run(id)
+	home, id, job := r.session.dispatcher.Home, r.answer.GetSweepId(), int(r.answer.GetJob())
+	run, ok := home.Sweep(ctx, id)
 	if !ok {
-		run, ok = c.find(ctx, id)
-	}
-	if !ok {
-		r.answer.Verdict, r.answer.Reason, err = c.tooLate(ctx, id)
+		r.answer.Verdict, r.answer.Reason, err = home.TooLate(ctx, id)
 		return err
 	}
 	if job < 0 || job >= run.Plan.Jobs() {
-		r.refuse(noSuchJob)
+		r.refuse(NoSuchJob)
 		return nil
 	}
 	var other error
@@ -307,28 +328,13 @@ func (r *received) record(ctx context.Context, run *active.Sweep, job int) error
 		s.succeed()
 	}
 	if r.lease != nil {
-		s.c.metrics.duration.WithLabelValues(active.Kind(run.Job(job).Score)).Observe(r.lease.Elapsed().Seconds())
+		s.dispatcher.Metrics.duration.WithLabelValues(active.Kind(run.Job(job).Score)).Observe(r.lease.Elapsed().Seconds())
 	}
 	return nil
 }
 
-// noSuchJob is why a result is refused that is of nothing here.
-const noSuchJob = "no such sweep or job here"
-
-// tooLate says what becomes of a result of a sweep that is not in memory.
-func (c *Coordinator) tooLate(ctx context.Context, id string) (foiblev1.Verdict, string, error) {
-	spec, _, err := c.store.Sweep(ctx, id)
-	switch {
-	case errors.Is(err, service.ErrNotFound), errors.Is(err, store.ErrRecordDamaged), errors.Is(err, service.ErrInvalid):
-	case err != nil:
-		return 0, "", err
-	case spec.GetState() == store.Cancelled:
-		return foiblev1.Verdict_VERDICT_REFUSED, active.ErrCancelled.Error(), nil
-	case !store.Unended(spec.GetState()): // so that every job has a result
-		return foiblev1.Verdict_VERDICT_DUPLICATE, "", nil
-	}
-	return foiblev1.Verdict_VERDICT_REFUSED, noSuchJob, nil
-}
+// NoSuchJob is why a result is refused that is of nothing here.
+const NoSuchJob = "no such sweep or job here"
 
 // failed says what becomes of a failure that the worker reports, or of a wrong answer: it is recorded, or the job waits
 // for a while before it is tried again. The lease is nil if the worker has none.
@@ -352,7 +358,7 @@ func (s *session) failed(run *active.Sweep, job int, l *active.Lease, f *foiblev
 	}
 	if aside, failures := s.member.Strike(l.Since, unknown, f.GetReason()); aside > 0 {
 		s.log.Warn("worker keeps failing and is set aside", "for", aside.String(), "failures", failures, "last", f.GetReason())
-		s.c.tellRuns()
+		s.dispatcher.Home.Touch()
 	}
 	return final, wait
 }
@@ -361,7 +367,7 @@ func (s *session) failed(run *active.Sweep, job int, l *active.Lease, f *foiblev
 func (s *session) succeed() {
 	if s.member.Succeed() {
 		s.log.Info("worker does jobs again")
-		s.c.tellRuns()
+		s.dispatcher.Home.Touch()
 	}
 }
 
@@ -369,14 +375,7 @@ func (s *session) succeed() {
 func (s *session) answers() {
 	if s.member.Answered() {
 		s.log.Info("worker sends results again")
-		s.c.tellRuns()
-	}
-}
-
-// tellRuns lets those who watch sweeps look again.
-func (c *Coordinator) tellRuns() {
-	for _, run := range c.taken() {
-		run.Touch()
+		s.dispatcher.Home.Touch()
 	}
 }
 
@@ -385,8 +384,8 @@ func (s *session) Drain(released []uint64) {
 	s.member.Drain()
 	for _, id := range released {
 		s.vacate(id)
-		if l := s.c.leases.Settle(id); l != nil {
-			s.c.leases.GiveBack(l, 0)
+		if l := s.dispatcher.Leases.Settle(id); l != nil {
+			s.dispatcher.Leases.GiveBack(l, 0)
 		}
 	}
 	s.log.Info("worker drains", "released", len(released))
@@ -394,18 +393,12 @@ func (s *session) Drain(released []uint64) {
 
 // Leave implements [service.Session].
 func (s *session) Leave(handedBack bool) {
-	s.c.mu.Lock()
-	s.member.Leave()
-	for _, run := range s.c.sweeps {
-		run.Left(s.member)
-	}
-	s.c.mu.Unlock()
-	s.c.tellOthers()
-	grace := s.c.cfg.Grace
+	s.dispatcher.Home.Leave(s.member)
+	grace := s.dispatcher.Grace
 	if handedBack {
 		grace = 0 // what is left is a job that it never saw
 	}
-	s.log.Info("worker left", "jobs_held", s.c.leases.Orphan(s.member, grace))
+	s.log.Info("worker left", "jobs_held", s.dispatcher.Leases.Orphan(s.member, grace))
 }
 
 // ID is that of the worker.
