@@ -28,16 +28,9 @@ func TestTokens(t *testing.T) {
 		}
 		return name
 	}
-	status := func(file string) harness.Call {
-		t.Helper()
-		return harness.Do(t, dir, "status", "--coordinator", address, "--token-file", file)
-	}
 	works := func(file string, want bool) {
 		t.Helper()
-		got := status(file)
-		if ok := got.Code == 0; ok != want || !ok && !strings.Contains(got.Stderr, "the token ") {
-			t.Errorf("with %s: exit code %d\n%s", file, got.Code, got.Stderr)
-		}
+		wantWorks(t, file, harness.Do(t, dir, "status", "--coordinator", address, "--token-file", file), want)
 	}
 
 	following := c.Worker() // reads the token from the directory
@@ -95,6 +88,14 @@ func TestTokens(t *testing.T) {
 		p.Signal(syscall.SIGTERM)
 		p.Wait()
 		wantNoSecrets(t, p, dir, shown, first, second, guest, "data/access/user.token", "data/access/worker.token")
+	}
+}
+
+// wantWorks expects a command with the token of a file to succeed, or to be refused for its token.
+func wantWorks(t *testing.T, file string, got harness.Call, want bool) {
+	t.Helper()
+	if ok := got.Code == 0; ok != want || !ok && !strings.Contains(got.Stderr, "the token ") {
+		t.Errorf("with %s: exit code %d\n%s", file, got.Code, got.Stderr)
 	}
 }
 

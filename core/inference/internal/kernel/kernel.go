@@ -108,14 +108,8 @@ func beginGo(t *Transfer, p *Planning) {
 				kept[place][i] = w
 			}
 			y0, y1, y2, y3 := float64(w[0]*x[0]), float64(w[1]*x[1]), float64(w[2]*x[2]), float64(w[3]*x[3])
-			s0 += y0
-			s1 += y1
-			s2 += y2
-			s3 += y3
-			to[0] += float64(z * y0)
-			to[1] += float64(z * y1)
-			to[2] += float64(z * y2)
-			to[3] += float64(z * y3)
+			s0, s1, s2, s3 = s0+y0, s1+y1, s2+y2, s3+y3
+			to[0], to[1], to[2], to[3] = to[0]+float64(z*y0), to[1]+float64(z*y1), to[2]+float64(z*y2), to[3]+float64(z*y3)
 		}
 		t.Sum[i] = Lane{s0, s1, s2, s3}
 	}
@@ -130,14 +124,8 @@ func advanceGo(t *Transfer, weights []Row) {
 		for place := range t.Next {
 			x, w, to := &t.Next[place], &weights[place][i], &t.To[at[place]][i]
 			y0, y1, y2, y3 := float64(w[0]*x[0]), float64(w[1]*x[1]), float64(w[2]*x[2]), float64(w[3]*x[3])
-			s0 += y0
-			s1 += y1
-			s2 += y2
-			s3 += y3
-			to[0] += float64(z * y0)
-			to[1] += float64(z * y1)
-			to[2] += float64(z * y2)
-			to[3] += float64(z * y3)
+			s0, s1, s2, s3 = s0+y0, s1+y1, s2+y2, s3+y3
+			to[0], to[1], to[2], to[3] = to[0]+float64(z*y0), to[1]+float64(z*y1), to[2]+float64(z*y2), to[3]+float64(z*y3)
 		}
 		t.Sum[i] = Lane{s0, s1, s2, s3}
 	}
