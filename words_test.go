@@ -44,7 +44,7 @@ var idiom = func() *regexp.Regexp {
 	return regexp.MustCompile("(?i)" + strings.Join(all, "|"))
 }()
 
-// What users read is in plain words: pages, templates, and the strings of the program.
+// What is read is in plain words: pages, templates, and the strings and comments of the program.
 func TestPlainWords(t *testing.T) {
 	texts := 0
 	check := func(where, text string) {
@@ -76,7 +76,7 @@ func TestPlainWords(t *testing.T) {
 			}
 			return err
 		case strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") && !strings.HasSuffix(name, ".pb.go"):
-			return eachString(path, check)
+			return eachText(path, check)
 		}
 		return nil
 	})
@@ -88,12 +88,17 @@ func TestPlainWords(t *testing.T) {
 	}
 }
 
-// eachString reads the string literals of a Go file.
-func eachString(path string, check func(where, text string)) error {
+// eachText reads the string literals and the comments of a Go file.
+func eachText(path string, check func(where, text string)) error {
 	files := token.NewFileSet()
-	file, err := parser.ParseFile(files, path, nil, 0)
+	file, err := parser.ParseFile(files, path, nil, parser.ParseComments)
 	if err != nil {
 		return err
+	}
+	for _, group := range file.Comments {
+		for _, line := range group.List {
+			check(files.Position(line.Pos()).String(), line.Text)
+		}
 	}
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {

@@ -61,8 +61,8 @@ type Coordinator struct {
 	// or deleted. No one holds two of them.
 	taking  locks
 	storing sync.Mutex      // held while a new sweep is stored, so that there are never more than may be
-	stride  schedule.Stride // of the dispatcher alone
-	// contenders are the running sweeps as they were last told of each other; of the dispatcher alone.
+	stride  schedule.Stride // only the dispatcher uses it
+	// contenders are the running sweeps as they last learned about each other; only the dispatcher uses them.
 	contenders []contender
 
 	mu     sync.Mutex // guards what follows; taken before the mu of a sweep
@@ -245,7 +245,7 @@ func (c *Coordinator) dispatcher() *session.Dispatcher {
 	}
 }
 
-// validate refuses requests that break the rules written beside their fields.
+// validate refuses requests that break the rules written with their fields.
 func validate(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
 	if m, ok := request.(proto.Message); ok {
 		if err := protovalidate.Validate(m); err != nil {

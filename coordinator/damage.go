@@ -13,10 +13,10 @@ import (
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
-// A sweep of which something is damaged in the store is left alone, and says so; all others go on. Submitted again, it
+// A sweep with something damaged in the store is not touched, and says so; all others go on. Submitted again, it
 // keeps what can be read, and what is missing is computed again.
 
-// findLost notes the sweeps of which nothing is left but results.
+// findLost notes the sweeps with nothing left but results.
 func (c *Coordinator) findLost(ctx context.Context) error {
 	lost, err := c.store.WithoutSweep(ctx)
 	for _, id := range lost {

@@ -21,7 +21,7 @@ const (
 	maxViewedJobs = 500_000
 )
 
-// viewed finds a sweep's run with its progress. One that is not in memory, because it has ended or is of another version, is made again from its results, to be looked at alone.
+// viewed finds a sweep's run with its progress. One that is not in memory, because it has ended or is of another version, is made again from its results, only to be looked at.
 func (c *Coordinator) viewed(ctx context.Context, id string) (*active.Sweep, error) {
 	if run, ok := c.find(ctx, id); ok {
 		return run, nil

@@ -16,8 +16,8 @@ import (
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
-// A store that takes no writes stalls all sweeps: no jobs are given out, results that have arrived wait, and everybody
-// who looks is told why. When it takes writes again, all goes on from what is stored.
+// A store that takes no writes stalls all sweeps: no jobs are scheduled, results that have arrived wait, and everybody
+// who looks sees why. When it takes writes again, all goes on from what is stored.
 
 // opening says whether the coordinator has opened its store. Safe for concurrent use.
 type opening struct {
@@ -111,7 +111,7 @@ func (c *Coordinator) stall(ctx context.Context, stalled bool) {
 }
 
 // admit lets calls wait until the coordinator has taken up its sweeps. Those about its health need not; workers wait,
-// however long it takes, and all others are told if it takes long.
+// however long it takes, and all others hear of it if it takes long.
 func (c *Coordinator) admit(ctx context.Context, method string) error {
 	of, _, _ := strings.Cut(strings.TrimPrefix(method, "/"), "/")
 	if of == healthv1.Health_ServiceDesc.ServiceName {

@@ -186,7 +186,7 @@ func (c *Coordinator) existing(ctx context.Context, id string) (*foiblev1.Create
 	return &foiblev1.CreateSweepResponse{Sweep: c.shown(spec), Existed: true}, nil
 }
 
-// begin lets a run go on from what is stored. The caller holds the sweep's lock in taking, or alone has c.
+// begin lets a run go on from what is stored. The caller holds the sweep's lock in taking, or nobody else has c yet.
 func (c *Coordinator) begin(run *active.Sweep, revision uint64) error {
 	if err := run.Begin(c.ctx, revision); err != nil {
 		return err
@@ -195,8 +195,8 @@ func (c *Coordinator) begin(run *active.Sweep, revision uint64) error {
 	return nil
 }
 
-// takeUp makes the run of a stored sweep that has not ended. The caller holds the sweep's lock in taking, or
-// alone has c.
+// takeUp makes the run of a stored sweep that has not ended. The caller holds the sweep's lock in taking, or nobody
+// else has c yet.
 func (c *Coordinator) takeUp(ctx context.Context, spec *foiblev1.Sweep, revision uint64) error {
 	if spec.GetVersion() != c.cfg.Version {
 		c.log.Warn("sweep of another version is not touched", "sweep", spec.GetSweepId(), "version", spec.GetVersion())
@@ -297,7 +297,7 @@ func (c *Coordinator) run(id string) (*active.Sweep, bool) {
 	return run, ok
 }
 
-// running lists the sweeps of which jobs may be given out, in a fixed order. One that extends another waits for its end.
+// running lists the sweeps whose jobs may be scheduled, in a fixed order. One that extends another waits for its end.
 func (c *Coordinator) running() []*active.Sweep {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -306,8 +306,8 @@ func (c *Coordinator) running() []*active.Sweep {
 	})
 }
 
-// waitsFor is the id of the sweep that one extends, if that has not ended, or is being taken up, so that no jobs of it are
-// given out; else "". The caller holds mu.
+// waitsFor is the id of the sweep that one extends, if that has not ended, or is being taken up, so that none of its jobs is
+// scheduled; else "". The caller holds mu.
 func (c *Coordinator) waitsFor(run *active.Sweep) string {
 	id := run.Spec.GetExtends()
 	if extended, taken := c.sweeps[id]; taken && !extended.Ended() || !taken && c.coming[id] != nil {

@@ -11,7 +11,7 @@ import (
 // submitAgain is what to do about a damaged sweep.
 const submitAgain = "submit it again: what can be read is kept, the rest is computed again"
 
-// Damages are what is damaged of sweeps in the store. Such a sweep is left alone. It is safe for concurrent use.
+// Damages are what is damaged of sweeps in the store. Such a sweep is not touched. It is safe for concurrent use.
 type Damages struct {
 	log hclog.Logger
 
@@ -43,7 +43,7 @@ func (d *Damages) Clear(id string) {
 	delete(d.bySweep, id)
 }
 
-// Sweeps are the sweeps of which something is damaged.
+// Sweeps are the sweeps with something damaged.
 func (d *Damages) Sweeps() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -47,7 +47,7 @@ func (r *Sweep) finish(ctx context.Context) {
 	}
 }
 
-// storeEnd stores how a sweep has ended of which all is done, or that it begins another life, if what failed of it is to
+// storeEnd stores how a sweep has ended once all is done, or that it begins another life, if what failed of it is to
 // be tried again.
 func (r *Sweep) storeEnd(ctx context.Context, progress *foiblev1.Progress) (spec *foiblev1.Sweep, revision uint64, err error) {
 	failed := store.RetriedOf(progress) != nil
@@ -142,7 +142,7 @@ func (r *Sweep) behind(ctx context.Context) (bool, error) {
 	return recorded > r.JobsDone(), store.Sentinel(err)
 }
 
-// spoil leaves a sweep alone from now on, of which something cannot be read any more.
+// spoil stops work on a sweep, because something of it cannot be read any more.
 func (r *Sweep) spoil(damage error) {
 	if r.env.Damages.Of(r.ID) != "" {
 		return

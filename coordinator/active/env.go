@@ -49,7 +49,7 @@ type Home interface {
 	CatchUp(ctx context.Context, id string)
 	// Retire lets a sweep go that has ended.
 	Retire(run *Sweep)
-	// Running lists the sweeps whose jobs may be given out.
+	// Running lists the sweeps whose jobs may be scheduled.
 	Running() []*Sweep
 	// WaitsFor is the id of the sweep that one waits for; "" if it does not.
 	WaitsFor(run *Sweep) string

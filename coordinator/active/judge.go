@@ -19,7 +19,7 @@ import (
 )
 
 // assign says what a job is, and for a score job what its fits must be of. It returns nil for a job that needs
-// no worker: one without parameter sets, and an infer job all cells of which were kept, is recorded, a score job that
+// no worker: one without parameter sets, and an infer job with all of its cells kept, is recorded, a score job that
 // cannot be made because an infer job failed is recorded as failed, and one that cannot be made yet is left.
 func (r *Sweep) assign(ctx context.Context, number int) (m *foiblev1.Assign, fits []expectedFit, err error) {
 	job := r.Job(number)

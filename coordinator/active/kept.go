@@ -15,7 +15,7 @@ import (
 
 // parent is a sweep that another one extends.
 type parent struct {
-	run   *Sweep  // as planned: for its jobs and results alone
+	run   *Sweep  // as planned: only for its jobs and results
 	place []int32 // by parameter set of the larger sweep, the place in the parent's plan; -1 if it is not there
 }
 
@@ -144,7 +144,7 @@ func (r *Sweep) cellHashes(job *sweep.Job, p sweep.Procedure) [][]byte {
 	return hashes
 }
 
-// answer is the message of all cells of a job, none of which is nil.
+// answer is the message of all cells of a job, none nil.
 func (r *Sweep) answer(job *sweep.Job, kept []*result.Cell) *foiblev1.InferResult {
 	cells := make([]result.Cell, len(kept))
 	for i, cell := range kept {
@@ -173,7 +173,7 @@ func (r *Sweep) missing(ctx context.Context, job *sweep.Job) (sets []model.Param
 	return sets, kept, nil
 }
 
-// complete puts the cells that were kept into the answer to an infer job of which the others were asked. An answer to
+// Complete puts the cells that were kept into the answer to an infer job that asked for the others. An answer to
 // which that does not apply stays as it is.
 func (r *Sweep) Complete(ctx context.Context, number int, result *foiblev1.JobResult) error {
 	if !r.keeps() || result.GetInfer() == nil || !r.Known(number) {

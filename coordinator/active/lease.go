@@ -28,18 +28,18 @@ type Lease struct {
 	job      int
 	Since    time.Time
 	delivery *engine.Delivery
-	attempt  int // how often the job has been given out, with this time
+	attempt  int // how often the job has been sent to a worker, with this time
 	span     trace.Span
 	fits     []expectedFit // what is known of the fits of a score job
 	worker   string        // id of the one that it was given to
-	session  uint64        // number of the connection by which it was given out
+	session  uint64        // number of the connection by which it was sent
 	owner    *crew.Member  // nil while its worker is away; guarded by Coordinator.mu
 
 	copies int       // how often the job was given to another worker because it took too long; guarded by the sweep's mu
 	copied time.Time // when last
 }
 
-// begin makes the span of a job that is given out, from then until its result is recorded or it is given back, and tells
+// begin makes the span of a job that is sent to a worker, from then until its result is recorded or it is given back, and tells
 // the worker of it.
 func (l *Lease) begin(tracer trace.Tracer, assign *foiblev1.Assign) {
 	ctx, span := tracer.Start(context.Background(), "job", trace.WithAttributes(
@@ -116,7 +116,7 @@ func (t *Leases) lend(l *Lease) bool {
 	return true
 }
 
-// forgotten says whether a delivery is of a job that a worker has, and that the queue has forgotten to have given out: it
+// forgotten says whether a delivery is of a job that a worker has, and that the queue has forgotten to have delivered: it
 // counts deliveries from 1 again. So it is after a full disk, where it could not note them. The lease stands: what is said
 // of the earlier delivery holds of this one.
 func (r *Sweep) forgotten(d *engine.Delivery) bool {
@@ -170,7 +170,7 @@ func (t *Leases) Finished(l *Lease) {
 }
 
 // giveBack ends a lease whose job is still to be done, after a while, by whoever is free. A job that another worker has
-// too, or that the engine has given out again since because the lease ran out, is in other hands already.
+// too, or that the engine has delivered again since because the lease ran out, is in other hands already.
 func (t *Leases) GiveBack(l *Lease, wait time.Duration) {
 	l.end("given back")
 	if !l.run.forget(l) {
@@ -231,7 +231,7 @@ func (r *Sweep) lose(l *Lease) {
 	}
 }
 
-// forget ends a lease. It says whether the lease was the one given out last.
+// forget ends a lease. It says whether the lease was the last one.
 func (r *Sweep) forget(l *Lease) (last bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

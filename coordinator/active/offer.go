@@ -40,7 +40,7 @@ func (o *Offer) attempt() int {
 	return max(1, o.delivery.Attempt()-o.run.returned[o.delivery.Job()])
 }
 
-// cannotMake lets a job wait of which the coordinator cannot say what it is, because what it rests on cannot be read.
+// cannotMake lets a job wait that the coordinator cannot make, because what it rests on cannot be read.
 func (o *Offer) CannotMake(err error) {
 	r, job := o.run, o.delivery.Job()
 	wait := r.troubles.Unmade(job, err.Error())

@@ -8,7 +8,7 @@ import (
 )
 
 // A worker may send heartbeats and not get on with a job: the computation does not end, or the machine hardly runs. Such
-// a job is overdue some time after it was given out, and another worker gets it too as soon as it has a slot for which
+// a job is overdue some time after it was sent, and another worker gets it too as soon as it has a slot for which
 // the queue has nothing else. Both may go on. The first result stands, the other is a duplicate.
 
 const (
@@ -30,7 +30,7 @@ func (r *Sweep) deadline(l *Lease) time.Duration {
 	return d << min(l.copies, maxDoublings)
 }
 
-// late returns the leases of overdue jobs, those given out longest ago first, if they are so for some time. The caller
+// late returns the leases of overdue jobs, the oldest first, if they are so for some time. The caller
 // holds mu.
 func (r *Sweep) late(now time.Time, by time.Duration) []*Lease {
 	var late []*Lease
@@ -47,7 +47,7 @@ func (r *Sweep) late(now time.Time, by time.Duration) []*Lease {
 	return late
 }
 
-// overdue returns offers of at most n overdue jobs, those given out longest ago first. Each is taken to be given out by
+// overdue returns offers of at most n overdue jobs, the oldest first. Each counts as sent by
 // them, unless it is withdrawn.
 func (r *Sweep) overdue(n int) []Offer {
 	r.mu.Lock()
@@ -108,7 +108,7 @@ func (r *Sweep) withdraw(l *Lease) {
 }
 
 // lendCopy keeps a further lease of an overdue job. It is false if the job is no longer with the worker for which it is
-// overdue: it is done, given back, or given out again.
+// overdue: it is done, given back, or sent again.
 func (t *Leases) lendCopy(l, overdue *Lease) bool {
 	r := l.run
 	r.mu.Lock()

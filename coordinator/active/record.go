@@ -87,7 +87,7 @@ func (r *Sweep) Record(ctx context.Context, job int, result *foiblev1.JobResult,
 // note takes a recorded result into the ledger; the number is of the worker that it came from, 0 if that is not known. A failure in what follows from it is not one of the result;
 // audit tries again.
 func (r *Sweep) note(ctx context.Context, job int, result *foiblev1.JobResult, session uint64) {
-	if !r.Known(job) { // another coordinator found out what it is of
+	if !r.Known(job) { // another coordinator found out which parameter sets it has
 		if err := r.learn(ctx, r.round(job)); err != nil {
 			r.env.Log.Error("find what a job is of", "sweep", r.ID, "job", job, "error", err)
 		}

@@ -23,7 +23,7 @@ import (
 // forecastInterval is how long a forecast stands: who watches asks more often.
 const forecastInterval = 500 * time.Millisecond
 
-// maxShownStimuli bounds the stimuli of which the progress is shown one by one.
+// maxShownStimuli bounds the stimuli whose progress is shown one by one.
 const maxShownStimuli = 200
 
 // forecast is when a sweep will end, as said at a moment.
@@ -51,7 +51,7 @@ func (r *Sweep) remainingWork(now time.Time) float64 {
 	return r.remaining.work
 }
 
-// rivals are those of the running sweeps that are given jobs beside this one.
+// rivals are those of the running sweeps that are given jobs at the same time as this one.
 func (r *Sweep) rivals(now time.Time, runs []*Sweep) []cost.Rival {
 	var all []cost.Rival
 	weight := r.Weight()

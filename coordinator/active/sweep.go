@@ -32,7 +32,7 @@ type Sweep struct {
 	Plan   *sweep.Plan
 	queue  *engine.Queue
 	parent *parent        // the sweep that it extends; nil if there is none
-	share  schedule.Share // of the slots; of the dispatcher alone
+	share  schedule.Share // of the slots; only the dispatcher uses it
 
 	stopQueueing func() // returns when no more jobs are being queued from the start
 
@@ -55,7 +55,7 @@ type Sweep struct {
 	ending        bool               // its end is being stored
 	returned      map[int]int        // by job without a result, deliveries that were put back and do not count as tries
 	first         map[int]*computed  // by job without a result, the first one of a job that is computed twice
-	leases        map[int]*Lease     // by job, the lease given out last for a delivery of the queue
+	leases        map[int]*Lease     // by job, the last lease for a delivery of the queue
 	copies        map[int][]*Lease   // by job, further leases for the same delivery, see overdue; none without the one in leases
 	lookedOver    time.Time          // when overdue jobs were last looked for
 	tallied       replica.Tally      // since the coordinator started
@@ -271,7 +271,7 @@ func (r *Sweep) Stall(ctx context.Context, stalled bool) {
 	}
 }
 
-// load is what the other coordinators are told of the sweep.
+// load is what the other coordinators learn about the sweep.
 func (r *Sweep) Load() replica.Load {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -11,7 +11,7 @@ const (
 	outcomeRecorded  = "recorded"
 	outcomeFailed    = "failed"    // recorded as a failure
 	outcomeDuplicate = "duplicate" // the job had a result
-	outcomeRetry     = "retry"     // a failure; the job is given out again
+	outcomeRetry     = "retry"     // a failure; the job is sent again
 	outcomeAgain     = "again"     // noted; the job is computed twice
 	outcomeRefused   = "refused"   // it does not answer its job, or the job is not wanted
 )

@@ -54,7 +54,7 @@ type session struct {
 	dispatcher *Dispatcher
 	log        hclog.Logger
 	member     *crew.Member
-	offers     []active.Offer // fetched, not yet opened; Next alone touches them
+	offers     []active.Offer // fetched, not yet opened; only Next touches them
 
 	freed chan struct{} // holds a token when a slot may have become free
 
@@ -144,7 +144,7 @@ func (s *session) free(ctx context.Context) (int, error) {
 	}
 }
 
-// putBack returns jobs that were not given out.
+// putBack returns jobs that were not sent.
 func (s *session) putBack(offers ...active.Offer) {
 	for _, o := range offers {
 		_ = o.Release(0)

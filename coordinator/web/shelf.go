@@ -70,7 +70,7 @@ func (s *shelf[T]) weigh(name string, bytes int64) {
 	}
 }
 
-// fit forgets what is too much. The thing that was used last stays. The caller holds mu.
+// fit removes what exceeds the limit. What was used last stays. The caller holds mu.
 func (s *shelf[T]) fit() {
 	for len(s.order) > 1 && (len(s.order) > s.most || s.mostBytes > 0 && s.bytes > s.mostBytes) {
 		s.forgetOldest()
