@@ -54,18 +54,16 @@ func (r *run) scores() (float64, error) {
 			total += seconds
 		}
 		const times = 3
-		seconds, err := r.timed(func() error {
-			for range times {
-				if _, err := scorer.Score(predictions); err != nil {
-					return err
-				}
+		for range times {
+			seconds, err := r.timed(func() error {
+				_, err := scorer.Score(predictions)
+				return err
+			})
+			if err != nil {
+				return 0, err
 			}
-			return nil
-		})
-		if err != nil {
-			return 0, err
+			total += seconds / times * float64(n)
 		}
-		total += seconds / times * float64(n)
 	}
 	return total, nil
 }

@@ -115,9 +115,7 @@ func (r *Report) writeDatasets() error {
 					v, _ := r.Result.Sets[fit.Set].Get(axis)
 					place(out, 5, v)
 				}
-				if fit.R.Defined {
-					out[9] = fit.R.R
-				}
+				out[9] = defined(fit.R)
 				if err := row(out...); err != nil {
 					return err
 				}
@@ -125,6 +123,14 @@ func (r *Report) writeDatasets() error {
 		}
 		return nil
 	})
+}
+
+// defined is r, or nil where it is not defined.
+func defined(r recovery.Correlation) any {
+	if r.Defined {
+		return r.R
+	}
+	return nil
 }
 
 // place a value in its column, or a word two columns on.
@@ -152,12 +158,7 @@ func (r *Report) writeFits() error {
 				if fit.Set >= 0 {
 					out[5] = fit.Set + 1
 				}
-				if fit.R.Defined {
-					out[7] = fit.R.R
-				}
-				if fit.Out.Defined {
-					out[8] = fit.Out.R
-				}
+				out[7], out[8] = defined(fit.R), defined(fit.Out)
 				if err := row(out...); err != nil {
 					return err
 				}
