@@ -63,101 +63,132 @@ func (w *Worker) Work(stream grpc.BidiStreamingServer[foiblev1.WorkRequest, foib
 	defer func() { session.Leave(errors.Is(context.Cause(ctx), io.EOF)) }() // it has closed its side: nothing is held
 	defer context.AfterFunc(w.Stopping, func() { cancel(ErrStopping) })()
 
-	var running sync.WaitGroup
-	defer running.Wait() // before Leave, after cancel
-	defer cancel(nil)
-
-	outgoing := make(chan *foiblev1.WorkResponse)
-	send := func(m *foiblev1.WorkResponse) {
-		select {
-		case outgoing <- m:
-		case <-ctx.Done():
-		}
+	c := &connection{
+		session: session, stream: stream, ctx: ctx, cancel: cancel,
+		outgoing: make(chan *foiblev1.WorkResponse), recording: make(chan struct{}, recordsAtOnce),
 	}
-	running.Go(func() {
-		for {
-			select {
-			case m := <-outgoing:
-				if err := stream.Send(m); err != nil {
-					cancel(err)
-					return
-				}
-			case <-ctx.Done():
-				return
-			}
-		}
-	})
-	send(&foiblev1.WorkResponse{Message: &foiblev1.WorkResponse_Welcome{Welcome: session.Welcome()}})
-	running.Go(func() {
+	defer c.running.Wait() // before Leave, after cancel
+	defer cancel(nil)
+	c.running.Go(c.sendAll)
+	c.send(&foiblev1.WorkResponse{Message: &foiblev1.WorkResponse_Welcome{Welcome: session.Welcome()}})
+	c.running.Go(func() {
 		select {
 		case <-w.Dismissed:
-			send(&foiblev1.WorkResponse{Message: &foiblev1.WorkResponse_Dismiss{Dismiss: &foiblev1.Dismiss{}}})
+			c.send(&foiblev1.WorkResponse{Message: &foiblev1.WorkResponse_Dismiss{Dismiss: &foiblev1.Dismiss{}}})
 		case <-ctx.Done():
 		}
 	})
-	running.Go(func() {
-		for {
-			assign, err := session.Next(ctx)
-			if err != nil {
-				cancel(err)
+	c.running.Go(c.assignJobs)
+	return c.receive()
+}
+
+// connection is a call of Work.
+type connection struct {
+	session   Session
+	stream    grpc.BidiStreamingServer[foiblev1.WorkRequest, foiblev1.WorkResponse]
+	ctx       context.Context // of the call
+	cancel    context.CancelCauseFunc
+	running   sync.WaitGroup // its goroutines, but for the one that calls Recv
+	outgoing  chan *foiblev1.WorkResponse
+	recording chan struct{} // has an element for each result that is being made durable
+}
+
+// send gives a message to the goroutine that sends, unless the call ends first.
+func (c *connection) send(m *foiblev1.WorkResponse) {
+	select {
+	case c.outgoing <- m:
+	case <-c.ctx.Done():
+	}
+}
+
+// sendAll sends until the call ends.
+func (c *connection) sendAll() {
+	for {
+		select {
+		case m := <-c.outgoing:
+			if err := c.stream.Send(m); err != nil {
+				c.cancel(err)
 				return
 			}
-			send(&foiblev1.WorkResponse{Message: &foiblev1.WorkResponse_Assign{Assign: assign}})
+		case <-c.ctx.Done():
+			return
 		}
-	})
+	}
+}
 
-	// Recv has no way to be interrupted but the end of this function, so it has a goroutine that may outlive it.
+// assignJobs sends one job after the other until the call ends.
+func (c *connection) assignJobs() {
+	for {
+		assign, err := c.session.Next(c.ctx)
+		if err != nil {
+			c.cancel(err)
+			return
+		}
+		c.send(&foiblev1.WorkResponse{Message: &foiblev1.WorkResponse_Assign{Assign: assign}})
+	}
+}
+
+// receive handles what the worker says, until the call ends, and returns its status.
+func (c *connection) receive() error {
+	// Recv has no way to be interrupted but the end of the call, so it has a goroutine that may outlive it.
 	incoming := make(chan *foiblev1.WorkRequest)
 	go func() {
 		for {
-			m, err := stream.Recv()
+			m, err := c.stream.Recv()
 			if err != nil {
-				cancel(err)
+				c.cancel(err)
 				return
 			}
 			select {
 			case incoming <- m:
-			case <-ctx.Done():
+			case <-c.ctx.Done():
 				return
 			}
 		}
 	}()
-	recording := make(chan struct{}, recordsAtOnce)
 	for {
 		select {
-		case <-ctx.Done():
-			if err := context.Cause(ctx); !errors.Is(err, io.EOF) {
+		case <-c.ctx.Done():
+			if err := context.Cause(c.ctx); !errors.Is(err, io.EOF) {
 				return StatusOf(err)
 			}
 			return nil
 		case m := <-incoming:
-			switch m := m.GetMessage().(type) {
-			case *foiblev1.WorkRequest_Heartbeat:
-				if unwanted := session.Heartbeat(m.Heartbeat.GetLeases()); len(unwanted) > 0 {
-					running.Go(func() {
-						send(&foiblev1.WorkResponse{Message: &foiblev1.WorkResponse_Cancel{Cancel: &foiblev1.Cancel{Leases: unwanted}}})
-					})
-				}
-			case *foiblev1.WorkRequest_Drain:
-				session.Drain(m.Drain.GetReleased())
-			case *foiblev1.WorkRequest_Result:
-				select {
-				case recording <- struct{}{}:
-				case <-ctx.Done():
-					continue
-				}
-				running.Go(func() {
-					defer func() { <-recording }()
-					recorded, err := session.Record(ctx, m.Result)
-					if err != nil {
-						cancel(err)
-						return
-					}
-					send(&foiblev1.WorkResponse{Message: &foiblev1.WorkResponse_Recorded{Recorded: recorded}})
-				})
-			default:
-				return StatusOf(fmt.Errorf("%w: unexpected message %T", ErrInvalid, m))
+			if err := c.handle(m); err != nil {
+				return StatusOf(err)
 			}
 		}
 	}
+}
+
+// handle does what a message asks for.
+func (c *connection) handle(m *foiblev1.WorkRequest) error {
+	switch m := m.GetMessage().(type) {
+	case *foiblev1.WorkRequest_Heartbeat:
+		if unwanted := c.session.Heartbeat(m.Heartbeat.GetLeases()); len(unwanted) > 0 {
+			c.running.Go(func() {
+				c.send(&foiblev1.WorkResponse{Message: &foiblev1.WorkResponse_Cancel{Cancel: &foiblev1.Cancel{Leases: unwanted}}})
+			})
+		}
+	case *foiblev1.WorkRequest_Drain:
+		c.session.Drain(m.Drain.GetReleased())
+	case *foiblev1.WorkRequest_Result:
+		select {
+		case c.recording <- struct{}{}:
+		case <-c.ctx.Done():
+			return nil
+		}
+		c.running.Go(func() {
+			defer func() { <-c.recording }()
+			recorded, err := c.session.Record(c.ctx, m.Result)
+			if err != nil {
+				c.cancel(err)
+				return
+			}
+			c.send(&foiblev1.WorkResponse{Message: &foiblev1.WorkResponse_Recorded{Recorded: recorded}})
+		})
+	default:
+		return fmt.Errorf("%w: unexpected message %T", ErrInvalid, m)
+	}
+	return nil
 }
