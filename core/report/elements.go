@@ -19,10 +19,31 @@ var elementsText string
 
 var elements = template.Must(template.New("elements").Funcs(template.FuncMap{
 	"split": strings.Split, "odd": func(i int) bool { return i%2 == 1 }, // code is between backquotes
+	"rows": newRows, "warnings": newWarnings,
 }).Parse(elementsText))
 
-// Template is that of a page, whose text may use the templates of elements.html: style, plate, sentence, methods, inputs and
-// end. A text that is no template panics.
+// rows are the head and body of a table.
+type rows struct {
+	First, Class string // head of the first column; class of the cells
+	Words        bool   // the cells are words, and so stand to the left
+	Columns      []string
+	Rows         any // each has a Name, and Cells
+}
+
+func newRows(first, class string, columns []string, all any) rows {
+	return rows{First: first, Class: class, Words: class == "text" || class == "hash", Columns: columns, Rows: all}
+}
+
+// warnings are what is said before a page, under a title.
+type warnings struct {
+	Title     string
+	Sentences []string
+}
+
+func newWarnings(title string, sentences []string) warnings { return warnings{title, sentences} }
+
+// Template is that of a page, whose text may use the templates of elements.html: head, style, warnings, plate, rows,
+// sentence, methods, inputs and end. A text that is no template panics.
 func Template(text string) *template.Template {
 	return template.Must(template.Must(elements.Clone()).New("page").Parse(text))
 }
