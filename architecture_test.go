@@ -90,17 +90,18 @@ var arrows = []arrow{
 	{
 		from: []string{"foible.dev/foible/coordinator/active"}, direct: true, never: []string{"foible.dev/foible/coordinator/..."},
 		but: []string{
-			"foible.dev/foible/coordinator/crew", "foible.dev/foible/coordinator/engine", "foible.dev/foible/coordinator/ledger", "foible.dev/foible/coordinator/replica",
+			"foible.dev/foible/coordinator/answer", "foible.dev/foible/coordinator/crew", "foible.dev/foible/coordinator/engine", "foible.dev/foible/coordinator/ledger", "foible.dev/foible/coordinator/replica",
 			"foible.dev/foible/coordinator/schedule", "foible.dev/foible/coordinator/service", "foible.dev/foible/coordinator/store", "foible.dev/foible/coordinator/web",
 		},
 	},
 	{
 		from: []string{"foible.dev/foible/coordinator/session"}, direct: true, never: []string{"foible.dev/foible/coordinator/..."},
 		but: []string{
-			"foible.dev/foible/coordinator/active", "foible.dev/foible/coordinator/crew", "foible.dev/foible/coordinator/engine", "foible.dev/foible/coordinator/schedule",
+			"foible.dev/foible/coordinator/active", "foible.dev/foible/coordinator/answer", "foible.dev/foible/coordinator/crew", "foible.dev/foible/coordinator/engine", "foible.dev/foible/coordinator/schedule",
 			"foible.dev/foible/coordinator/service",
 		},
 	},
+	{from: []string{"foible.dev/foible/coordinator/answer"}, direct: true, never: []string{"foible.dev/foible/coordinator/..."}, but: []string{"foible.dev/foible/coordinator/ledger"}},
 	{ // traces are sent by the daemons; others have spans alone
 		from: []string{"foible.dev/foible/..."}, except: []string{"foible.dev/foible", "foible.dev/foible/command", "foible.dev/foible/command/serve", "foible.dev/foible/command/fit", "foible.dev/foible/command/cluster/slurm"},
 		never: []string{"go.opentelemetry.io/otel/sdk/...", "go.opentelemetry.io/otel/exporters/..."},

@@ -23,6 +23,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"foible.dev/foible/coordinator/active"
+	"foible.dev/foible/coordinator/answer"
 	"foible.dev/foible/coordinator/crew"
 	"foible.dev/foible/coordinator/engine"
 	"foible.dev/foible/coordinator/limits"
@@ -48,7 +49,7 @@ type Coordinator struct {
 	opening *opening
 	demand  *schedule.Demand[active.Offer]
 	crew    *crew.Crew
-	damages *active.Damages
+	damages *store.Damages
 	env     *active.Env // of the sweeps; complete once Run has begun
 	leases  *active.Leases
 	others  *replica.Others
@@ -98,9 +99,9 @@ func New(cfg Config) (*Coordinator, error) {
 		past:    map[string]*active.Sweep{},
 		ended:   map[string]foiblev1.SweepState{},
 	}
-	c.damages = active.NewDamages(c.log)
+	c.damages = store.NewDamages(c.log)
 	c.env = &active.Env{
-		Store: c.store, Crew: c.crew, Others: c.others, Damages: c.damages, Scorers: &active.Scorers{New: cfg.Scorer}, Home: home{c},
+		Store: c.store, Crew: c.crew, Others: c.others, Damages: c.damages, Scorers: &answer.Scorers{New: cfg.Scorer}, Home: home{c},
 		Version: cfg.Version, Bounds: crew.Bounds{MaxFailures: cfg.MaxFailures, MaxLost: cfg.MaxLost}, JobDeadline: cfg.JobDeadline,
 		Counters: c.metrics.jobs, Log: c.log, Stalled: c.stalled, Tracer: noop.NewTracerProvider().Tracer(""),
 	}

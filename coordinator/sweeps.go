@@ -60,30 +60,16 @@ func (c *Coordinator) create(ctx context.Context, spec *foiblev1.Sweep) (*foible
 	if err := c.cfg.Limits.CheckSweep(spec); err != nil { // before anything is made of it
 		return nil, err
 	}
-	config, err := codec.Config(spec.GetConfig())
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", service.ErrInvalid, err)
+	if err := c.name(spec); err != nil {
+		return nil, err
 	}
-	_, slots := c.env.ConnectedAnywhere()
-	spec.SweepId = spec.GetStudyName() + "-" + config.ID(spec.GetStudyHash(), c.cfg.Version)
-	spec.CellsPerJob = int32(config.CellsPerJob(codec.Shapes(spec.GetStimuli()), slots))
-	spec.Version = c.cfg.Version
-	spec.CreateTime = timestamppb.New(time.Now())
-	spec.State = store.Running
-
 	if there, err := c.existing(ctx, spec.GetSweepId()); there != nil || err != nil {
 		return there, err
 	}
 	// What takes time is done before others have to wait.
-	planned, err := active.New(ctx, c.env, spec)
+	planned, err := c.plan(ctx, spec)
 	if err != nil {
 		return nil, err
-	}
-	if err := planned.Plan.CheckSizes(&planned.Config); err != nil {
-		return nil, fmt.Errorf("%w: %w", service.ErrInvalid, err)
-	}
-	if jobs, most := planned.Plan.Jobs(), c.cfg.Limits.SweepJobs; jobs > most {
-		return nil, limits.Beyond("max-sweep-jobs", jobs, most, "jobs in a sweep")
 	}
 	defer c.taking.lock(spec.GetSweepId())()
 	run, taken := c.run(spec.GetSweepId())
@@ -147,6 +133,36 @@ func (c *Coordinator) create(ctx context.Context, spec *foiblev1.Sweep) (*foible
 	c.damages.Clear(run.ID)
 	c.log.Info("sweep created", "sweep", run.ID, "cells", run.Plan.Cells(), "jobs", run.Plan.Jobs())
 	return &foiblev1.CreateSweepResponse{Sweep: run.Snapshot(), Existed: existed, Retried: retried}, nil
+}
+
+// name completes what is asked of a new sweep: its id, the size of its jobs, and the beginning of its life.
+func (c *Coordinator) name(spec *foiblev1.Sweep) error {
+	config, err := codec.Config(spec.GetConfig())
+	if err != nil {
+		return fmt.Errorf("%w: %w", service.ErrInvalid, err)
+	}
+	_, slots := c.env.ConnectedAnywhere()
+	spec.SweepId = spec.GetStudyName() + "-" + config.ID(spec.GetStudyHash(), c.cfg.Version)
+	spec.CellsPerJob = int32(config.CellsPerJob(codec.Shapes(spec.GetStimuli()), slots))
+	spec.Version = c.cfg.Version
+	spec.CreateTime = timestamppb.New(time.Now())
+	spec.State = store.Running
+	return nil
+}
+
+// plan plans a new sweep, and refuses one that is too large.
+func (c *Coordinator) plan(ctx context.Context, spec *foiblev1.Sweep) (*active.Sweep, error) {
+	planned, err := active.New(ctx, c.env, spec)
+	if err != nil {
+		return nil, err
+	}
+	if err := planned.Plan.CheckSizes(&planned.Config); err != nil {
+		return nil, fmt.Errorf("%w: %w", service.ErrInvalid, err)
+	}
+	if jobs, most := planned.Plan.Jobs(), c.cfg.Limits.SweepJobs; jobs > most {
+		return nil, limits.Beyond("max-sweep-jobs", jobs, most, "jobs in a sweep")
+	}
+	return planned, nil
 }
 
 // storeNew stores the record of a new sweep, in the place of a damaged one if that has a revision.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"foible.dev/foible/coordinator/answer"
 	"foible.dev/foible/coordinator/web"
 	"foible.dev/foible/core/result"
 )
@@ -40,7 +41,7 @@ func (r *Sweep) Fits(ctx context.Context, job int) ([]result.Fit, error) {
 	if err != nil {
 		return nil, err
 	}
-	entry, err := entryOf(result)
+	entry, err := answer.Entry(result)
 	if err != nil {
 		return nil, fmt.Errorf("job %d: %w", job, err)
 	}

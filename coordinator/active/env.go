@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
 
+	"foible.dev/foible/coordinator/answer"
 	"foible.dev/foible/coordinator/crew"
 	"foible.dev/foible/coordinator/replica"
 	"foible.dev/foible/coordinator/store"
@@ -24,8 +25,8 @@ type Env struct {
 	Store   *store.Store
 	Crew    *crew.Crew
 	Others  *replica.Others
-	Damages *Damages
-	Scorers *Scorers
+	Damages *store.Damages
+	Scorers *answer.Scorers
 	Home    Home
 
 	Version     string

@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"foible.dev/foible/coordinator/answer"
 	"foible.dev/foible/coordinator/store"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/proto/codec"
@@ -128,7 +129,7 @@ func (r *Sweep) failuresOf(ctx context.Context, chunk sweep.Chunk, until uint64)
 	if err != nil {
 		return false, nil, err
 	}
-	if m.GetScore() != nil && !lacksCells(m) {
+	if m.GetScore() != nil && !answer.LacksCells(m) {
 		return false, nil, nil
 	}
 	score = m != nil
@@ -138,17 +139,9 @@ func (r *Sweep) failuresOf(ctx context.Context, chunk sweep.Chunk, until uint64)
 		if err != nil {
 			return false, nil, err
 		}
-		if m != nil && (m.GetInfer() == nil || hasFailedCells(m.GetInfer())) {
+		if m != nil && (m.GetInfer() == nil || answer.HasFailedCells(m.GetInfer())) {
 			failed = append(failed, job)
 		}
 	}
 	return score, failed, nil
-}
-
-// hasFailedCells says whether an infer job has cells that could not be computed.
-func hasFailedCells(m *foiblev1.InferResult) bool {
-	for range codec.FailedCells(m) {
-		return true
-	}
-	return false
 }

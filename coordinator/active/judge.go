@@ -9,9 +9,9 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"foible.dev/foible/coordinator/answer"
 	"foible.dev/foible/coordinator/engine"
 	"foible.dev/foible/coordinator/service"
-	"foible.dev/foible/core/model"
 	"foible.dev/foible/core/result"
 	"foible.dev/foible/core/sweep"
 	"foible.dev/foible/proto/codec"
@@ -21,7 +21,7 @@ import (
 // assign says what a job is, and for a score job what its fits must be of. It returns nil for a job that needs
 // no worker: one without parameter sets, and an infer job with all of its cells kept, is recorded, a score job that
 // cannot be made because an infer job failed is recorded as failed, and one that cannot be made yet is left.
-func (r *Sweep) assign(ctx context.Context, number int) (m *foiblev1.Assign, fits []expectedFit, err error) {
+func (r *Sweep) assign(ctx context.Context, number int) (m *foiblev1.Assign, fits []answer.ExpectedFit, err error) {
 	job := r.Job(number)
 	m = &foiblev1.Assign{
 		SweepId: r.ID, Job: int32(number), StudyHash: r.Spec.GetStudyHash(), Seed: r.Config.Seed,
@@ -55,7 +55,7 @@ func (r *Sweep) assign(ctx context.Context, number int) (m *foiblev1.Assign, fit
 		return nil, nil, err
 	}
 	if failure != "" {
-		_, err := r.Record(ctx, number, FailedResult(failure), Arrival{})
+		_, err := r.Record(ctx, number, answer.FailedResult(failure), Arrival{})
 		return nil, nil, err
 	}
 	predictions, err := codec.CellPredictions(recorded, r.Plan.Stimuli, len(job.Sets))
@@ -81,15 +81,11 @@ func (r *Sweep) assign(ctx context.Context, number int) (m *foiblev1.Assign, fit
 	return m, fits, nil
 }
 
-func FailedResult(reason string) *foiblev1.JobResult {
-	return &foiblev1.JobResult{Outcome: &foiblev1.JobResult_Failure{Failure: &foiblev1.Failure{Reason: reason}}}
-}
-
 // recorded are the cells of a chunk's parameter sets by stimulus, or why a part is missing.
 func (r *Sweep) recorded(ctx context.Context, job sweep.Job) (all []*foiblev1.InferResult, failure string, err error) {
 	for i := range r.Plan.Stimuli {
 		number := r.Plan.InferJob(job.Chunk, i)
-		if infer := r.recent.take(number); infer != nil {
+		if infer := r.recent.Take(number); infer != nil {
 			all = append(all, infer)
 			continue
 		}
@@ -152,10 +148,10 @@ func (r *Sweep) Judge(ctx context.Context, l *Lease, number int, result *foiblev
 }
 
 // checkCells says why cells do not answer an infer job; nil if they do.
-func (r *Sweep) checkCells(job sweep.Job, answer *foiblev1.InferResult) error {
+func (r *Sweep) checkCells(job sweep.Job, m *foiblev1.InferResult) error {
 	shape := &r.Plan.Stimuli[job.Stimulus]
-	if n := codec.CellCount(answer); n != len(job.Sets) {
-		if err := codec.CheckCells(answer, shape); err != nil {
+	if n := codec.CellCount(m); n != len(job.Sets) {
+		if err := codec.CheckCells(m, shape); err != nil {
 			return err // which may be why so few were completed
 		}
 		return fmt.Errorf("%d cells for %d parameter sets", n, len(job.Sets))
@@ -164,15 +160,15 @@ func (r *Sweep) checkCells(job sweep.Job, answer *foiblev1.InferResult) error {
 	want := sweep.NewCellHash(r.Spec.GetStudyHash(), shape.Stimulus, r.Config.Seed, procedure)
 	var hash []byte
 	for i := range job.Sets {
-		if hash = want.Append(hash[:0], &job.Sets[i]); !bytes.Equal(codec.CellHash(answer, i), hash) {
-			return otherHash(&job.Sets[i])
+		if hash = want.Append(hash[:0], &job.Sets[i]); !bytes.Equal(codec.CellHash(m, i), hash) {
+			return answer.OtherHash(&job.Sets[i])
 		}
-		if judged := codec.CellJudged(answer, i); judged != (procedure.Detail == sweep.DetailJudged) {
+		if judged := codec.CellJudged(m, i); judged != (procedure.Detail == sweep.DetailJudged) {
 			return fmt.Errorf("%s: only rows of judgement steps: %v", &job.Sets[i], judged)
 		}
 	}
 	var wrong error // the first
-	err := codec.VisitCells(answer, shape, func(i int, c *result.Cell) {
+	err := codec.VisitCells(m, shape, func(i int, c *result.Cell) {
 		if err := shape.CheckCell(c, &job.Sets[i], &procedure); err != nil && wrong == nil {
 			wrong = fmt.Errorf("stimulus %s: %s: %w", shape.Stimulus, &job.Sets[i], err)
 		}
@@ -180,18 +176,14 @@ func (r *Sweep) checkCells(job sweep.Job, answer *foiblev1.InferResult) error {
 	return cmp.Or(err, wrong)
 }
 
-func otherHash(set *model.ParameterSet) error {
-	return fmt.Errorf("%s: the hash is of another computation", set)
-}
-
 // checkFits says why fits do not answer a score job; nil if they do.
-func (r *Sweep) checkFits(job sweep.Job, fits []*foiblev1.Fit, expected []expectedFit) error {
+func (r *Sweep) checkFits(job sweep.Job, fits []*foiblev1.Fit, expected []answer.ExpectedFit) error {
 	if len(fits) != len(job.Sets) {
 		return fmt.Errorf("%d fits for %d parameter sets", len(fits), len(job.Sets))
 	}
 	bootstrap := r.Plan.BootstrapOf(&r.Config, job.Stage)
 	for i, m := range fits {
-		if err := expected[i].check(m, &job.Sets[i], r.Plan.Stimuli, bootstrap); err != nil {
+		if err := expected[i].Check(m, &job.Sets[i], r.Plan.Stimuli, bootstrap); err != nil {
 			return err
 		}
 	}
@@ -215,25 +207,14 @@ func (r *Sweep) checkRecordedFits(job *sweep.Job, score *foiblev1.ScoreResult) e
 	return nil
 }
 
-// echo compares what a worker says it has computed with what it was asked for.
-func echo(m *foiblev1.ParameterSet, want *model.ParameterSet, hash, wantHash []byte) error {
-	if m == nil {
-		return errors.New("an answer without its parameters")
-	}
-	got, err := codec.ReadParameterSet(m)
-	switch {
-	case err != nil:
-		return err
-	case got != *want:
-		return fmt.Errorf("computed with %s, not %s", got.String(), want.String())
-	case !bytes.Equal(hash, wantHash):
-		return otherHash(want)
-	}
-	return nil
-}
-
 func (r *Sweep) scorable(chunk sweep.Chunk) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.ledger.Scorable(chunk)
+}
+
+// expectedFits are those of a score job, one a parameter set.
+func (r *Sweep) expectedFits(ctx context.Context, job sweep.Job, predictions [][]result.Prediction) ([]answer.ExpectedFit, error) {
+	by := answer.Scoring{StudyHash: r.Spec.GetStudyHash(), Seed: r.Config.Seed, Bootstrap: r.Plan.BootstrapOf(&r.Config, job.Stage)}
+	return r.env.Scorers.Expect(ctx, by, job.Sets, predictions)
 }

@@ -69,35 +69,40 @@ func (p *parent) jobs(job *sweep.Job) []int {
 // before.
 func (r *Sweep) keeps() bool { return r.parent != nil || r.Spec.GetRetries() > 0 }
 
+// source is where cells of a job may be recorded already.
+type source struct {
+	jobs      []int           // numbers of the jobs that may have them, ascending
+	procedure sweep.Procedure // by which they were computed
+	read      func(ctx context.Context, job int) (*foiblev1.JobResult, error)
+}
+
 // kept are the cells of an infer job that the sweep extended by this one has recorded, or this one before it was tried
 // again, in the job's order; nil where there is none. They are as this sweep records them.
 func (r *Sweep) kept(ctx context.Context, job *sweep.Job) ([]*result.Cell, error) {
 	kept := make([]*result.Cell, len(job.Sets))
-	wanted := r.Plan.ProcedureOf(&r.Config, job.Round)
 	if r.parent != nil {
-		recorded := r.parent.run.Plan.ProcedureOf(&r.parent.run.Config, job.Round)
-		if err := r.keep(ctx, job, kept, r.parent.jobs(job), recorded, wanted, r.parent.run.Result); err != nil {
+		extended := r.parent.run
+		from := source{r.parent.jobs(job), extended.Plan.ProcedureOf(&extended.Config, job.Round), extended.Result}
+		if err := r.keep(ctx, job, kept, from); err != nil {
 			return nil, err
 		}
 	}
 	if r.Spec.GetRetries() > 0 {
-		if err := r.keep(ctx, job, kept, r.formerJobs(job), wanted, wanted, r.former); err != nil {
+		from := source{r.formerJobs(job), r.Plan.ProcedureOf(&r.Config, job.Round), r.former}
+		if err := r.keep(ctx, job, kept, from); err != nil {
 			return nil, err
 		}
 	}
 	return kept, nil
 }
 
-// keep takes the cells of a job from what is recorded of others, by one procedure, as they are by the one that is wanted.
-func (r *Sweep) keep(ctx context.Context, job *sweep.Job, kept []*result.Cell, from []int, recorded, wanted sweep.Procedure,
-
-	read func(context.Context, int) (*foiblev1.JobResult, error),
-) error {
+// keep takes the cells of a job from a source.
+func (r *Sweep) keep(ctx context.Context, job *sweep.Job, kept []*result.Cell, from source) error {
 	shape := &r.Plan.Stimuli[job.Stimulus]
-	was := r.cellHashes(job, recorded)
+	wanted, was := r.Plan.ProcedureOf(&r.Config, job.Round), r.cellHashes(job, from.procedure)
 	next := 0
-	for _, number := range from {
-		result, err := read(ctx, number)
+	for _, number := range from.jobs {
+		result, err := from.read(ctx, number)
 		if errors.Is(err, service.ErrNotFound) {
 			continue
 		}
@@ -120,7 +125,7 @@ func (r *Sweep) keep(ctx context.Context, job *sweep.Job, kept []*result.Cell, f
 			if cells[i].Failed() { // it is tried again
 				continue
 			}
-			if wanted.Detail != recorded.Detail { // of a larger sweep, less is kept
+			if wanted.Detail != from.procedure.Detail { // of a larger sweep, less is kept
 				cells[i].Judge(shape.JudgementSteps)
 			}
 			kept[at] = &cells[i]

@@ -14,6 +14,7 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
+	"foible.dev/foible/coordinator/answer"
 	"foible.dev/foible/coordinator/crew"
 	"foible.dev/foible/coordinator/engine"
 	"foible.dev/foible/coordinator/store"
@@ -30,10 +31,10 @@ type Lease struct {
 	delivery *engine.Delivery
 	attempt  int // how often the job has been sent to a worker, with this time
 	span     trace.Span
-	fits     []expectedFit // what is known of the fits of a score job
-	worker   string        // id of the one that it was given to
-	session  uint64        // number of the connection by which it was sent
-	owner    *crew.Member  // nil while its worker is away; guarded by Coordinator.mu
+	fits     []answer.ExpectedFit // what is known of the fits of a score job
+	worker   string               // id of the one that it was given to
+	session  uint64               // number of the connection by which it was sent
+	owner    *crew.Member         // nil while its worker is away; guarded by Coordinator.mu
 
 	copies int       // how often the job was given to another worker because it took too long; guarded by the sweep's mu
 	copied time.Time // when last

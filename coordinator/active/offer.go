@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"foible.dev/foible/coordinator/answer"
 	"foible.dev/foible/coordinator/crew"
 	"foible.dev/foible/coordinator/engine"
 	"foible.dev/foible/coordinator/store"
@@ -58,7 +59,7 @@ func (r *Sweep) avoids(job int, worker string) bool {
 	r.mu.Lock()
 	first := r.first[job]
 	r.mu.Unlock()
-	return r.troubles.Avoids(job, worker, first != nil && first.worker == worker)
+	return r.troubles.Avoids(job, worker, first != nil && first.Worker == worker)
 }
 
 // avoidPause is how long a job waits that only workers could take on which it failed.
@@ -129,7 +130,7 @@ func (o *Offer) Open(ctx context.Context, m *crew.Member, all *Leases) (*foiblev
 		return nil, o.Release(wait)
 	}
 	if reason := o.run.troubles.Hopeless(job); reason != "" {
-		if _, err := o.run.Record(ctx, job, FailedResult(reason), Arrival{}); err != nil {
+		if _, err := o.run.Record(ctx, job, answer.FailedResult(reason), Arrival{}); err != nil {
 			return nil, err
 		}
 		return nil, o.delivery.Ack()

@@ -7,6 +7,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"foible.dev/foible/coordinator/answer"
 	"foible.dev/foible/coordinator/engine"
 	"foible.dev/foible/coordinator/replica"
 	"foible.dev/foible/coordinator/service"
@@ -60,7 +61,7 @@ func (r *Sweep) Record(ctx context.Context, job int, result *foiblev1.JobResult,
 	switch {
 	case err == nil:
 		fresh = true
-		r.recent.put(job, result.GetInfer(), len(value))
+		r.recent.Put(job, result.GetInfer(), len(value))
 		if l := from.Lease; l != nil {
 			session = l.session
 			r.tally(func(t *replica.Tally) {
@@ -92,7 +93,7 @@ func (r *Sweep) note(ctx context.Context, job int, result *foiblev1.JobResult, s
 			r.env.Log.Error("find what a job is of", "sweep", r.ID, "job", job, "error", err)
 		}
 	}
-	entry, err := entryOf(result)
+	entry, err := answer.Entry(result)
 	if err != nil {
 		r.spoil(store.Damaged(job, err))
 		return

@@ -3,16 +3,14 @@ package active
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
+	"foible.dev/foible/coordinator/answer"
 	"foible.dev/foible/coordinator/engine"
-	"foible.dev/foible/coordinator/ledger"
 	"foible.dev/foible/coordinator/service"
 	"foible.dev/foible/coordinator/store"
 	"foible.dev/foible/core/cost"
 	"foible.dev/foible/core/sweep"
-	"foible.dev/foible/proto/codec"
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
@@ -135,7 +133,7 @@ func (r *Sweep) recall(ctx context.Context, chunk sweep.Chunk, recorded []bool) 
 			continue
 		}
 		result := &foiblev1.JobResult{}
-		if score.GetScore() == nil || lacksCells(score) {
+		if score.GetScore() == nil || answer.LacksCells(score) {
 			var err error
 			if result, err = r.Result(ctx, job); err != nil && !errors.Is(err, service.ErrNotFound) {
 				return err
@@ -155,7 +153,7 @@ func (r *Sweep) recall(ctx context.Context, chunk sweep.Chunk, recorded []bool) 
 // enter takes a recorded result into the ledger. It says whether that is news, and which jobs can be done now that could
 // not be done before. The error says that the result is damaged; then nothing has changed.
 func (r *Sweep) Enter(job int, result *foiblev1.JobResult) (news bool, ready []int, err error) {
-	entry, err := entryOf(result)
+	entry, err := answer.Entry(result)
 	if err != nil {
 		return false, nil, store.Damaged(job, err)
 	}
@@ -163,30 +161,4 @@ func (r *Sweep) Enter(job int, result *foiblev1.JobResult) (news bool, ready []i
 	defer r.mu.Unlock()
 	news, ready = r.ledger.Record(job, entry)
 	return news, ready, nil
-}
-
-// entryOf is what the ledger needs to know of a recorded result.
-func entryOf(m *foiblev1.JobResult) (ledger.Result, error) {
-	var entry ledger.Result
-	if f := m.GetFailure(); f != nil {
-		entry.Failed, entry.Reason = true, f.GetReason()
-	}
-	if m.GetInfer() != nil {
-		for place, reason := range codec.FailedCells(m.GetInfer()) {
-			entry.Cells = append(entry.Cells, ledger.CellFailure{Place: place, Reason: reason})
-		}
-	}
-	for _, m := range m.GetScore().GetFits() {
-		fit, err := codec.ReadFit(m)
-		if err != nil {
-			return ledger.Result{}, err
-		}
-		entry.Fits = append(entry.Fits, fit)
-	}
-	return entry, nil
-}
-
-// lacksCells says whether scores are of parameter sets some of whose cells could not be computed.
-func lacksCells(result *foiblev1.JobResult) bool {
-	return slices.ContainsFunc(result.GetScore().GetFits(), func(f *foiblev1.Fit) bool { return f.GetFailed() > 0 })
 }

@@ -10,6 +10,7 @@ import (
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"foible.dev/foible/coordinator/answer"
 	"foible.dev/foible/coordinator/crew"
 	"foible.dev/foible/coordinator/engine"
 	"foible.dev/foible/coordinator/ledger"
@@ -36,7 +37,7 @@ type Sweep struct {
 
 	stopQueueing func() // returns when no more jobs are being queued from the start
 
-	recent recent // results that score jobs will need
+	recent store.Recent // results that score jobs will need
 
 	troubles *crew.Troubles
 
@@ -50,23 +51,23 @@ type Sweep struct {
 	state         foiblev1.SweepState
 	priority      int32
 	endTime       *timestamppb.Timestamp
-	final         *foiblev1.Progress // as stored when it ended
-	queued        bool               // every job that can be done from the start is in the queue
-	ending        bool               // its end is being stored
-	returned      map[int]int        // by job without a result, deliveries that were put back and do not count as tries
-	first         map[int]*computed  // by job without a result, the first one of a job that is computed twice
-	leases        map[int]*Lease     // by job, the last lease for a delivery of the queue
-	copies        map[int][]*Lease   // by job, further leases for the same delivery, see overdue; none without the one in leases
-	lookedOver    time.Time          // when overdue jobs were last looked for
-	tallied       replica.Tally      // since the coordinator started
-	eta           *cost.Estimator    // nil until the sweep is started
-	forecast      forecast           // what it said last
-	remaining     remaining          // see remainingWork
-	retryDue      bool               // failures are tried again when all other jobs are done
-	discarded     bool               // see discard
-	replayed      int64              // jobs that were recorded before
-	audited       time.Time          // when the queue was last compared with the results
-	changed       chan struct{}      // closed at the next change
+	final         *foiblev1.Progress          // as stored when it ended
+	queued        bool                        // every job that can be done from the start is in the queue
+	ending        bool                        // its end is being stored
+	returned      map[int]int                 // by job without a result, deliveries that were put back and do not count as tries
+	first         map[int]*answer.Computation // by job without a result, the first one of a job that is computed twice
+	leases        map[int]*Lease              // by job, the last lease for a delivery of the queue
+	copies        map[int][]*Lease            // by job, further leases for the same delivery, see overdue; none without the one in leases
+	lookedOver    time.Time                   // when overdue jobs were last looked for
+	tallied       replica.Tally               // since the coordinator started
+	eta           *cost.Estimator             // nil until the sweep is started
+	forecast      forecast                    // what it said last
+	remaining     remaining                   // see remainingWork
+	retryDue      bool                        // failures are tried again when all other jobs are done
+	discarded     bool                        // see discard
+	replayed      int64                       // jobs that were recorded before
+	audited       time.Time                   // when the queue was last compared with the results
+	changed       chan struct{}               // closed at the next change
 }
 
 // tally changes what is counted.
@@ -99,7 +100,7 @@ func New(ctx context.Context, env *Env, spec *foiblev1.Sweep) (*Sweep, error) {
 		state:  spec.GetState(), priority: spec.GetPriority(), endTime: spec.GetEndTime(), retryDue: spec.GetRetryDue(),
 		troubles: crew.NewTroubles(env.Crew, env.Bounds),
 		returned: map[int]int{},
-		first:    map[int]*computed{},
+		first:    map[int]*answer.Computation{},
 		leases:   map[int]*Lease{},
 		copies:   map[int][]*Lease{},
 		changed:  make(chan struct{}),
@@ -126,7 +127,7 @@ func (r *Sweep) Adopt(spec *foiblev1.Sweep, revision uint64) bool {
 	r.endTime, r.final, r.retryDue = spec.GetEndTime(), spec.GetProgress(), spec.GetRetryDue()
 	r.eta.Running(time.Now(), r.state == store.Running)
 	if !store.Unended(r.state) {
-		r.recent.clear()
+		r.recent.Clear()
 	}
 	r.change()
 	r.rest()
@@ -254,7 +255,7 @@ func (r *Sweep) Discard() foiblev1.SweepState {
 	state := r.state
 	r.change() // who watches it looks again
 	r.mu.Unlock()
-	r.recent.clear()
+	r.recent.Clear()
 	return state
 }
 

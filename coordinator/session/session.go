@@ -16,6 +16,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"foible.dev/foible/coordinator/active"
+	"foible.dev/foible/coordinator/answer"
 	"foible.dev/foible/coordinator/crew"
 	"foible.dev/foible/coordinator/engine"
 	"foible.dev/foible/coordinator/schedule"
@@ -292,7 +293,7 @@ func (r *received) record(ctx context.Context, run *active.Sweep, job int) error
 		return err
 	}
 	if verdict != foiblev1.Verdict_VERDICT_RECORDED {
-		failure := &foiblev1.Failure{Reason: active.Printable(reason), Kind: r.result.GetFailure().GetKind()}
+		failure := &foiblev1.Failure{Reason: answer.Printable(reason), Kind: r.result.GetFailure().GetKind()}
 		var final bool
 		if final, r.wait = s.failed(run, job, r.lease, failure, log); !final {
 			r.answer.Verdict, r.answer.Reason = verdict, reason
@@ -308,7 +309,7 @@ func (r *received) record(ctx context.Context, run *active.Sweep, job int) error
 	}
 	if different != nil {
 		log.Error("two computations of one job differ", "difference", different)
-		r.result = active.FailedResult(different.Error())
+		r.result = answer.FailedResult(different.Error())
 	}
 	fresh, err := run.Record(ctx, job, r.result, active.Arrival{Lease: r.lease, Left: r.left})
 	switch {

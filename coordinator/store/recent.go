@@ -1,4 +1,4 @@
-package active
+package store
 
 import (
 	"maps"
@@ -11,9 +11,9 @@ import (
 // recentBytes bounds what a sweep keeps of its last results.
 const recentBytes = 64 << 20
 
-// recent keeps packed results that were recorded just now: the score job of a chunk comes
+// Recent keeps packed results that were recorded just now: the score job of a chunk comes
 // soon after its infer jobs, and need not read them again. The zero value is empty.
-type recent struct {
+type Recent struct {
 	mu      sync.Mutex // guards what follows
 	results map[int]recentResult
 	bytes   int
@@ -24,8 +24,8 @@ type recentResult struct {
 	bytes int
 }
 
-// put keeps the recorded result of a job. Where there is no room, those of the first jobs are forgotten.
-func (r *recent) put(job int, result *foiblev1.InferResult, bytes int) {
+// Put keeps the recorded result of a job. Where there is no room, those of the first jobs are forgotten.
+func (r *Recent) Put(job int, result *foiblev1.InferResult, bytes int) {
 	if result.GetJudged() == nil {
 		return
 	}
@@ -42,22 +42,22 @@ func (r *recent) put(job int, result *foiblev1.InferResult, bytes int) {
 	}
 }
 
-// take removes the result of a job; nil if it is not there.
-func (r *recent) take(job int) *foiblev1.InferResult {
+// Take removes the result of a job; nil if it is not there.
+func (r *Recent) Take(job int) *foiblev1.InferResult {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.remove(job)
 }
 
-// clear forgets all.
-func (r *recent) clear() {
+// Clear forgets all.
+func (r *Recent) Clear() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.results, r.bytes = nil, 0
 }
 
 // remove does so. The caller holds mu.
-func (r *recent) remove(job int) *foiblev1.InferResult {
+func (r *Recent) remove(job int) *foiblev1.InferResult {
 	of := r.results[job]
 	delete(r.results, job)
 	r.bytes -= of.bytes

@@ -1,4 +1,4 @@
-package active
+package store
 
 import (
 	"fmt"
