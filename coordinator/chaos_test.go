@@ -164,22 +164,26 @@ func (m *moody) executor() executor {
 	}
 }
 
+// briefLeases are such that trouble is soon over.
+func briefLeases(cfg *coordinator.Config) {
+	cfg.Lease, cfg.Grace = 4*time.Second, time.Second
+}
+
+// chaosRequests are the sweeps that run in chaos.
+var chaosRequests = []func(*cluster) *foiblev1.CreateSweepRequest{
+	func(c *cluster) *foiblev1.CreateSweepRequest { return c.staged(32, 5) },
+	func(c *cluster) *foiblev1.CreateSweepRequest { return c.request(7, 3) },
+}
+
 // TestChaos runs sweeps while messages are delayed, lost and repeated, connections cut, jobs fail, workers come and
 // go, and the coordinator is started again. Every job must have one result, and the same as in quiet.
 func TestChaos(t *testing.T) {
 	const seeds = 4
-	brief := func(cfg *coordinator.Config) {
-		cfg.Lease, cfg.Grace = 4*time.Second, time.Second
-	}
-	requests := []func(*cluster) *foiblev1.CreateSweepRequest{
-		func(c *cluster) *foiblev1.CreateSweepRequest { return c.staged(32, 5) },
-		func(c *cluster) *foiblev1.CreateSweepRequest { return c.request(7, 3) },
-	}
-	want := make([][]byte, len(requests))
-	jobs := make([]int, len(requests))
+	want := make([][]byte, len(chaosRequests))
+	jobs := make([]int, len(chaosRequests))
 	synctest.Test(t, func(t *testing.T) {
-		c := newCluster(t, brief)
-		for i, request := range requests {
+		c := newCluster(t, briefLeases)
+		for i, request := range chaosRequests {
 			id := c.submit(request(c))
 			drain := c.work(8, nil)
 			s := c.wait(id)
@@ -198,69 +202,72 @@ func TestChaos(t *testing.T) {
 					t.Fatalf("seed %d: %v\n\n%s", seed, p, await.Goroutines())
 				}
 			}()
-			synctest.Test(t, func(t *testing.T) {
-				start := time.Now()
-				c := newCluster(t, brief)
-				noise := &chaos{seed: seed, recorded: map[string]map[uint64]bool{}}
-				moody := newMoody(seed)
-				workers := make([]func(), 5)
-				hire := func(i int) {
-					workers[i] = c.work(1+i, moody.executor(), grpc.WithStreamInterceptor(noise.intercept))
-				}
-				var ids []string
-				for _, request := range requests { // before any slot is known, which would change the size of jobs
-					ids = append(ids, c.submit(request(c)))
-				}
-				for i := range workers {
-					hire(i)
-				}
-				// All that may fail the test at once is done by this goroutine, the others only watch.
-				ended := make(chan error, len(ids))
-				for _, id := range ids {
-					go func() {
-						s, err := c.follow(id)
-						if err == nil && s.GetState() != foiblev1.SweepState_SWEEP_STATE_SUCCEEDED {
-							err = fmt.Errorf("sweep %s: %v", id, s)
-						}
-						ended <- err
-					}()
-				}
-				rng := rand.New(rand.NewPCG(seed, 1))
-				for left := len(ids); left > 0; {
-					select {
-					case err := <-ended:
-						if err != nil {
-							t.Fatalf("seed %d: %v", seed, err)
-						}
-						left--
-						continue
-					case <-time.After(time.Duration(rng.IntN(10_000)) * time.Millisecond):
-					}
-					if i := rng.IntN(len(workers) + 1); i < len(workers) {
-						workers[i]()
-						hire(i)
-					} else {
-						c.stop()
-						time.Sleep(time.Duration(rng.IntN(5000)) * time.Millisecond)
-						c.start()
-					}
-				}
-				for i, id := range ids {
-					got, n := c.export(id)
-					if n != jobs[i] || !bytes.Equal(got, want[i]) {
-						t.Errorf("sweep %s: %d results, want %d; the same: %v", id, n, jobs[i], bytes.Equal(got, want[i]))
-					}
-					t.Log(c.sweep(id).GetProgress())
-				}
-				noise.mu.Lock()
-				defer noise.mu.Unlock()
-				for job, leases := range noise.recorded {
-					if len(leases) > 1 {
-						t.Errorf("job %s: %d results were said to be recorded", job, len(leases))
-					}
-				}
-				t.Logf("%v: %d streams, %d messages delayed, %d repeated, %d connections cut", time.Since(start), noise.streams.Load(), noise.delayed, noise.repeats, noise.cuts)
-			})
+			synctest.Test(t, func(t *testing.T) { chaosOf(t, seed, want, jobs) })
 		})
 	}
+}
+
+// chaosOf runs the sweeps in the chaos of a seed. want are their results in quiet, and jobs how many these are.
+func chaosOf(t *testing.T, seed uint64, want [][]byte, jobs []int) {
+	start := time.Now()
+	c := newCluster(t, briefLeases)
+	noise := &chaos{seed: seed, recorded: map[string]map[uint64]bool{}}
+	moody := newMoody(seed)
+	workers := make([]func(), 5)
+	hire := func(i int) {
+		workers[i] = c.work(1+i, moody.executor(), grpc.WithStreamInterceptor(noise.intercept))
+	}
+	var ids []string
+	for _, request := range chaosRequests { // before any slot is known, which would change the size of jobs
+		ids = append(ids, c.submit(request(c)))
+	}
+	for i := range workers {
+		hire(i)
+	}
+	// All that may fail the test at once is done by this goroutine, the others only watch.
+	ended := make(chan error, len(ids))
+	for _, id := range ids {
+		go func() {
+			s, err := c.follow(id)
+			if err == nil && s.GetState() != foiblev1.SweepState_SWEEP_STATE_SUCCEEDED {
+				err = fmt.Errorf("sweep %s: %v", id, s)
+			}
+			ended <- err
+		}()
+	}
+	rng := rand.New(rand.NewPCG(seed, 1))
+	for left := len(ids); left > 0; {
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Fatalf("seed %d: %v", seed, err)
+			}
+			left--
+			continue
+		case <-time.After(time.Duration(rng.IntN(10_000)) * time.Millisecond):
+		}
+		if i := rng.IntN(len(workers) + 1); i < len(workers) {
+			workers[i]()
+			hire(i)
+		} else {
+			c.stop()
+			time.Sleep(time.Duration(rng.IntN(5000)) * time.Millisecond)
+			c.start()
+		}
+	}
+	for i, id := range ids {
+		got, n := c.export(id)
+		if n != jobs[i] || !bytes.Equal(got, want[i]) {
+			t.Errorf("sweep %s: %d results, want %d; the same: %v", id, n, jobs[i], bytes.Equal(got, want[i]))
+		}
+		t.Log(c.sweep(id).GetProgress())
+	}
+	noise.mu.Lock()
+	defer noise.mu.Unlock()
+	for job, leases := range noise.recorded {
+		if len(leases) > 1 {
+			t.Errorf("job %s: %d results were said to be recorded", job, len(leases))
+		}
+	}
+	t.Logf("%v: %d streams, %d messages delayed, %d repeated, %d connections cut", time.Since(start), noise.streams.Load(), noise.delayed, noise.repeats, noise.cuts)
 }

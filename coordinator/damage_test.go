@@ -288,27 +288,9 @@ func TestUnreadableResult(t *testing.T) {
 	}
 }
 
-// A sweep whose record is lost, or cannot be read, is listed; submitted again, it keeps its results, though it would be
-// split into other jobs by now. Results that are not of it are dropped.
-func TestLostRecord(t *testing.T) {
-	c := newCluster(t, nil)
-	request := c.request(400, 2)
-	id := c.submit(request)
-	var jobs atomic.Int32
-	count := executor(func(context.Context, *foiblev1.Assign) error { jobs.Add(1); return nil })
-	drain := c.work(2, count)
-	made := c.wait(id)
-	want, n := c.export(id)
-	drain()
-	c.stop()
-	config := must(codec.Config(request.GetConfig()))
-	sets := must(config.ParameterSets())
-	const slots = 256
-	if of := sweep.CellsPerJob(len(sets), codec.Shapes(request.GetStimuli()), config.Fit.Runs, slots); of == int(made.GetCellsPerJob()) {
-		t.Fatalf("with %d slots, jobs have %d cells too", slots, of)
-	}
-
-	for name, change := range map[string]func(e *engine.Engine, ctx context.Context) error{
+// lostRecords are ways in which the record of a sweep is lost, and what is done to the store before.
+func lostRecords(id string) map[string]func(*engine.Engine, context.Context) error {
+	return map[string]func(*engine.Engine, context.Context) error{
 		"unreadable": func(e *engine.Engine, ctx context.Context) error {
 			_, revision, err := e.Sweep(ctx, id)
 			if err == nil {
@@ -333,7 +315,30 @@ func TestLostRecord(t *testing.T) {
 			}
 			return err
 		},
-	} {
+	}
+}
+
+// A sweep whose record is lost, or cannot be read, is listed; submitted again, it keeps its results, though it would be
+// split into other jobs by now. Results that are not of it are dropped.
+func TestLostRecord(t *testing.T) {
+	c := newCluster(t, nil)
+	request := c.request(400, 2)
+	id := c.submit(request)
+	var jobs atomic.Int32
+	count := executor(func(context.Context, *foiblev1.Assign) error { jobs.Add(1); return nil })
+	drain := c.work(2, count)
+	made := c.wait(id)
+	want, n := c.export(id)
+	drain()
+	c.stop()
+	config := must(codec.Config(request.GetConfig()))
+	sets := must(config.ParameterSets())
+	const slots = 256
+	if of := sweep.CellsPerJob(len(sets), codec.Shapes(request.GetStimuli()), config.Fit.Runs, slots); of == int(made.GetCellsPerJob()) {
+		t.Fatalf("with %d slots, jobs have %d cells too", slots, of)
+	}
+
+	for name, change := range lostRecords(id) {
 		t.Run(name, func(t *testing.T) {
 			dir := copied(t, c.dir)
 			if change != nil {

@@ -268,8 +268,9 @@ func (f *fortress) check(conn *grpc.ClientConn) error {
 
 func secret(token access.Token) string { return strings.Split(token.Reveal(), "-")[2] }
 
-// TestRefusals: what comes to a coordinator without right is refused, and the sweep that it runs does not notice.
-func TestRefusals(t *testing.T) {
+// unattacked runs a sweep with nobody else there. It returns the results, and how many there are.
+func unattacked(t *testing.T) (results []byte, n int) {
+	t.Helper()
 	plain := newCluster(t, nil)
 	conn := plain.dial()
 	defer conn.Close()
@@ -284,142 +285,185 @@ func TestRefusals(t *testing.T) {
 	go func() { stopped <- w.Run(ctx) }()
 	id := plain.submit(plain.sample())
 	plain.wait(id)
-	want, n := plain.export(id)
+	results, n = plain.export(id)
 	cancel()
 	if err, ok := await.Try(t, stopped, "the worker to stop"); ok && err != nil {
 		t.Error(err)
 	}
+	return results, n
+}
 
-	f := newFortress(t)
-	user, workers := f.token(access.User), f.token(access.Worker)
-	ended, err := f.tokens.Create(access.User, time.Nanosecond, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	reader, err := f.tokens.Create(access.User, time.Hour, true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	foreign := t.TempDir()
-	stranger, err := access.Open(access.Config{DataDir: foreign, Limits: access.DefaultLimits()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	strangers, err := access.OpenTokens(foreign)
-	if err != nil {
-		t.Fatal(err)
-	}
-	theirs, err := strangers.Show(access.User)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const how = "`foible token show "
+// intruder attacks a fortress.
+type intruder struct {
+	*fortress
+	user, workers, ended, reader access.Token // of the coordinator; ended has expired, reader may only read
+	theirs                       access.Token // of another coordinator
+	stranger                     *access.Keeper
+	foreign                      string // directory of the other coordinator
+}
 
-	for _, c := range []struct {
-		name   string
-		attack func(f *fortress)
-	}{
-		{"wrong token", func(f *fortress) {
-			for _, token := range []string{"nonsense", "aaaabbbbccccddddeeeeffffgggghhhh", secret(user)[1:], secret(user) + "a", user.Reveal(), secret(theirs)} {
-				f.refused(f.get(f.forge(token)), codes.Unauthenticated, how)
-				f.refused(f.work(f.forge(token)), codes.Unauthenticated, how)
-			}
-		}},
-		{"missing token", func(f *fortress) {
-			conn := f.forge("")
-			for _, call := range []func(*grpc.ClientConn) error{f.get, f.send, f.work, f.reflect} {
-				f.refused(call(conn), codes.Unauthenticated, "a token is needed; "+how)
-			}
-			if err := f.check(conn); err != nil {
-				t.Errorf("a probe: %v", err)
-			}
-		}},
-		{"expired token", func(f *fortress) {
-			f.refused(f.get(f.connectAs(ended)), codes.Unauthenticated, "the token ended on ")
-		}},
-		{"token for another purpose", func(f *fortress) {
-			conn := f.connectAs(workers)
-			for _, call := range []func(*grpc.ClientConn) error{f.get, f.send, f.reflect} {
-				f.refused(call(conn), codes.PermissionDenied, how+"user`")
-			}
-			f.refused(f.fetch(conn, "00"), codes.NotFound, "study 00")
-			f.refused(f.work(f.connectAs(user)), codes.PermissionDenied, how+"worker`")
-			conn = f.connectAs(reader)
-			f.refused(f.send(conn), codes.PermissionDenied, "for reading only")
-			f.refused(f.work(conn), codes.PermissionDenied, "for reading only")
-			if err := errors.Join(f.get(conn), f.reflect(conn)); err != nil {
-				t.Errorf("a reader: %v", err)
-			}
-		}},
-		{"client without TLS", func(f *fortress) {
-			conn := f.connection(grpc.WithTransportCredentials(insecure.NewCredentials()))
-			f.refused(f.get(conn), codes.Unavailable, "")
-		}},
-		{"client with a certificate of its own", func(f *fortress) {
-			pair, err := tls.X509KeyPair(certificate(t, foreign))
-			if err != nil {
-				t.Fatal(err)
-			}
-			conn := f.connection(grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{InsecureSkipVerify: true, Certificates: []tls.Certificate{pair}})))
-			f.refused(f.get(conn), codes.Unauthenticated, "a token is needed")
-		}},
-		{"client of another coordinator", func(f *fortress) {
-			f.refused(f.get(f.connectAs(theirs)), codes.Unavailable, "is not of the coordinator that made the token")
-		}},
-		{"server with a foreign certificate", func(f *fortress) {
-			l, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				t.Fatal(err)
-			}
-			server := grpc.NewServer(append(stranger.Options(), grpc.UnknownServiceHandler(func(_ any, s grpc.ServerStream) error {
-				headers, _ := metadata.FromIncomingContext(s.Context())
-				t.Errorf("a foreign server was called, with %d tokens", len(headers.Get("authorization")))
-				return nil
-			}))...)
-			served := make(chan error, 1)
-			go func() { served <- server.Serve(stranger.Listen(l)) }()
-			defer func() { server.Stop(); await.Try(t, served, "the foreign server to stop") }()
-			client, err := access.NewClient(func() (access.Token, error) { return user, nil }, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			conn, err := grpc.NewClient(l.Addr().String(), client.Options()...)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer conn.Close()
-			f.refused(f.get(conn), codes.Unavailable, "is not of the coordinator that made the token")
-			if !errors.Is(client.Refused(), access.ErrForeign) {
-				t.Error(client.Refused())
-			}
-		}},
-		{"message of 100 MB", func(f *fortress) {
-			big := &foiblev1.CreateSweepRequest{StudyName: strings.Repeat("a", 100<<20)}
-			call := func(conn *grpc.ClientConn) error {
-				_, err := foiblev1.NewSweepServiceClient(conn).CreateSweep(t.Context(), big)
-				return err
-			}
-			f.refused(call(f.connectAs(user)), codes.ResourceExhausted, "larger than max")
-			f.refused(call(f.forge("")), codes.Unauthenticated, "a token is needed")
-			ctx, cancel := context.WithTimeout(t.Context(), await.Limit())
-			defer cancel()
-			stream, err := foiblev1.NewWorkerServiceClient(f.connectAs(workers)).Work(ctx)
-			if err != nil {
-				t.Fatal(err)
-			}
-			_ = stream.Send(&foiblev1.WorkRequest{Message: &foiblev1.WorkRequest_Hello{Hello: &foiblev1.Hello{Version: version, Host: big.GetStudyName(), Slots: 1}}})
-			_, err = stream.Recv()
-			f.refused(err, codes.ResourceExhausted, "larger than max")
-		}},
-		{"headers of 1 MB", func(f *fortress) {
-			err := f.get(f.forge(strings.Repeat("a", 1<<20)))
-			if err == nil {
-				t.Error("they are taken")
-			}
-		}},
-		{"clients that take their time", slowClients},
-		{"10,000 connections", manyConnections},
-	} {
+func newIntruder(t *testing.T) *intruder {
+	t.Helper()
+	f := &intruder{fortress: newFortress(t), foreign: t.TempDir()}
+	f.user, f.workers = f.token(access.User), f.token(access.Worker)
+	var err error
+	f.ended, err = f.tokens.Create(access.User, time.Nanosecond, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.reader, err = f.tokens.Create(access.User, time.Hour, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.stranger, err = access.Open(access.Config{DataDir: f.foreign, Limits: access.DefaultLimits()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	strangers, err := access.OpenTokens(f.foreign)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.theirs, err = strangers.Show(access.User)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// how begins the advice to whom a token is missing.
+const how = "`foible token show "
+
+var attacks = []struct {
+	name   string
+	attack func(*intruder)
+}{
+	{"wrong token", (*intruder).wrongToken},
+	{"missing token", (*intruder).missingToken},
+	{"expired token", (*intruder).expiredToken},
+	{"token for another purpose", (*intruder).tokenForAnotherPurpose},
+	{"client without TLS", (*intruder).clientWithoutTLS},
+	{"client with a certificate of its own", (*intruder).clientWithACertificateOfItsOwn},
+	{"client of another coordinator", (*intruder).clientOfAnotherCoordinator},
+	{"server with a foreign certificate", (*intruder).serverWithAForeignCertificate},
+	{"message of 100 MB", (*intruder).largeMessage},
+	{"headers of 1 MB", (*intruder).largeHeaders},
+	{"clients that take their time", func(f *intruder) { slowClients(f.fortress) }},
+	{"10,000 connections", func(f *intruder) { manyConnections(f.fortress) }},
+}
+
+func (f *intruder) wrongToken() {
+	for _, token := range []string{"nonsense", "aaaabbbbccccddddeeeeffffgggghhhh", secret(f.user)[1:], secret(f.user) + "a", f.user.Reveal(), secret(f.theirs)} {
+		f.refused(f.get(f.forge(token)), codes.Unauthenticated, how)
+		f.refused(f.work(f.forge(token)), codes.Unauthenticated, how)
+	}
+}
+
+func (f *intruder) missingToken() {
+	conn := f.forge("")
+	for _, call := range []func(*grpc.ClientConn) error{f.get, f.send, f.work, f.reflect} {
+		f.refused(call(conn), codes.Unauthenticated, "a token is needed; "+how)
+	}
+	if err := f.check(conn); err != nil {
+		f.t.Errorf("a probe: %v", err)
+	}
+}
+
+func (f *intruder) expiredToken() {
+	f.refused(f.get(f.connectAs(f.ended)), codes.Unauthenticated, "the token ended on ")
+}
+
+func (f *intruder) tokenForAnotherPurpose() {
+	conn := f.connectAs(f.workers)
+	for _, call := range []func(*grpc.ClientConn) error{f.get, f.send, f.reflect} {
+		f.refused(call(conn), codes.PermissionDenied, how+"user`")
+	}
+	f.refused(f.fetch(conn, "00"), codes.NotFound, "study 00")
+	f.refused(f.work(f.connectAs(f.user)), codes.PermissionDenied, how+"worker`")
+	conn = f.connectAs(f.reader)
+	f.refused(f.send(conn), codes.PermissionDenied, "for reading only")
+	f.refused(f.work(conn), codes.PermissionDenied, "for reading only")
+	if err := errors.Join(f.get(conn), f.reflect(conn)); err != nil {
+		f.t.Errorf("a reader: %v", err)
+	}
+}
+
+func (f *intruder) clientWithoutTLS() {
+	conn := f.connection(grpc.WithTransportCredentials(insecure.NewCredentials()))
+	f.refused(f.get(conn), codes.Unavailable, "")
+}
+
+func (f *intruder) clientWithACertificateOfItsOwn() {
+	pair, err := tls.X509KeyPair(certificate(f.t, f.foreign))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	conn := f.connection(grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{InsecureSkipVerify: true, Certificates: []tls.Certificate{pair}})))
+	f.refused(f.get(conn), codes.Unauthenticated, "a token is needed")
+}
+
+func (f *intruder) clientOfAnotherCoordinator() {
+	f.refused(f.get(f.connectAs(f.theirs)), codes.Unavailable, "is not of the coordinator that made the token")
+}
+
+func (f *intruder) serverWithAForeignCertificate() {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	server := grpc.NewServer(append(f.stranger.Options(), grpc.UnknownServiceHandler(func(_ any, s grpc.ServerStream) error {
+		headers, _ := metadata.FromIncomingContext(s.Context())
+		f.t.Errorf("a foreign server was called, with %d tokens", len(headers.Get("authorization")))
+		return nil
+	}))...)
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(f.stranger.Listen(l)) }()
+	defer func() { server.Stop(); await.Try(f.t, served, "the foreign server to stop") }()
+	client, err := access.NewClient(func() (access.Token, error) { return f.user, nil }, nil)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	conn, err := grpc.NewClient(l.Addr().String(), client.Options()...)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	defer conn.Close()
+	f.refused(f.get(conn), codes.Unavailable, "is not of the coordinator that made the token")
+	if !errors.Is(client.Refused(), access.ErrForeign) {
+		f.t.Error(client.Refused())
+	}
+}
+
+func (f *intruder) largeMessage() {
+	big := &foiblev1.CreateSweepRequest{StudyName: strings.Repeat("a", 100<<20)}
+	call := func(conn *grpc.ClientConn) error {
+		_, err := foiblev1.NewSweepServiceClient(conn).CreateSweep(f.t.Context(), big)
+		return err
+	}
+	f.refused(call(f.connectAs(f.user)), codes.ResourceExhausted, "larger than max")
+	f.refused(call(f.forge("")), codes.Unauthenticated, "a token is needed")
+	ctx, cancel := context.WithTimeout(f.t.Context(), await.Limit())
+	defer cancel()
+	stream, err := foiblev1.NewWorkerServiceClient(f.connectAs(f.workers)).Work(ctx)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	_ = stream.Send(&foiblev1.WorkRequest{Message: &foiblev1.WorkRequest_Hello{Hello: &foiblev1.Hello{Version: version, Host: big.GetStudyName(), Slots: 1}}})
+	_, err = stream.Recv()
+	f.refused(err, codes.ResourceExhausted, "larger than max")
+}
+
+func (f *intruder) largeHeaders() {
+	err := f.get(f.forge(strings.Repeat("a", 1<<20)))
+	if err == nil {
+		f.t.Error("they are taken")
+	}
+}
+
+// TestRefusals: what comes to a coordinator without right is refused, and the sweep that it runs does not notice.
+func TestRefusals(t *testing.T) {
+	want, n := unattacked(t)
+	f := newIntruder(t)
+	for _, c := range attacks {
 		t.Run(c.name, func(t *testing.T) {
 			f.t = t
 			before := f.done()
@@ -445,7 +489,7 @@ func TestRefusals(t *testing.T) {
 	if !strings.Contains(log, "call refused: peer=127.0.0.1 method=/foible.v1.") {
 		t.Errorf("no refusal is in the log:\n%s", log)
 	}
-	for _, token := range []access.Token{user, workers, ended, reader, theirs} {
+	for _, token := range []access.Token{f.user, f.workers, f.ended, f.reader, f.theirs} {
 		for _, text := range append(f.said, log) {
 			if strings.Contains(text, secret(token)) || strings.Contains(text, token.Reveal()) {
 				t.Errorf("there is a secret in\n%s", text)
@@ -471,7 +515,7 @@ func (f *fortress) unharmed(before int64) {
 }
 
 // certificate is some certificate and its key.
-func certificate(t *testing.T, dataDir string) (certificate, key []byte) {
+func certificate(t testing.TB, dataDir string) (certificate, key []byte) {
 	t.Helper()
 	for file, content := range map[string]*[]byte{"ca.crt": &certificate, "ca.key": &key} {
 		var err error
