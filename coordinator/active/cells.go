@@ -35,7 +35,7 @@ func (r *Sweep) Inside() *web.Inside {
 	return in
 }
 
-// fits reads those of a score job, one a parameter set; none if it has failed.
+// Fits reads those of a score job, one a parameter set; none if it has failed.
 func (r *Sweep) Fits(ctx context.Context, job int) ([]result.Fit, error) {
 	result, err := r.Result(ctx, job)
 	if err != nil {
@@ -51,7 +51,7 @@ func (r *Sweep) Fits(ctx context.Context, job int) ([]result.Fit, error) {
 // cellPlace is a job, and the place of a cell in it.
 type cellPlace struct{ Job, Place int }
 
-// cells are the places of what a parameter set predicts of a stimulus, the latest round first.
+// Cells are the places of what a parameter set predicts of a stimulus, the latest round first.
 func (r *Sweep) Cells(set, stimulus int) []cellPlace {
 	r.mu.Lock()
 	defer r.mu.Unlock()

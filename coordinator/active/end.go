@@ -83,7 +83,7 @@ const (
 	settleTime = 3 * time.Second
 )
 
-// audit gives jobs that neither the queue nor the results know to the queue
+// Audit gives jobs that neither the queue nor the results know to the queue
 // again, so that a damaged queue loses no work.
 func (r *Sweep) Audit(ctx context.Context) error {
 	r.mu.Lock()
@@ -151,7 +151,7 @@ func (r *Sweep) spoil(damage error) {
 	r.Touch()
 }
 
-// sound says whether a recorded result is one of its job, which is known.
+// Sound says whether a recorded result is one of its job, which is known.
 func (r *Sweep) Sound(number int, value []byte) bool {
 	m := &foiblev1.JobResult{}
 	if proto.Unmarshal(value, m) != nil {

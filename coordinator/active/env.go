@@ -68,7 +68,7 @@ type Counters struct {
 	Cells  prometheus.Counter // cells of jobs that have got their result
 }
 
-// connectedAnywhere counts those of the other coordinators too.
+// ConnectedAnywhere counts those of the other coordinators too.
 func (env *Env) ConnectedAnywhere() (workers, slots int) {
 	workers, slots = env.Crew.Connected()
 	moreWorkers, moreSlots, _ := env.Others.Sum("")

@@ -54,7 +54,7 @@ func (r *Sweep) removeFailures(ctx context.Context, until uint64) error {
 	return nil
 }
 
-// keepGood keeps the result of an infer job that is to be removed, if it has cells that are not to be computed again.
+// KeepGood keeps the result of an infer job that is to be removed, if it has cells that are not to be computed again.
 func (r *Sweep) KeepGood(ctx context.Context, job int, until uint64) error {
 	if r.Job(job).Score {
 		return nil
@@ -90,7 +90,7 @@ func (r *Sweep) formerJobs(job *sweep.Job) []int {
 	return jobs
 }
 
-// void are the jobs whose results up to a place do not count when what failed is tried again. Of the first round that has
+// Void are the jobs whose results up to a place do not count when what failed is tried again. Of the first round that has
 // failures, these are the failures and the scores of their chunks; of later rounds, whose parameter sets were chosen by
 // these scores, it is everything. They are in the order in which to remove them: what is left after an interruption tells
 // what else does not count.

@@ -101,7 +101,7 @@ func (r *Sweep) recorded(ctx context.Context, job sweep.Job) (all []*foiblev1.In
 	return all, "", nil
 }
 
-// judge says what is to become of a result, and why. The lease, if there is one, spares looking up what is expected. The
+// Judge says what is to become of a result, and why. The lease, if there is one, spares looking up what is expected. The
 // error is of the engine.
 func (r *Sweep) Judge(ctx context.Context, l *Lease, number int, result *foiblev1.JobResult) (foiblev1.Verdict, string, error) {
 	if size := proto.Size(result); size > sweep.MaxResultBytes {

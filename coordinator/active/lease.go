@@ -22,7 +22,7 @@ import (
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
-// lease is a job that a worker has. The engine's lease is what counts; this one says whose heartbeats extend it.
+// Lease is a job that a worker has. The engine's lease is what counts; this one says whose heartbeats extend it.
 type Lease struct {
 	ID       uint64
 	run      *Sweep
@@ -61,7 +61,7 @@ func (l *Lease) end(reason string) {
 	l.span.End()
 }
 
-// leases are those of all workers of this coordinator, by their numbers. It is safe for concurrent use.
+// Leases are those of all workers of this coordinator, by their numbers. It is safe for concurrent use.
 type Leases struct {
 	env *Env
 
@@ -71,7 +71,7 @@ type Leases struct {
 
 func NewLeases(env *Env) *Leases { return &Leases{env: env, byNumber: map[uint64]*Lease{}} }
 
-// claim says which of the leases there are, and that their worker is connected as a member of the crew.
+// Claim says which of the leases there are, and that their worker is connected as a member of the crew.
 func (t *Leases) Claim(numbers []uint64, m *crew.Member) (claimed []*Lease) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -84,7 +84,7 @@ func (t *Leases) Claim(numbers []uint64, m *crew.Member) (claimed []*Lease) {
 	return claimed
 }
 
-// jobs are those that the members of the crew have; those whose workers are away are under nil.
+// Jobs are those that the members of the crew have; those whose workers are away are under nil.
 func (t *Leases) Jobs() map[*crew.Member][]web.Job {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -152,7 +152,7 @@ func (r *Sweep) lend(l, lost *Lease) {
 	r.eta.Begun(l.Since, l.job, l.session)
 }
 
-// settle takes a lease away, of a job that is done or is to be given back; nil if there is none of that number.
+// Settle takes a lease away, of a job that is done or is to be given back; nil if there is none of that number.
 func (t *Leases) Settle(id uint64) *Lease {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -161,7 +161,7 @@ func (t *Leases) Settle(id uint64) *Lease {
 	return l
 }
 
-// finished ends a lease whose job has a result.
+// Finished ends a lease whose job has a result.
 func (t *Leases) Finished(l *Lease) {
 	l.run.forget(l)
 	l.end("")
@@ -170,7 +170,7 @@ func (t *Leases) Finished(l *Lease) {
 	}
 }
 
-// giveBack ends a lease whose job is still to be done, after a while, by whoever is free. A job that another worker has
+// GiveBack ends a lease whose job is still to be done, after a while, by whoever is free. A job that another worker has
 // too, or that the engine has delivered again since because the lease ran out, is in other hands already.
 func (t *Leases) GiveBack(l *Lease, wait time.Duration) {
 	l.end("given back")
@@ -183,7 +183,7 @@ func (t *Leases) GiveBack(l *Lease, wait time.Duration) {
 	t.env.Home.Signal()
 }
 
-// orphan gives the jobs of a session that has ended to others, after a while unless their worker comes back.
+// Orphan gives the jobs of a session that has ended to others, after a while unless their worker comes back.
 func (t *Leases) Orphan(m *crew.Member, grace time.Duration) (orphans int) {
 	var left []*Lease
 	t.mu.Lock()
@@ -270,7 +270,7 @@ func (r *Sweep) dropLeases() {
 	r.change()
 }
 
-// kind of a job, as a label.
+// Kind of a job, as a label.
 func Kind(score bool) string {
 	if score {
 		return "score"
@@ -278,17 +278,17 @@ func Kind(score bool) string {
 	return "infer"
 }
 
-// wanted says whether a result of the lease's job is still of use.
+// Wanted says whether a result of the lease's job is still of use.
 func (l *Lease) Wanted() bool { return l.run.State() != store.Cancelled && !l.run.Done(l.job) }
 
-// extend makes the engine's lease last longer.
+// Extend makes the engine's lease last longer.
 func (l *Lease) Extend(log hclog.Logger) {
 	if err := l.delivery.InProgress(); err != nil {
 		log.Warn("extend lease", "sweep", l.run.ID, "job", l.job, "error", err)
 	}
 }
 
-// of says why the lease is not for a job of a run. A lease of another life of the sweep is ended, and is nil then.
+// Of says why the lease is not for a job of a run. A lease of another life of the sweep is ended, and is nil then.
 func (l *Lease) Of(run *Sweep, job int) (*Lease, error) {
 	switch {
 	case l == nil || l.run == run && l.job == job:
@@ -300,5 +300,5 @@ func (l *Lease) Of(run *Sweep, job int) (*Lease, error) {
 	return l, fmt.Errorf("the lease is of job %d of sweep %s", l.job, l.run.ID)
 }
 
-// elapsed is how long the worker has had the job.
+// Elapsed is how long the worker has had the job.
 func (l *Lease) Elapsed() time.Duration { return time.Since(l.Since) }

@@ -13,7 +13,7 @@ import (
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
-// offer is a job on its way to a worker.
+// Offer is a job on its way to a worker.
 type Offer struct {
 	run      *Sweep
 	delivery *engine.Delivery
@@ -21,7 +21,7 @@ type Offer struct {
 	holders  []string // ids of the workers that have such a job, which are not to have it again
 }
 
-// release puts the job back into the queue, to come again after a while; one that takes too long stays with who has it.
+// Release puts the job back into the queue, to come again after a while; one that takes too long stays with who has it.
 // Its error is of no consequence: the job comes again when its lease runs out.
 func (o *Offer) Release(wait time.Duration) error {
 	if o.overdue != nil {
@@ -41,7 +41,7 @@ func (o *Offer) attempt() int {
 	return max(1, o.delivery.Attempt()-o.run.returned[o.delivery.Job()])
 }
 
-// cannotMake lets a job wait that the coordinator cannot make, because what it rests on cannot be read.
+// CannotMake lets a job wait that the coordinator cannot make, because what it rests on cannot be read.
 func (o *Offer) CannotMake(err error) {
 	r, job := o.run, o.delivery.Job()
 	wait := r.troubles.Unmade(job, err.Error())
@@ -65,7 +65,7 @@ func (r *Sweep) avoids(job int, worker string) bool {
 // avoidPause is how long a job waits that only workers could take on which it failed.
 const avoidPause = time.Second
 
-// fetch takes at most n jobs out of the queue. If it has fewer, jobs that take too long elsewhere are offered too.
+// Fetch takes at most n jobs out of the queue. If it has fewer, jobs that take too long elsewhere are offered too.
 func (r *Sweep) Fetch(ctx context.Context, n int) (offers []Offer, fetched int, err error) {
 	deliveries, err := r.queue.Fetch(ctx, n)
 	if errors.Is(err, engine.ErrNotFound) { // the sweep has just ended
@@ -97,7 +97,7 @@ func (r *Sweep) Fetch(ctx context.Context, n int) (offers []Offer, fetched int, 
 	return offers, fetched, err
 }
 
-// keep puts a job back that no slot has taken, and says whether it is an overdue one, which stays with who has it.
+// Keep puts a job back that no slot has taken, and says whether it is an overdue one, which stays with who has it.
 func (o *Offer) Keep() (overdue bool) {
 	var wait time.Duration
 	if job := o.delivery.Job(); o.overdue == nil && (o.run.troubles.Failed(job) || o.run.computedOnce(job)) {
@@ -107,12 +107,12 @@ func (o *Offer) Keep() (overdue bool) {
 	return o.overdue != nil
 }
 
-// takes says whether a worker may have the job: it does not have it already, and the job is not kept for others.
+// Takes says whether a worker may have the job: it does not have it already, and the job is not kept for others.
 func (o *Offer) Takes(worker string) bool {
 	return !slices.Contains(o.holders, worker) && !o.run.avoids(o.delivery.Job(), worker)
 }
 
-// open makes an assignment of the job for a worker, with a lease of it; nil if there is nothing to do.
+// Open makes an assignment of the job for a worker, with a lease of it; nil if there is nothing to do.
 func (o *Offer) Open(ctx context.Context, m *crew.Member, all *Leases) (*foiblev1.Assign, error) {
 	job, attempt := o.delivery.Job(), o.attempt()
 	switch state := o.run.State(); {

@@ -78,7 +78,7 @@ func (r *Sweep) overdue(n int) []Offer {
 	return offers
 }
 
-// sendOverdue puts overdue jobs, for which no worker of this coordinator has had a slot, into the queue once more, for
+// SendOverdue puts overdue jobs, for which no worker of this coordinator has had a slot, into the queue once more, for
 // the workers of the others.
 func (r *Sweep) SendOverdue(ctx context.Context) {
 	r.mu.Lock()

@@ -15,7 +15,7 @@ import (
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
-// arrival is how a result came to be recorded.
+// Arrival is how a result came to be recorded.
 type Arrival struct {
 	Lease *Lease // says how long a worker took; nil if that is not known, or none was needed
 	// left is closed when the worker that sent it has left: it keeps the result then, and sends it again. nil: no worker
@@ -42,7 +42,7 @@ func (env *Env) patient(a Arrival) bool {
 	return false
 }
 
-// record makes a result durable, and does what follows from it; false if the job has one already, which stands.
+// Record makes a result durable, and does what follows from it; false if the job has one already, which stands.
 func (r *Sweep) Record(ctx context.Context, job int, result *foiblev1.JobResult, from Arrival) (fresh bool, err error) {
 	r.recording.RLock()
 	defer r.recording.RUnlock()
@@ -191,5 +191,5 @@ func (r *Sweep) knows(ctx context.Context, job int) (bool, error) {
 	return r.Known(job), nil
 }
 
-// retryPause is how long to wait before what could not be done with the store is tried again.
+// RetryPause is how long to wait before what could not be done with the store is tried again.
 const RetryPause = 5 * time.Second

@@ -150,7 +150,7 @@ func (r *Sweep) recall(ctx context.Context, chunk sweep.Chunk, recorded []bool) 
 	return nil
 }
 
-// enter takes a recorded result into the ledger. It says whether that is news, and which jobs can be done now that could
+// Enter takes a recorded result into the ledger. It says whether that is news, and which jobs can be done now that could
 // not be done before. The error says that the result is damaged; then nothing has changed.
 func (r *Sweep) Enter(job int, result *foiblev1.JobResult) (news bool, ready []int, err error) {
 	entry, err := answer.Entry(result)

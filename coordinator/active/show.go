@@ -135,14 +135,14 @@ func (r *Sweep) bestFits(best []ledger.Best) []*foiblev1.Fit {
 	return fits
 }
 
-// counted is the progress.
+// Counted is the progress.
 func (r *Sweep) Counted() *foiblev1.Progress {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.count()
 }
 
-// snapshot is the sweep as it stands.
+// Snapshot is the sweep as it stands.
 func (r *Sweep) Snapshot() *foiblev1.Sweep {
 	workers, slots := r.env.ConnectedAnywhere()
 	troubles := append(r.env.Crew.Troubles(), r.env.Others.Aside()...)
@@ -214,7 +214,7 @@ type Measured struct {
 	Foreseen                                                  bool          // else Low and High are not known
 }
 
-// measure is what the metrics say of the sweep.
+// Measure is what the metrics say of the sweep.
 func (r *Sweep) Measure() Measured {
 	now := time.Now()
 	around := r.around(now)
@@ -229,7 +229,7 @@ func (r *Sweep) Measure() Measured {
 	}
 }
 
-// compete tells the sweep of the others that run.
+// Compete tells the sweep of the others that run.
 func (r *Sweep) Compete(now time.Time, runs []*Sweep) {
 	rivals := r.rivals(now, runs)
 	r.mu.Lock()

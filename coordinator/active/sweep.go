@@ -24,7 +24,7 @@ import (
 	foiblev1 "foible.dev/foible/proto/foible/v1"
 )
 
-// sweepRun is a sweep that a coordinator has taken up.
+// Sweep is a sweep that a coordinator has taken up.
 type Sweep struct {
 	env    *Env
 	ID     string
@@ -78,7 +78,7 @@ func (r *Sweep) tally(change func(*replica.Tally)) {
 	r.change()
 }
 
-// newRun plans a sweep from its spec.
+// New plans a sweep from its spec.
 func New(ctx context.Context, env *Env, spec *foiblev1.Sweep) (*Sweep, error) {
 	config, err := codec.Config(spec.GetConfig())
 	if err != nil {
@@ -107,15 +107,15 @@ func New(ctx context.Context, env *Env, spec *foiblev1.Sweep) (*Sweep, error) {
 	}, nil
 }
 
-// result reads what is recorded of a job.
+// Result reads what is recorded of a job.
 func (r *Sweep) Result(ctx context.Context, job int) (*foiblev1.JobResult, error) {
 	return r.env.Store.JobResult(ctx, r.ID, job)
 }
 
-// errCancelled refuses results of a sweep that was cancelled.
+// ErrCancelled refuses results of a sweep that was cancelled.
 var ErrCancelled = errors.New("the sweep was cancelled")
 
-// adopt takes over what has been stored of the sweep at a revision, and says so, unless a later one is known, or it is of
+// Adopt takes over what has been stored of the sweep at a revision, and says so, unless a later one is known, or it is of
 // another life.
 func (r *Sweep) Adopt(spec *foiblev1.Sweep, revision uint64) bool {
 	r.mu.Lock()
@@ -141,14 +141,14 @@ func (r *Sweep) rest() {
 	}
 }
 
-// weight is the sweep's share of the workers.
+// Weight is the sweep's share of the workers.
 func (r *Sweep) Weight() float64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return float64(cmp.Or(r.priority, store.DefaultPriority))
 }
 
-// joined tells the sweep of a worker that has come.
+// Joined tells the sweep of a worker that has come.
 func (r *Sweep) Joined(m *crew.Member) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -156,14 +156,14 @@ func (r *Sweep) Joined(m *crew.Member) {
 	r.troubles.CameBack(m.ID)
 }
 
-// left tells the sweep of a worker that has gone.
+// Left tells the sweep of a worker that has gone.
 func (r *Sweep) Left(m *crew.Member) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.eta.Left(time.Now(), m.Number)
 }
 
-// knownRounds is the number of rounds whose parameter sets are known; what is known stays the same.
+// KnownRounds is the number of rounds whose parameter sets are known; what is known stays the same.
 func (r *Sweep) KnownRounds() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -173,17 +173,17 @@ func (r *Sweep) KnownRounds() int {
 // round is that of a job.
 func (r *Sweep) round(number int) int { return r.Job(number).Round }
 
-// known says whether it is known what a job is: one after the fit stage is not before its parameters are chosen.
+// Known says whether it is known what a job is: one after the fit stage is not before its parameters are chosen.
 func (r *Sweep) Known(number int) bool { return r.round(number) < r.KnownRounds() }
 
-// job is what a number stands for, now.
+// Job is what a number stands for, now.
 func (r *Sweep) Job(number int) sweep.Job {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.ledger.Job(number)
 }
 
-// now is the state.
+// State is the present state.
 func (r *Sweep) State() foiblev1.SweepState {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -210,14 +210,14 @@ func (r *Sweep) change() {
 	r.changed = make(chan struct{})
 }
 
-// touch tells who watches.
+// Touch tells who watches.
 func (r *Sweep) Touch() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.change()
 }
 
-// changes is closed at the next change.
+// Changes is closed at the next change.
 func (r *Sweep) Changes() <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -230,20 +230,20 @@ func (r *Sweep) isDiscarded() bool {
 	return r.discarded
 }
 
-// older says whether a revision is later than what is known of the sweep.
+// Older says whether a revision is later than what is known of the sweep.
 func (r *Sweep) Older(revision uint64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.revision < revision
 }
 
-// holdResults keeps results from being recorded until release is called.
+// HoldResults keeps results from being recorded until release is called.
 func (r *Sweep) HoldResults() (release func()) {
 	r.recording.Lock()
 	return r.recording.Unlock
 }
 
-// discard ends what goes on for a run that is of no more use, and returns its last state.
+// Discard ends what goes on for a run that is of no more use, and returns its last state.
 func (r *Sweep) Discard() foiblev1.SweepState {
 	r.stopQueueing()
 	r.dropLeases()
@@ -259,7 +259,7 @@ func (r *Sweep) Discard() foiblev1.SweepState {
 	return state
 }
 
-// stall says that nothing of the sweep is written for now, or is again: what could not be stored meanwhile is looked after
+// Stall says that nothing of the sweep is written for now, or is again: what could not be stored meanwhile is looked after
 // at once.
 func (r *Sweep) Stall(ctx context.Context, stalled bool) {
 	r.mu.Lock()
@@ -272,14 +272,14 @@ func (r *Sweep) Stall(ctx context.Context, stalled bool) {
 	}
 }
 
-// load is what the other coordinators learn about the sweep.
+// Load is what the other coordinators learn about the sweep.
 func (r *Sweep) Load() replica.Load {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return replica.Load{Leased: int64(len(r.leases)), Tally: r.tallied}
 }
 
-// begin lets a run go on from what is stored at a revision. Nobody else has it yet.
+// Begin lets a run go on from what is stored at a revision. Nobody else has it yet.
 func (r *Sweep) Begin(ctx context.Context, revision uint64) error {
 	r.revision = revision
 	if r.Spec.GetRetryUntil() > 0 {
@@ -290,29 +290,29 @@ func (r *Sweep) Begin(ctx context.Context, revision uint64) error {
 	return store.Sentinel(r.start(ctx))
 }
 
-// look makes the progress of a run that is only looked at from what is stored at a revision.
+// Look makes the progress of a run that is only looked at from what is stored at a revision.
 func (r *Sweep) Look(ctx context.Context, revision uint64) error {
 	r.revision = revision
 	return r.replay(ctx)
 }
 
-// isOf says whether what is known of the sweep was stored at a revision.
+// IsOf says whether what is known of the sweep was stored at a revision.
 func (r *Sweep) IsOf(revision uint64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.revision == revision
 }
 
-// slots is the sweep's share of the slots, with its weight as it is now.
+// Share is the sweep's share of the slots, with its weight as it is now.
 func (r *Sweep) Share() *schedule.Share {
 	r.share.Weight = r.Weight()
 	return &r.share
 }
 
-// duplicate counts a result that is refused because there is one.
+// Duplicate counts a result that is refused because there is one.
 func (r *Sweep) Duplicate() { r.tally(func(t *replica.Tally) { t.Duplicates++ }) }
 
-// fail counts a failure that a worker reported, other than one of the computation. It says whether the failure is to be
+// Fail counts a failure that a worker reported, other than one of the computation. It says whether the failure is to be
 // recorded, how long the job waits if it is not, and whether to warn of the cause.
 func (r *Sweep) Fail(job int, worker string, unknown bool, reason string) (final bool, wait time.Duration, warns bool) {
 	final, wait = r.troubles.Fail(job, worker, unknown, reason)

@@ -44,7 +44,7 @@ func (c *Computation) Compare(o *Computation, job *sweep.Job, stimulus string) e
 // maxReason bounds the reason of a failure, in bytes.
 const maxReason = 2000
 
-// printable is what a worker says, without what a terminal would obey, and not too long.
+// Printable is what a worker says, without what a terminal would obey, and not too long.
 func Printable(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

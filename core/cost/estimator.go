@@ -109,7 +109,7 @@ type step struct {
 	square float64 // of the change of its logarithm
 }
 
-// New makes the estimator of a sweep that has not begun.
+// NewEstimator makes the estimator of a sweep that has not begun.
 func NewEstimator(plan *sweep.Plan, config *sweep.Config, at time.Time) *Estimator {
 	n := len(plan.Stimuli)
 	e := &Estimator{

@@ -26,7 +26,7 @@ func AppendPart(b, part []byte) []byte {
 	return append(binary.LittleEndian.AppendUint64(b, uint64(len(part))), part...)
 }
 
-// appendBytes appends numbers in double precision, little-endian.
+// AppendBytes appends numbers in double precision, little-endian.
 func AppendBytes[T float32 | float64](b []byte, xs []T) []byte {
 	at := len(b)
 	b = slices.Grow(b, 8*len(xs))[:at+8*len(xs)]

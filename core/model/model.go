@@ -50,7 +50,7 @@ func (m Model) without(name, meaning string, axes ...string) Model {
 // Has says whether a model has an axis.
 func (m *Model) Has(axis string) bool { return slices.Contains(m.Axes, axis) }
 
-// ModelByName finds a model.
+// ByName finds a model.
 func ByName(name string) (Model, bool) {
 	if m := Find(name); m != nil {
 		return *m, true
@@ -58,7 +58,7 @@ func ByName(name string) (Model, bool) {
 	return Model{}, false
 }
 
-// modelOf is nil if there is no such model.
+// Find is nil if there is no such model.
 func Find(name string) *Model {
 	for i := range Models {
 		if Models[i].Name == name {
@@ -68,7 +68,7 @@ func Find(name string) *Model {
 	return nil
 }
 
-// ModelNames lists the models for messages.
+// Names lists the models for messages.
 func Names() []string {
 	names := make([]string, len(Models))
 	for i, m := range Models {
@@ -176,7 +176,7 @@ func AxisByName(name string) (Axis, bool) {
 // Of is where a parameter set has its setting of the axis.
 func (a *Axis) Of(s *ParameterSet) *Setting { return a.slot(&s.Parameters) }
 
-// axisOf is nil if there is no such axis.
+// FindAxis is nil if there is no such axis.
 func FindAxis(name string) *Axis {
 	for i := range Axes {
 		if Axes[i].Name == name {
@@ -186,7 +186,7 @@ func FindAxis(name string) *Axis {
 	return nil
 }
 
-// points checks values and drops those that are there already.
+// Points checks values and drops those that are there already.
 func (a *Axis) Points(values []Setting) ([]Setting, error) {
 	var points []Setting
 	seen := map[Setting]bool{}

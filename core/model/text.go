@@ -4,7 +4,7 @@ import (
 	"math"
 )
 
-// setText is the canonical form of one parameter set after another. In a grid, one has
+// Text is the canonical form of one parameter set after another. In a grid, one has
 // most of what the one before it has.
 type Text struct {
 	last    ParameterSet
@@ -13,7 +13,7 @@ type Text struct {
 	numbers map[uint64]string // by their bits: those of a grid are few, and writing one is slow
 }
 
-// of is good until the next call.
+// Of is good until the next call.
 func (t *Text) Of(set *ParameterSet) []byte {
 	model := Find(set.Model)
 	if model == nil {

@@ -123,7 +123,7 @@ func (c *Cell) Error(row, goal int) (se float64, known bool) {
 	}
 }
 
-// rows are those of some steps; those that are not there are left out.
+// AtSteps are the rows of some steps; those that are not there are left out.
 func AtSteps[T any](all []T, steps []int) []T {
 	var out []T
 	for _, step := range steps {

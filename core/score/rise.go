@@ -89,7 +89,7 @@ func (s *Scorer) Rises(predictions []result.Prediction) (rise Rise, ok bool) {
 	return rise, true
 }
 
-// mostRise is a gain of r by more runs that is not worth them.
+// MostRise is a gain of r by more runs that is not worth them.
 const MostRise = 0.005
 
 // Matters says whether more runs are worth it: r would rise by more than 0.005, and by more

@@ -4,13 +4,13 @@ import (
 	"math"
 )
 
-// moments are sums over points, of values less fixed ones near their means.
+// Moments are sums over points, of values less fixed ones near their means.
 type Moments struct {
 	X0, Y0              float64
 	N, X, y, XX, YY, XY float64
 }
 
-// add takes points; those without a number on either side are left out.
+// Add takes points; those without a number on either side are left out.
 func (m *Moments) Add(model, human []float64) {
 	sum := *m // in registers
 	for k, v := range model {
@@ -28,7 +28,7 @@ func (m *Moments) Add(model, human []float64) {
 	*m = sum
 }
 
-// merge adds the sums of other points, multiplied by times.
+// Merge adds the sums of other points, multiplied by times.
 func (m *Moments) Merge(o *Moments, times float64) {
 	m.N += float64(times * o.N)
 	m.X += float64(times * o.X)
@@ -38,7 +38,7 @@ func (m *Moments) Merge(o *Moments, times float64) {
 	m.XY += float64(times * o.XY)
 }
 
-// pearson is r; not ok where a side does not vary beyond rounding.
+// Pearson is r; not ok where a side does not vary beyond rounding.
 func (m *Moments) Pearson() (r float64, ok bool) {
 	xx, yy := m.XX-float64(m.X*m.X)/m.N, m.YY-float64(m.y*m.y)/m.N
 	if !(xx > 1e-12*m.XX && yy > 1e-12*m.YY) {
@@ -47,7 +47,7 @@ func (m *Moments) Pearson() (r float64, ok bool) {
 	return (m.XY - float64(m.X*m.y)/m.N) / math.Sqrt(float64(xx*yy)), true
 }
 
-// squares is the sum of squared distances from the mean.
+// SumOfSquares is the sum of squared distances from the mean.
 func SumOfSquares(xs []float64) float64 {
 	var mean float64
 	for _, x := range xs {

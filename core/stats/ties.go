@@ -13,7 +13,7 @@ type Tie struct {
 	Probability float64 // of being the best
 }
 
-// tieLevel is the probability that the best is among the ties.
+// TieLevel is the probability that the best is among the ties.
 const TieLevel = 0.95
 
 // Draws of Ties, and of how many numbers in all they are not more.

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Stubs of Slurm's commands, in which a test says what sbatch does.
+// SlurmStubs writes stubs of Slurm's commands, in which a test says what sbatch does.
 func SlurmStubs(t *testing.T, dir, sbatch string, others map[string]string) {
 	t.Helper()
 	bin := filepath.Join(dir, "bin")
@@ -34,7 +34,7 @@ func SlurmStubs(t *testing.T, dir, sbatch string, others map[string]string) {
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 }
 
-// Stubs of Slurm's commands that keep a queue in the file "queue", in which nothing begins by itself. sbatch refuses the
+// SlurmQueue writes stubs of Slurm's commands that keep a queue in the file "queue", in which nothing begins by itself. sbatch refuses the
 // partition "none".
 func SlurmQueue(t *testing.T, dir string) {
 	queue := filepath.Join(dir, "queue")
