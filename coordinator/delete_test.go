@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -66,6 +67,19 @@ func (c *cluster) noFiles(id string) {
 	var left []string
 	await.Until(c.t, "the files of a deleted sweep to go", func() bool {
 		left = c.files(id)
+		return len(left) == 0
+	}, func() []string { return left })
+}
+
+// onlyResults waits until nothing is left of a sweep's streams but its results: others are removed a moment after its end.
+func (c *cluster) onlyResults(id string) {
+	c.t.Helper()
+	var left []string
+	await.Until(c.t, "the other files of a sweep to go", func() bool {
+		left = slices.DeleteFunc(c.files(id), func(name string) bool {
+			base := filepath.Base(name)
+			return strings.HasPrefix(base, "RESULTS-") || strings.HasPrefix(base, ".") // a file that is being removed
+		})
 		return len(left) == 0
 	}, func() []string { return left })
 }

@@ -34,7 +34,7 @@ type Lease struct {
 	fits     []answer.ExpectedFit // what is known of the fits of a score job
 	worker   string               // id of the one that it was given to
 	session  uint64               // number of the connection by which it was sent
-	owner    *crew.Member         // nil while its worker is away; guarded by Coordinator.mu
+	owner    *crew.Member         // nil while its worker is away; guarded by the mutex of Leases
 
 	copies int       // how often the job was given to another worker because it took too long; guarded by the sweep's mu
 	copied time.Time // when last
