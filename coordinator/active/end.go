@@ -151,7 +151,7 @@ func (r *Sweep) spoil(damage error) {
 	r.Touch()
 }
 
-// Sound says whether a recorded result is one of its job, which is known.
+// Sound says whether a recorded result can be read and answers its job. The job's parameter sets must be known.
 func (r *Sweep) Sound(number int, value []byte) bool {
 	m := &foiblev1.JobResult{}
 	if proto.Unmarshal(value, m) != nil {

@@ -46,7 +46,7 @@ type Env struct {
 type Home interface {
 	// Update changes what is stored of a sweep, and then what the coordinator knows of it; see [store.Store.Change].
 	Update(ctx context.Context, id string, change func(*foiblev1.Sweep) error) (*foiblev1.Sweep, uint64, error)
-	// CatchUp does what has been stored of a sweep.
+	// CatchUp reads the stored record of a sweep, which another coordinator may have changed, and acts on it.
 	CatchUp(ctx context.Context, id string)
 	// Retire lets a sweep go that has ended.
 	Retire(run *Sweep)
@@ -56,7 +56,7 @@ type Home interface {
 	WaitsFor(run *Sweep) string
 	// Signal says that there may be new jobs in a queue.
 	Signal()
-	// Free says whether a worker waits for jobs that is none of these.
+	// Free says whether any worker whose id is not in except waits for jobs and may be given one.
 	Free(except []string) bool
 }
 

@@ -117,9 +117,9 @@ func (t *Leases) lend(l *Lease) bool {
 	return true
 }
 
-// forgotten says whether a delivery is of a job that a worker has, and that the queue has forgotten to have delivered: it
-// counts deliveries from 1 again. So it is after a full disk, where it could not note them. The lease stands: what is said
-// of the earlier delivery holds of this one.
+// forgotten says whether the queue delivers a job that a worker already has, with no note of having delivered it: its
+// count of deliveries begins at 1 again. A full disk causes that, as notes cannot be written. The lease stays valid:
+// what the queue hears about the earlier delivery counts for this one too.
 func (r *Sweep) forgotten(d *engine.Delivery) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -23,8 +23,8 @@ type Arrival struct {
 	Left <-chan struct{}
 }
 
-// patient says whether a result may wait for the store, and waits until that accepts writes. One of a worker waits until the worker
-// has left.
+// patient waits until the store accepts writes, and returns true then. It returns false if the worker that sent the
+// result leaves first or the coordinator stops, and at once if no worker sent the result.
 func (env *Env) patient(a Arrival) bool {
 	for a.Left != nil {
 		reason, changed := env.Store.Stalled()

@@ -230,7 +230,7 @@ func (r *Sweep) isDiscarded() bool {
 	return r.discarded
 }
 
-// Older says whether a revision is later than what is known of the sweep.
+// Older says whether what is known of the sweep is older than this revision of its record.
 func (r *Sweep) Older(revision uint64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -1,5 +1,6 @@
-// Package answer checks what workers answer: the fits that a score job is to have are computed again by [Scorers], and two
-// computations of one job are compared.
+// Package answer has the computations by which answers of workers are checked, and that need nothing of a running sweep:
+// [Scorers] compute fits again, [Computation] compares two computations of one job, [Entry] makes of a result what the
+// ledger takes. Which answer is accepted is decided by package active, which knows the sweep.
 package answer
 
 import (

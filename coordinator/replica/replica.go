@@ -1,5 +1,5 @@
 // Package replica keeps what the other coordinators on the same servers say of themselves. Coordinators share the work
-// through what is stored; what they say is for display, and for warnings about different settings. Nothing rests on it.
+// through what is stored. What they say is only for display, forecasts, warnings, and the job size of a new sweep.
 package replica
 
 import (
@@ -58,7 +58,7 @@ type Load struct {
 	Tally
 }
 
-// Tally counts what happened to the jobs of a sweep and is in no result, since a coordinator started.
+// Tally counts, since a coordinator started, what happened to the jobs of a sweep and cannot be read from results.
 type Tally struct {
 	Duplicates int64   `json:"duplicates,omitempty"` // results refused because there was one
 	Retries    int64   `json:"retries,omitempty"`    // jobs scheduled again

@@ -116,7 +116,7 @@ func (s *session) Next(ctx context.Context) (*foiblev1.Assign, error) {
 			s.offers = nil
 		case ctx.Err() != nil:
 			s.putBack(o)
-		default: // the worker has no part in it
+		default: // the coordinator cannot make the job, which is not the worker's fault
 			o.CannotMake(err)
 		}
 	}

@@ -22,7 +22,7 @@ type Damages struct {
 // NewDamages are none.
 func NewDamages(log hclog.Logger) *Damages { return &Damages{log: log, bySweep: map[string]string{}} }
 
-// Set notes what is Sweeps of a sweep.
+// Set notes what is damaged of a sweep, and logs it.
 func (d *Damages) Set(id string, damage error) {
 	d.log.Error("sweep is damaged; "+submitAgain, "sweep", id, "damage", damage)
 	d.mu.Lock()
@@ -30,7 +30,7 @@ func (d *Damages) Set(id string, damage error) {
 	d.bySweep[id] = fmt.Sprintf("%v; %s", damage, submitAgain)
 }
 
-// Of is what is Sweeps of a sweep, and what to do, for people; "" if nothing is known to be.
+// Of says what is damaged of a sweep, and what to do about it; "" if no damage is known.
 func (d *Damages) Of(id string) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -33,8 +33,8 @@ import "time"
 //
 //   - TestTopUp has what is assumed of topping up, TestRivals what is assumed of other sweeps at the same time.
 //
-//   - TestEstimateRange: 1,000 made-up studies, each measured in part by a pilot. The work of all lies in the range of
-//     95 %, meant for 90 % or more.
+//   - TestEstimateRange: 1,000 made-up studies, each measured in part by a pilot. For 95 % of them the whole work lies
+//     in the range; the aim is 90 % or more.
 //
 //   - TestEstimate of command/fit: published sweeps, computed whole. The work is off by 2 to 6 %.
 //
@@ -49,19 +49,19 @@ const tailShare = 0.25 // of the longest job, for which some slots wait at the e
 // Of a pilot.
 const (
 	firstPart  = 0.5   // part of the pilot's size until which further stimuli have their first cells measured
-	fullPart   = 1.2   // part of it at which the measuring of a stimulus in full may be expected to end, to be begun
-	timesFirst = 2     // times what the first cells took that a stimulus is likely to take for every kind of samples
+	fullPart   = 1.2   // the first stimulus measured in full is one expected to be done by this part of the pilot
+	timesFirst = 2     // a group of cells is expected to take this many times what the pilot did for the first cells
 	stretch    = 24    // cells in a row that are measured of those that share samples and sizes
 	alikes     = 3     // cells that are measured of those that take about as long as each other
 	fewRuns    = 3     // runs of each of these
 	mostAlike  = 48    // groups of cells that share nothing
 	perCell    = 30e-6 // what a cell takes besides inference, to be sent, recorded and scored, in units of work
-	telling    = 20.0  // first cells tell what all take in proportion where they are at least 1 / telling of that; less, as a power
+	telling    = 20.0  // cost of all cells goes as (cost of the first cells)^p, p = telling * first / all, at most 1
 	fewStimuli = 3     // fewer say nothing of the variance of r over runs
 
 	unlikeMachine = 0.08  // standard deviation of the logarithm of an estimate, however much has been measured
-	unlikeFull    = 0.15  // by stimulus, of all cells to the first ones; at least
-	unlikeSize    = 0.35  // of the cost to the root of the size; at least
+	unlikeFull    = 0.15  // at least, over stimuli, of the cost of all cells to what the first cells predict
+	unlikeSize    = 0.35  // at least, over stimuli, of what the first cells predict to the root of the size
 	unlikeKinds   = 0.3   // where some kinds of cells were not met
 	nineOfTen     = 1.645 // standard deviations on either side of the middle of a range
 )
@@ -82,7 +82,7 @@ const (
 	firstContenders = 0.15 // part of the parameter sets that is topped up first
 	unlikeJobs      = 0.3  // of a job's cost, before any has been seen
 	misfit          = 0.1  // of all costs together, however many jobs have been seen
-	unsureRivals    = 0.15 // of the logarithm of how much longer it takes next to other sweeps, for each unit of that
+	unsureRivals    = 0.15 // of the factor by which other sweeps delay this one: times the logarithm of that factor
 	smallChange     = 0.1  // of the slots, in the time that a sweep has run, where none has been seen
 )
 
@@ -92,7 +92,7 @@ const (
 	above      = 1.5         // to the upper end
 	maxUnrest  = 0.22        // of the variance of the logarithm of the time that is left, for changing slots
 	memory     = 0.25        // changes of the slots fade with this part of the time that the sweep has run
-	maxStretch = 2.5         // of how uncertain it is what is left of a job, to how uncertain the whole job is
+	maxStretch = 2.5         // most by which a job's error is scaled up because only a part of the job is left
 	oneJob     = 0.1         // more variance of the logarithm of what is left of a single job
 	useSpan    = time.Minute // in which the use of slots is forgotten
 	recent     = 1. / 16     // weight of a job in how jobs lately differ from what was expected
@@ -100,8 +100,8 @@ const (
 	maxSteps   = 256         // changes of the number of slots that are remembered
 	rateSpan   = 30 * time.Second
 	overdue    = 0.4 // a job that takes longer than expected takes so much longer still, of its time so far
-	leastJobs  = 4   // that are seen before anything is said, and as many as there are slots,
-	firstJobs  = 10  // but no more than the fit stage's jobs divided by this
+	leastJobs  = 4   // nothing is said until this many jobs, or as many as there are slots if more, have been seen,
+	firstJobs  = 10  // or 1 / firstJobs of the fit stage's jobs, if that is fewer
 )
 
 // Of [Estimator.Limit]: so long that a job that is merely slow is hardly ever meant.

@@ -1,7 +1,7 @@
 // Package cost says what a sweep takes. It knows no clock: whoever uses it says what time there is.
 //
-// There is one picture of a sweep's work, and two who fill it in. A cell of a model takes so long, times a factor for
-// its stimulus. Tables of searches, which marginal inference makes when a process first meets a stimulus with a search
+// [Estimate] and [Estimator] share one model of a sweep's work. A cell takes a time set by its model, times a factor
+// for its stimulus. Tables of searches, which marginal inference makes when a process first meets a stimulus and search
 // noise, take as long as some cells, once for each process. A comparison with people follows for each parameter set, then
 // the rounds of topping up, the report and its comparisons.
 //
@@ -10,9 +10,9 @@
 //   - During a sweep, an [Estimator] learns from what jobs have taken when the sweep will end, and after what time a job
 //     is overdue ([Estimator.Limit]).
 //
-// Both give ranges. That of an [Estimate] is as wide as stimuli differed in what they took; that of an [Estimator] as
-// jobs have been off what was expected of them, as little is known of what is still to come, and as the number of slots
-// has changed. All that is assumed stands in constants.go, with the experiment that set it.
+// Both give ranges. That of an [Estimate] is wider the more stimuli differed in cost. That of an [Estimator] is wider
+// the more jobs differed from what was expected, the less is known of the work to come, and the more the number of
+// slots has changed. All assumptions are constants in constants.go, with the experiments that set them.
 package cost
 
 import "foible.dev/foible/core/sweep"

@@ -14,7 +14,7 @@ import (
 	"foible.dev/foible/core/sweep"
 )
 
-// Pilot is of a sweep.
+// Pilot computes some cells of a sweep, to estimate what all of it will take; see [Pilot.Run].
 type Pilot struct {
 	Study  *study.Study
 	Plan   *sweep.Plan

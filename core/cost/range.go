@@ -11,7 +11,7 @@ type part struct {
 	work     float64
 	jobs     int
 	longest  float64 // what is left of the longest job begun, or all of the longest not begun
-	stretch  float64 // by how much less is left of it than it takes
+	stretch  float64 // the whole duration of that job over what is left of it, at most maxStretch
 	variance float64 // of the logarithm of work
 	one      float64 // of the logarithm of the longest
 }

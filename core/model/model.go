@@ -220,9 +220,9 @@ func (a *Axis) Check(v Setting) error {
 	return nil
 }
 
-// Beyond goes on from a grid's edge as it comes from the value next to it: by the
-// same factor, 2 at most, or the same difference, or half of the way to the bound of
-// the axis.
+// Beyond proposes a value outside a grid; edge is the grid's outermost value, next its neighbour. It repeats the
+// step from next to edge (the same factor, between 1/2 and 2, where both have one sign, else the same difference),
+// or goes half of the way to the bound of the axis where that step would pass it.
 // It is not ok where no value is legal beyond the edge.
 func (a *Axis) Beyond(edge, next float64) (beyond float64, ok bool) {
 	if edge*next > 0 {

@@ -138,7 +138,7 @@ func (c *CrossValidator) fit(predictions []result.Prediction) bool {
 	return true
 }
 
-// Of a model; not ok where there is a stimulus, without which no set has an r, and of too few
+// Of is the cross-validation of a model; not ok if for some left-out stimulus no set has an r, or if there are too few
 // stimuli, see [FewestFolds].
 func (c *CrossValidator) Of(model string) (v CrossValidation, ok bool) {
 	of := c.of[model]

@@ -117,9 +117,9 @@ const (
 // MaxDetailedCells bounds the cells of a sweep that keeps every step.
 const MaxDetailedCells = 20_000
 
-// In a larger sweep by marginal inference, probes say how much a kind of parameter sets is
-// sampled. Errors of more than ClearlyUnsure times what was asked for are brought down, to
-// UnsureTo times that.
+// In a larger sweep by marginal inference, probes (fixed parameter sets) set how many samples sets like them get.
+// If the errors of a set are still more than ClearlyUnsure times the target, more samples bring them down to UnsureTo
+// times the target.
 const (
 	ClearlyUnsure = 3
 	UnsureTo      = 2

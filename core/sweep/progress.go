@@ -65,9 +65,9 @@ func (g *Progress) count(job *Job) {
 	}
 }
 
-// later calls each chunk after the fit stage with the parameter sets that its cells count for and
-// its infer jobs with a result. A report counts for a parameter set a model, the index of a model
-// being that of its first; of a round that is not known, nothing counts.
+// later calls each for every chunk after the fit stage, with the parameter sets that its cells count for and the number
+// of its infer jobs with a result. The report has one parameter set a model, given by the index of the model's first
+// set. A round whose parameter sets are not known has none.
 func (g *Progress) later(each func(stage string, chunk Chunk, sets []int, inferred int)) {
 	p := g.plan
 	for chunk := p.fitChunks(); chunk < p.chunks(); chunk++ {

@@ -83,9 +83,9 @@ func (p Procedure) times(n int) Procedure {
 	return p
 }
 
-// contenders of a model in a round: the ties of all rivals, unless they are one parameter
-// set that has had the runs of the round before, or an error is not known. A model that has none has none in later
-// rounds.
+// contenders of a model in a round: the rivals that may be the best, at most MaxContenders. There are none if only one
+// may be and had the runs of the round before, or if a rival's Monte-Carlo error is not known. A model without any in
+// one round has none in later rounds.
 func (p *Plan) contenders(m *ModelSets, round int, s *Standing) []int {
 	if model.Find(m.Name).Exact {
 		return nil
