@@ -69,6 +69,7 @@ type Leases struct {
 	byNumber map[uint64]*Lease
 }
 
+// NewLeases are none.
 func NewLeases(env *Env) *Leases { return &Leases{env: env, byNumber: map[uint64]*Lease{}} }
 
 // Claim says which of the leases there are, and that their worker is connected as a member of the crew.
@@ -232,7 +233,7 @@ func (r *Sweep) lose(l *Lease) {
 	}
 }
 
-// forget ends a lease. It says whether the lease was the last one.
+// forget ends a lease. It says whether nobody has the job any more; false too if the lease has been replaced.
 func (r *Sweep) forget(l *Lease) (last bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 const (
 	// overdueInterval is the time between two looks for overdue jobs.
 	overdueInterval = time.Second
-	// sendInterval is the time between two looks for those that only other coordinators have slots for.
+	// SendInterval is the time between two looks for those that only other coordinators have slots for.
 	SendInterval = 5 * time.Second
 	// maxDoublings bounds how long the deadline of a job becomes.
 	maxDoublings = 16

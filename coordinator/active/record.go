@@ -18,7 +18,7 @@ import (
 // Arrival is how a result came to be recorded.
 type Arrival struct {
 	Lease *Lease // says how long a worker took; nil if that is not known, or none was needed
-	// left is closed when the worker that sent it has left: it keeps the result then, and sends it again. nil: no worker
+	// Left is closed when the worker that sent it has left: it keeps the result then, and sends it again. nil: no worker
 	// has sent it.
 	Left <-chan struct{}
 }
@@ -85,8 +85,8 @@ func (r *Sweep) Record(ctx context.Context, job int, result *foiblev1.JobResult,
 	return fresh, nil
 }
 
-// note takes a recorded result into the ledger; the number is of the worker that it came from, 0 if that is not known. A failure in what follows from it is not one of the result;
-// audit tries again.
+// note takes a recorded result into the ledger. session is the number of the connection that it came from, 0 if that is not
+// known. A failure in what follows from the result is not one of the result; audit tries again.
 func (r *Sweep) note(ctx context.Context, job int, result *foiblev1.JobResult, session uint64) {
 	if !r.Known(job) { // another coordinator found out which parameter sets it has
 		if err := r.learn(ctx, r.round(job)); err != nil {
@@ -134,8 +134,8 @@ func (r *Sweep) queueReady(ctx context.Context, jobs []int) error {
 	return r.env.Store.RequeueReady(ctx, r.ID, jobs)
 }
 
-// learn takes up the fits on which the parameter sets of a round rest, and which others have recorded, though they have not been seen here
-// yet.
+// learn reads the fits that decide the parameter sets of a round: other coordinators have recorded them, and they have not
+// been seen here yet.
 func (r *Sweep) learn(ctx context.Context, round int) error {
 	r.mu.Lock()
 	unscored := r.ledger.Unscored(round)

@@ -190,14 +190,17 @@ func (r *Sweep) State() foiblev1.SweepState {
 	return r.state
 }
 
+// Ended says whether the sweep is over: done, failed in part or cancelled.
 func (r *Sweep) Ended() bool { return !store.Unended(r.State()) }
 
+// Done says whether a job has a recorded result.
 func (r *Sweep) Done(job int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.ledger.Done(job)
 }
 
+// JobsDone counts the jobs that have a recorded result.
 func (r *Sweep) JobsDone() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -37,6 +37,7 @@ func (d *Damages) Of(id string) string {
 	return d.bySweep[id]
 }
 
+// Clear forgets the damage of a sweep, which has been made anew.
 func (d *Damages) Clear(id string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

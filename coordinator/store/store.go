@@ -55,7 +55,8 @@ func (s *Store) SweepRecord(ctx context.Context, id string) (spec *foiblev1.Swee
 	return spec, revision, nil
 }
 
-// Change changes the record of a sweep by compare-and-set. The change is asked again if another one came before it. It returns the sweep as it is stored, also with an error of the change.
+// Change changes the record of a sweep by compare-and-set; change is called again if another change came first. It returns
+// the sweep as it is stored, also with an error of change.
 func (s *Store) Change(ctx context.Context, id string, change func(*foiblev1.Sweep) error) (spec *foiblev1.Sweep, revision uint64, err error) {
 	for {
 		spec, revision, err := s.Sweep(ctx, id)
