@@ -300,7 +300,7 @@ func TestEndedSweepsLeaveMemory(t *testing.T) {
 			t.Errorf("%v, %v, %d results, %q", fits, err, n, c.ids())
 		}
 		for _, id := range ids {
-			if in, err := c.inner.Inside(t.Context(), id); err != nil || len(in.Scored) == 0 {
+			if in, err := c.inner.Inside(t.Context(), id); err != nil || !c.allScored(id, in) {
 				t.Errorf("%+v, %v", in, err)
 			}
 		}

@@ -86,9 +86,18 @@ func done(in *web.Inside) (n int) {
 	return n
 }
 
+// allScored says whether every chunk of a sweep is said to be scored: each has a job a stimulus, and its score job.
+func (c *cluster) allScored(id string, in *web.Inside) bool {
+	c.t.Helper()
+	return len(in.Scored)*(len(in.Stimuli)+1) == int(c.sweep(id).GetProgress().GetJobs())
+}
+
 // checkFits: chunk by chunk, there is a fit a parameter set that has one, and cells of the reported sets are the report's.
 func (c *cluster) checkFits(id string, in *web.Inside) {
 	c.t.Helper()
+	if !c.allScored(id, in) {
+		c.t.Errorf("only %v are scored", in.Scored)
+	}
 	all, reported := 0, 0
 	for _, chunk := range in.Scored {
 		job, fits, err := c.inner.ChunkFits(c.t.Context(), id, chunk)
